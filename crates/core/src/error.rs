@@ -1,0 +1,89 @@
+//! One error type: what was wrong, where, and what to do about it.
+
+use std::fmt;
+
+/// The result of everything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Which contract was broken; each is one Python exception type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The text cannot be encoded.
+    Encode,
+    /// Text holds an added token that the call does not allow, or a name that is none.
+    SpecialToken,
+    /// An id that the tokenizer does not have.
+    InvalidId,
+    /// Parts that do not make a tokenizer.
+    Format,
+    /// A split pattern that does not compile or ran out of its step budget.
+    Pattern,
+    /// Settings or counts from which nothing can be trained.
+    Training,
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+/// What was wrong, where (as far as it is known), and a remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Which contract was broken.
+    pub kind: Kind,
+    /// What was wrong, in one clause.
+    pub what: String,
+    /// What to do about it; empty where there is nothing to say.
+    pub remedy: String,
+    /// Position in the input text, in bytes of UTF-8.
+    pub byte: Option<usize>,
+    /// Position in the input text, in characters.
+    pub character: Option<usize>,
+    /// Index in a batch or in a list of ids.
+    pub row: Option<usize>,
+}
+
+impl Error {
+    /// An error of `kind` with no place and no remedy yet.
+    pub fn new(kind: Kind, what: impl Into<String>) -> Self {
+        Self { kind, what: what.into(), remedy: String::new(), byte: None, character: None, row: None }
+    }
+
+    /// The same error with a remedy.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = remedy.into();
+        self
+    }
+
+    /// The same error, placed at `byte` of a text.
+    #[must_use]
+    pub fn at(mut self, byte: usize) -> Self {
+        self.byte = Some(byte);
+        self
+    }
+
+    /// The same error, its character position derived from its byte position in `text`.
+    #[must_use]
+    pub fn placed(mut self, text: &str) -> Self {
+        self.character = self.byte.and_then(|byte| text.get(..byte)).map(|before| before.chars().count());
+        self
+    }
+
+    /// The same error, placed in a row of a batch.
+    #[must_use]
+    pub fn row(mut self, row: usize) -> Self {
+        self.row = Some(row);
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if let Some(byte) = self.byte {
+            write!(f, " (byte {byte})")?;
+        }
+        if self.remedy.is_empty() { Ok(()) } else { write!(f, "; {}", self.remedy) }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,33 @@
+//! The core of bytepair: every loop that touches each byte of a text, and no Python.
+//!
+//! Data runs one way: [`segment`] takes a text through [`normalize`] and [`split`] to pieces, [`merge`] turns pieces into
+//! ids, [`decode`] turns ids back; [`pipeline`] alone composes them. [`train`] makes the merges that a [`vocab`] is
+//! compiled from.
+
+pub mod decode;
+pub mod error;
+pub mod merge;
+pub mod normalize;
+pub mod parallel;
+pub mod pipeline;
+pub mod segment;
+pub mod split;
+pub mod train;
+pub mod vocab;
+
+pub use error::{Error, Kind, Result};
+pub use pipeline::Tokenizer;
+pub use vocab::Vocab;
+
+#[cfg(test)]
+mod shared_by_threads {
+    /// Compiles only while the public types may be shared by threads.
+    const fn is<T: Send + Sync>() {}
+    const _: () = {
+        is::<super::Tokenizer>();
+        is::<super::Vocab>();
+        is::<super::Error>();
+        is::<super::split::Pattern>();
+        is::<super::train::PieceCounts>();
+    };
+}

@@ -1,0 +1,58 @@
+//! Work handed to scoped threads, which live no longer than one call, so that a fork never meets a dead pool.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// How many threads to use: the number asked for, else as many as this process may run at once.
+#[must_use]
+pub fn threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get)).max(1)
+}
+
+/// Each of up to `threads` workers starts with `state()` and folds items into it; the states come back in any order.
+///
+/// Items are handed out one at a time, in order, so that uneven ones balance.
+///
+/// ```
+/// use bytepair_core::parallel;
+/// let sums = parallel::fold(5, 2, || 0, |sum, item| *sum += item);
+/// assert_eq!(sums.iter().sum::<usize>(), 10);
+/// ```
+pub fn fold<S: Send>(
+    items: usize,
+    threads: usize,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize) + Sync,
+) -> Vec<S> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut folded = state();
+        loop {
+            let item = next.fetch_add(1, Ordering::Relaxed);
+            if item >= items {
+                return folded;
+            }
+            work(&mut folded, item);
+        }
+    };
+    if threads.min(items) <= 1 {
+        return vec![worker()];
+    }
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(items)).map(|_| scope.spawn(worker)).collect();
+        let states = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        states.map(|state| state.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// `work(0)`, `work(1)`, ... `work(items - 1)` on up to `threads` threads; results in order of the items.
+///
+/// ```
+/// assert_eq!(bytepair_core::parallel::map(4, 2, |i| i * i), [0, 1, 4, 9]);
+/// ```
+pub fn map<T: Send>(items: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let states = fold(items, threads, Vec::new, |done, item| done.push((item, work(item))));
+    let mut done: Vec<_> = states.into_iter().flatten().collect();
+    done.sort_unstable_by_key(|&(item, _)| item);
+    done.into_iter().map(|(_, result)| result).collect()
+}

@@ -1,0 +1,271 @@
+//! Text -> segments: added tokens, and the pieces between them. Both encoding and counting for training begin here.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::error::{Error, Kind, Result};
+use crate::normalize::{self, Normalizer};
+use crate::split::Pattern;
+use crate::split::added::{AddedToken, Found, Matcher};
+
+/// More patterns in a row than this are refused: no tokenizer in use has more than a handful.
+const MOST_PATTERNS: usize = 32;
+
+/// What becomes of an added token's text in the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Treat<'a> {
+    /// It is an error.
+    #[default]
+    Raise,
+    /// It is text like any other.
+    Text,
+    /// It becomes the token.
+    Match,
+    /// It becomes the token if its id is in the set, else it is an error.
+    Only(&'a HashSet<u32>),
+}
+
+/// How one call treats special tokens, and added tokens that are not special.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy<'a> {
+    /// For special tokens.
+    pub special: Treat<'a>,
+    /// For added tokens that are not special.
+    pub added: Treat<'a>,
+}
+
+impl Default for Policy<'_> {
+    fn default() -> Self {
+        Self { special: Treat::Raise, added: Treat::Match }
+    }
+}
+
+/// Receives the segments of a text in order.
+pub trait Visit {
+    /// A piece: merges happen in it and never across its ends.
+    fn piece(&mut self, piece: &str) -> Result<()>;
+    /// An added token, and the text that it took.
+    fn added(&mut self, token: &AddedToken, text: &str) -> Result<()>;
+}
+
+/// The matchers of one group of added tokens: which of them are looked for depends on the call.
+struct Group {
+    all: Option<Matcher>,
+    special: Option<Matcher>,
+    ordinary: Option<Matcher>,
+}
+
+impl Group {
+    fn new(tokens: &[AddedToken]) -> Result<Self> {
+        let of =
+            |keep: &dyn Fn(&AddedToken) -> bool| Matcher::new(tokens.iter().filter(|t| keep(t)).cloned().collect());
+        Ok(Self { all: of(&|_| true)?, special: of(&|token| token.special)?, ordinary: of(&|token| !token.special)? })
+    }
+
+    fn matcher(&self, policy: Policy) -> Option<&Matcher> {
+        match (policy.special, policy.added) {
+            (Treat::Text, Treat::Text) => None,
+            (Treat::Text, _) => self.ordinary.as_ref(),
+            (_, Treat::Text) => self.special.as_ref(),
+            _ => self.all.as_ref(),
+        }
+    }
+}
+
+/// The stages before the model: added tokens, normalizers, a space in front, split patterns.
+pub struct Segmenter {
+    original: Group,
+    normalized: Group,
+    normalizers: Vec<Normalizer>,
+    prefix_space: bool,
+    patterns: Vec<Pattern>,
+}
+
+impl Segmenter {
+    /// Composes the stages: `normalizers` and then `patterns` apply in order, each pattern to the pieces of the one
+    /// before; `prefix_space` gives text that starts with no white space a space.
+    ///
+    /// # Errors
+    /// `Format`, if two added tokens share an id or a content, one is empty, or there are too many patterns.
+    pub fn new(
+        added: &[AddedToken],
+        normalizers: Vec<Normalizer>,
+        prefix_space: bool,
+        patterns: Vec<Pattern>,
+    ) -> Result<Self> {
+        if patterns.len() > MOST_PATTERNS {
+            return Err(Error::new(Kind::Format, format!("{} split patterns in a row", patterns.len()))
+                .remedy(format!("use at most {MOST_PATTERNS}")));
+        }
+        let mut contents = HashSet::new();
+        let mut ids = HashSet::new();
+        for token in added {
+            if token.content.is_empty() {
+                return Err(Error::new(Kind::Format, format!("the added token with id {} is empty", token.id)));
+            }
+            if !contents.insert(token.content.as_str()) || !ids.insert(token.id) {
+                let what = format!("the added token {:?} or its id {} occurs twice", token.content, token.id);
+                return Err(Error::new(Kind::Format, what).remedy("give each added token one content and one id"));
+            }
+        }
+        let (mut normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
+        for token in &mut normalized {
+            token.content = normalize::apply_all(&normalizers, &token.content).into_owned();
+        }
+        Ok(Self {
+            original: Group::new(&original)?,
+            normalized: Group::new(&normalized)?,
+            normalizers,
+            prefix_space,
+            patterns,
+        })
+    }
+
+    /// Sends the segments of `text` to `visitor`.
+    ///
+    /// # Errors
+    /// `SpecialToken`, if the policy does not admit an added token; `Pattern`, if a split pattern gives up; what
+    /// `visitor` returns. Each with its position in `text`, unless a normalizer changed the text around it.
+    pub fn walk(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        let matcher = self.original.matcher(policy);
+        walk_added(matcher, text, policy, visitor, |between, visitor| self.walk_between(between, policy, visitor))
+            .map_err(|error| error.placed(text))
+    }
+
+    /// The stretches of `text` between the added tokens that are looked for in original text.
+    #[must_use]
+    pub fn stretches(&self, text: &str) -> Vec<Range<usize>> {
+        let mut stretches = Vec::new();
+        let mut at = 0;
+        for found in self.original.all.iter().flat_map(|matcher| matcher.find(text)) {
+            stretches.push(at..found.start);
+            at = found.end;
+        }
+        stretches.push(at..text.len());
+        stretches.retain(|stretch| !stretch.is_empty());
+        stretches
+    }
+
+    /// Walks the part of a stretch that starts in `range`, with the rest of the stretch in view; returns where the last
+    /// piece ended. `range` starts at 0 or where [`Segmenter::boundary_near`] found a boundary.
+    ///
+    /// # Errors
+    /// As [`Segmenter::walk`].
+    pub fn walk_part(&self, stretch: &str, range: Range<usize>, visitor: &mut impl Visit) -> Result<usize> {
+        let Some((pattern, inner)) = self.cuttable() else {
+            let policy = Policy { special: Treat::Match, added: Treat::Match };
+            return self.walk_between(stretch, policy, visitor).map(|()| stretch.len());
+        };
+        let mut pieces = pattern.pieces_from(stretch, range.start);
+        while pieces.at() < range.end {
+            let at = pieces.at();
+            let Some(piece) = pieces.next() else { break };
+            piece.and_then(|piece| walk_pieces(piece, inner, visitor)).map_err(|error| shifted(error, at))?;
+        }
+        Ok(pieces.at())
+    }
+
+    /// Where a scan of a stretch that starts at about `near` has a boundary after `settle` pieces: very likely one of
+    /// the whole stretch's own. None where the stages do not let text be cut.
+    #[must_use]
+    pub fn boundary_near(&self, stretch: &str, near: usize, settle: usize) -> Option<usize> {
+        let (pattern, _) = self.cuttable()?;
+        let start = (near..=stretch.len()).find(|&at| stretch.is_char_boundary(at))?;
+        let mut pieces = pattern.pieces_from(stretch, start);
+        for _ in 0..settle {
+            pieces.next()?.ok()?;
+        }
+        Some(pieces.at())
+    }
+
+    /// The patterns, if nothing but them stands between a stretch and its pieces.
+    fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {
+        let only_patterns = self.normalizers.is_empty() && !self.prefix_space && self.normalized.all.is_none();
+        self.patterns.split_first().filter(|_| only_patterns)
+    }
+
+    /// The text between two added tokens of the original text.
+    fn walk_between(&self, original: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        let text = normalize::apply_all(&self.normalizers, original);
+        let matcher = self.normalized.matcher(policy);
+        let walked = walk_added(matcher, &text, policy, visitor, |plain, visitor| self.walk_plain(plain, visitor));
+        let unchanged = matches!(text, Cow::Borrowed(_));
+        walked.map_err(|error| if unchanged { error } else { Error { byte: None, ..error } })
+    }
+
+    /// Text in which no added token is left.
+    fn walk_plain(&self, text: &str, visitor: &mut impl Visit) -> Result<()> {
+        if self.prefix_space && !text.starts_with(char::is_whitespace) {
+            let walked = walk_pieces(&format!(" {text}"), &self.patterns, visitor);
+            return walked.map_err(|error| Error { byte: error.byte.map(|byte| byte.saturating_sub(1)), ..error });
+        }
+        walk_pieces(text, &self.patterns, visitor)
+    }
+}
+
+/// Sends the added tokens that `matcher` finds to `visitor` and the text between them, where there is any, to `between`.
+fn walk_added<V: Visit>(
+    matcher: Option<&Matcher>,
+    text: &str,
+    policy: Policy,
+    visitor: &mut V,
+    between: impl Fn(&str, &mut V) -> Result<()>,
+) -> Result<()> {
+    let between = |start: usize, end: usize, visitor: &mut V| {
+        if start == end { Ok(()) } else { between(&text[start..end], visitor).map_err(|error| shifted(error, start)) }
+    };
+    let mut at = 0;
+    if let Some(matcher) = matcher {
+        for Found { start, end, token } in matcher.find(text) {
+            between(at, start, visitor)?;
+            let token = matcher.token(token);
+            admit(token, policy)
+                .and_then(|()| visitor.added(token, &text[start..end]))
+                .map_err(|error| shifted(Error { byte: Some(0), ..error }, start))?;
+            at = end;
+        }
+    }
+    between(at, text.len(), visitor)
+}
+
+fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {
+    let Some((pattern, inner)) = patterns.split_first() else { return visitor.piece(text) };
+    let mut at = 0;
+    for piece in pattern.pieces(text) {
+        let piece = piece?;
+        let visited = if inner.is_empty() { visitor.piece(piece) } else { walk_pieces(piece, inner, visitor) };
+        visited.map_err(|error| shifted(error, at))?;
+        at += piece.len();
+    }
+    Ok(())
+}
+
+/// The same error, its place counted from `start` bytes further left.
+fn shifted(error: Error, start: usize) -> Error {
+    Error { byte: error.byte.map(|byte| byte + start), ..error }
+}
+
+/// Whether the policy lets this token stand.
+fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
+    let (treat, option, kind) =
+        if token.special { (policy.special, "special", "special") } else { (policy.added, "added", "added") };
+    let admitted = match treat {
+        Treat::Match | Treat::Text => true,
+        Treat::Raise => false,
+        Treat::Only(ids) => ids.contains(&token.id),
+    };
+    if admitted {
+        return Ok(());
+    }
+    let content = &token.content;
+    let allow = if token.special { "\"allow\"" } else { "\"match\"" };
+    Err(Error::new(
+        Kind::SpecialToken,
+        format!("the text holds the {kind} token {content:?}, which this call does not allow"),
+    )
+    .remedy(format!(
+        "pass {option}=\"text\" to encode it as ordinary text, {option}={allow} to let text become such tokens, \
+             or bp.Control({content:?}) where you mean the token"
+    )))
+}

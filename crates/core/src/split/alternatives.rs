@@ -1,0 +1,168 @@
+//! A split pattern taken apart at its top-level `|`, with possessive quantifiers dropped where they change nothing, so
+//! that an automaton can run it.
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+
+/// White space up to the last one before something else: the one look-ahead of the family.
+pub(super) const TRAILING_SPACES: &str = r"\s+(?!\S)";
+
+/// An atom (a character, a class, a group) and its quantifier.
+struct Item<'p> {
+    atom: &'p str,
+    /// `?`, `*+`, `{1,3}`, ...; empty for exactly one.
+    quantifier: &'p str,
+}
+
+impl Item<'_> {
+    fn is_possessive(&self) -> bool {
+        self.quantifier.len() > 1 && self.quantifier.ends_with('+')
+    }
+
+    fn may_be_absent(&self) -> bool {
+        self.quantifier.starts_with(['?', '*'])
+            || self.quantifier.starts_with("{0")
+            || self.quantifier.starts_with("{,")
+    }
+
+    /// The characters it matches, if it matches exactly one at a time.
+    fn class(&self) -> Option<ClassUnicode> {
+        match regex_syntax::parse(self.atom).ok()?.into_kind() {
+            HirKind::Class(Class::Unicode(class)) => Some(class),
+            HirKind::Literal(literal) => {
+                let mut characters = std::str::from_utf8(&literal.0).ok()?.chars();
+                let (only, None) = (characters.next()?, characters.next()) else { return None };
+                Some(ClassUnicode::new([ClassUnicodeRange::new(only, only)]))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a quantifier is possessive, which the automaton's syntax would read as something else.
+pub(super) fn has_possessive(pattern: &str) -> bool {
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        // A group's opening is stepped over, not the group, so that what is inside is seen as well.
+        if let Some(inside) = rest.strip_prefix('(') {
+            rest = inside.strip_prefix('?').unwrap_or(inside);
+            continue;
+        }
+        let (item, after) = next_item(rest);
+        if item.is_possessive() {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// The alternatives of a pattern without possessive quantifiers; None if one of those matters, or the pattern starts
+/// with flags, which would govern all alternatives.
+pub(super) fn relaxed(pattern: &str) -> Option<Vec<String>> {
+    if pattern.starts_with("(?") && pattern.split(')').next().is_some_and(|flags| !flags.contains(':')) {
+        return None;
+    }
+    let mut alternatives = vec![Vec::new()];
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix('|') {
+            alternatives.push(Vec::new());
+            rest = after;
+            continue;
+        }
+        let (item, after) = next_item(rest);
+        alternatives.last_mut()?.push(item);
+        rest = after;
+    }
+    alternatives.iter().map(|items| relax(items)).collect()
+}
+
+fn relax(items: &[Item]) -> Option<String> {
+    let mut text = String::new();
+    for (at, item) in items.iter().enumerate() {
+        text.push_str(item.atom);
+        let kept = if item.is_possessive() {
+            if !greedy_suffices(item, &items[at + 1..]) {
+                return None;
+            }
+            &item.quantifier[..item.quantifier.len() - 1]
+        } else {
+            item.quantifier
+        };
+        text.push_str(kept);
+    }
+    Some(text)
+}
+
+/// Whether giving characters back could never make the rest match: then greedy and possessive are the same.
+fn greedy_suffices(item: &Item, rest: &[Item]) -> bool {
+    let Some(class) = item.class() else { return rest.is_empty() };
+    for next in rest {
+        if matches!(next.atom, "$" | r"\z") {
+            return true;
+        }
+        let Some(mut common) = next.class() else { return false };
+        common.intersect(&class);
+        if !common.ranges().is_empty() {
+            return false;
+        }
+        if !next.may_be_absent() {
+            return true;
+        }
+    }
+    true
+}
+
+/// The first atom of a pattern with its quantifier, and what comes after.
+fn next_item(pattern: &str) -> (Item<'_>, &str) {
+    let (atom, rest) = pattern.split_at(atom_length(pattern));
+    let (quantifier, rest) = rest.split_at(quantifier_length(rest));
+    (Item { atom, quantifier }, rest)
+}
+
+/// The length of the atom at the start: an escape, a class, a group, or one character.
+fn atom_length(pattern: &str) -> usize {
+    let mut characters = pattern.char_indices();
+    let mut classes = 0_usize;
+    let mut groups = 0_usize;
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => {
+                let escaped = characters.next().map_or('\\', |(_, escaped)| escaped);
+                let braced = matches!(escaped, 'p' | 'P' | 'x' | 'u' | 'U') && characters.as_str().starts_with('{');
+                if braced {
+                    characters.find(|&(_, character)| character == '}');
+                } else if matches!(escaped, 'p' | 'P') {
+                    characters.next();
+                }
+            }
+            '[' => classes += 1,
+            ']' if classes > 0 => classes -= 1,
+            '(' if classes == 0 => groups += 1,
+            ')' if classes == 0 && groups > 0 => groups -= 1,
+            _ => {}
+        }
+        if classes == 0 && groups == 0 {
+            return characters.as_str().as_ptr().addr() - pattern.as_ptr().addr();
+        }
+        // `]` right after the opening, or after its `^`, stands for itself.
+        if character == '[' {
+            let opened = &pattern[at + 1..];
+            let negation = usize::from(opened.starts_with('^'));
+            if opened[negation..].starts_with(']') {
+                characters.nth(negation);
+            }
+        }
+    }
+    pattern.len()
+}
+
+/// The length of the quantifier at the start, its lazy or possessive mark included.
+fn quantifier_length(pattern: &str) -> usize {
+    let bare = match pattern.bytes().next() {
+        Some(b'?' | b'*' | b'+') => 1,
+        Some(b'{') => pattern.find('}').map_or(0, |end| end + 1),
+        _ => 0,
+    };
+    bare + usize::from(bare > 0 && pattern[bare..].starts_with(['?', '+']))
+}

@@ -1,0 +1,88 @@
+"""The typed errors: each says what was wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_PLACES = ("file", "pointer", "row", "character", "byte")
+
+
+class BytepairError(Exception):
+    """The root of every error that bytepair raises on purpose.
+
+    Args:
+        what: What was wrong, in one clause.
+        remedy: What to do about it, where possible as code that can be pasted.
+        where: Any of ``file`` (path), ``pointer`` (JSON pointer, or line of a text file), ``row`` (index in a batch),
+            ``character`` and ``byte`` (position in the input); each becomes an attribute, None where it is not known.
+
+    Example:
+        >>> error = BytepairError("no token has id 9", row=2, remedy="use ids below 9")
+        >>> print(error)
+        no token has id 9 (row 2); use ids below 9
+        >>> error.row, error.byte
+        (2, None)
+    """
+
+    def __init__(self, what: str, *, remedy: str = "", **where: Any) -> None:
+        unknown = where.keys() - set(_PLACES)
+        if unknown:
+            raise TypeError(f"unknown place {sorted(unknown)[0]!r}: an error speaks of {', '.join(_PLACES)}")
+        super().__init__(what)
+        self.what = what
+        self.remedy = remedy
+        self.file = where.get("file")
+        self.pointer = where.get("pointer")
+        self.row = where.get("row")
+        self.character = where.get("character")
+        self.byte = where.get("byte")
+
+    def __str__(self) -> str:
+        places = [(name, getattr(self, name)) for name in _PLACES]
+        known = ", ".join(f"{name} {value}" for name, value in places if value is not None)
+        return self.what + (f" ({known})" if known else "") + (f"; {self.remedy}" if self.remedy else "")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.what, self.remedy, {name: getattr(self, name) for name in _PLACES})
+
+
+def _rebuild(kind: type[BytepairError], what: str, remedy: str, where: dict[str, Any]) -> BytepairError:
+    return kind(what, remedy=remedy, **where)
+
+
+class EncodeError(BytepairError, ValueError):
+    """The text cannot be encoded: a lone surrogate, bytes that are not UTF-8, or a byte without a token."""
+
+
+class SpecialTokenError(BytepairError, ValueError):
+    """Text holds a special or added token that the call does not allow, or a name that is none."""
+
+
+class InvalidIdError(BytepairError, ValueError, KeyError):
+    """An id (or token) that the tokenizer does not have."""
+
+
+class FormatError(BytepairError, ValueError):
+    """A file that is not what it should be, or a tokenizer that a format cannot hold."""
+
+
+class PatternError(BytepairError, ValueError):
+    """A split pattern that does not compile, or one that ran out of its step budget."""
+
+
+class TrainingError(BytepairError, ValueError):
+    """Settings or counts from which no vocabulary can be trained."""
+
+
+class ArtifactError(BytepairError, OSError):
+    """A file or folder that cannot be read, fetched or written."""
+
+    # OSError.__str__ and __new__ treat arguments as errno and text; BytepairError's come first.
+
+
+class IntegrityError(BytepairError):
+    """Bytes whose hash is not the one that was promised."""
+
+
+class TokenizerWarning(UserWarning):
+    """Something worked, but not as far as was asked: for example fewer tokens than ``vocab_size``."""
