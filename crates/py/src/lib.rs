@@ -1,1 +1,36 @@
-//! x
+//! The Python face of `bytepair-core`: it converts, calls and maps errors, and decides nothing.
+
+#![allow(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    clippy::needless_pass_by_value,
+    reason = "docstrings here are Python's, and arguments come as PyO3 extracts them"
+)]
+
+mod errors;
+mod text;
+mod tokenizer;
+mod training;
+mod watch;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _core {
+    use std::collections::BTreeMap;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::text::Control;
+    #[pymodule_export]
+    use crate::tokenizer::{CoreTokenizer, StreamDecoder, canonical_merges};
+    #[pymodule_export]
+    use crate::training::{PieceCounter, learn};
+
+    /// The split patterns in use, by name.
+    #[pyfunction]
+    fn split_patterns() -> BTreeMap<&'static str, &'static str> {
+        bytepair_core::split::names::ALL.into_iter().collect()
+    }
+}

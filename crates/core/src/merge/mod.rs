@@ -52,10 +52,51 @@ impl Merger {
             return Err(Error::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern").at(0));
         }
         match self {
-            Self::Naive => naive::merge(vocab, piece, &mut scratch.naive, ids),
+            Self::Naive => naive::merge(vocab, piece, naive::NO_RANK, &mut scratch.naive, ids),
             Self::Heap => heap::merge(vocab, piece, &mut scratch.heap, ids),
         }
     }
+}
+
+/// The merge that makes each token of several bytes: the two ids that are left of it when all that ranks lower has
+/// merged. In id order, which under [`Semantics::Ranks`](crate::vocab::Semantics::Ranks) is rank order.
+///
+/// Under this list of merges every text has the ids that it has under the ranks. For suppose that the two first differ
+/// where the ranks merge x and y into t, and the list says that t is made of l and r. Up to there both have merged all
+/// that ranks below t and nothing else, since a merge only makes pairs that rank above it; so x and y are what the bytes
+/// of t merge into below t (what is adjacent in an encoding is the encoding of its own bytes). That is l and r.
+///
+/// # Errors
+/// `Format`, if a token is not left in two when what ranks lower has merged: then nothing is proved.
+///
+/// ```
+/// use bytepair_core::merge::canonical_merges;
+/// use bytepair_core::vocab::{Semantics, Vocab};
+/// let vocab = Vocab::new(&[b"a", b"b", b"ab", b"aab"], &[0, 1, 2, 3], Semantics::Ranks)?;
+/// assert_eq!(canonical_merges(&vocab)?, [(0, 1), (0, 2)]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub fn canonical_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
+    let mut buffers = naive::Buffers::default();
+    let mut parts = Vec::new();
+    let mut merges = Vec::new();
+    for &id in vocab.ids() {
+        let token = vocab.token_bytes(id).unwrap_or_default();
+        if token.len() == 1 {
+            continue;
+        }
+        parts.clear();
+        naive::merge(vocab, token, id, &mut buffers, &mut parts)?;
+        let [left, right] = *parts.as_slice() else {
+            let shown = String::from_utf8_lossy(token);
+            let what = format!("no merge of two tokens makes {shown:?} (id {id}): it is left in {} parts", parts.len());
+            return Err(
+                Error::new(Kind::Format, what).remedy("keep the ranks: save as tiktoken or as the native format")
+            );
+        };
+        merges.push((left, right));
+    }
+    Ok(merges)
 }
 
 /// The id of each byte of a piece: where merging starts.

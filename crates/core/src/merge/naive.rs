@@ -7,7 +7,7 @@ use crate::merge::byte_ids;
 use crate::vocab::Vocab;
 
 /// No pair starts here.
-const NO_RANK: u32 = u32::MAX;
+pub(super) const NO_RANK: u32 = u32::MAX;
 
 /// The ids of the piece so far, and the rank of each id's pair with the next.
 #[derive(Default)]
@@ -16,7 +16,8 @@ pub(super) struct Buffers {
     ranks: Vec<u32>,
 }
 
-pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, ids: &mut Vec<u32>) -> Result<()> {
+/// Merges what ranks below `limit`, which is [`NO_RANK`] for everything.
+pub(super) fn merge(vocab: &Vocab, piece: &[u8], limit: u32, buffers: &mut Buffers, ids: &mut Vec<u32>) -> Result<()> {
     let Buffers { symbols, ranks } = buffers;
     symbols.clear();
     for id in byte_ids(vocab, piece) {
@@ -28,7 +29,7 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, ids: &mu
     };
     ranks.clear();
     ranks.extend((0..symbols.len()).map(|at| rank(symbols, at)));
-    while let Some((at, _)) = lowest(ranks) {
+    while let Some((at, _)) = lowest(ranks).filter(|&(_, rank)| rank < limit) {
         let Some(merge) = vocab.merge(symbols[at], symbols[at + 1]) else { break };
         symbols[at] = merge.id;
         symbols.remove(at + 1);

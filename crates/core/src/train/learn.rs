@@ -10,13 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::error::Result;
 use crate::train::queue::Queue;
 use crate::train::words::{Change, Words};
-use crate::train::{Progress, Settings, Ties, overflow};
-
-/// The symbols that pieces are made of at the start: symbol `i` stands for the bytes `tokens[i]`.
-pub struct Alphabet {
-    /// The bytes of each symbol.
-    pub tokens: Vec<Vec<u8>>,
-}
+use crate::train::{Alphabet, PieceCounts, Progress, Settings, Ties, overflow};
 
 /// One merge, with how often the pair was adjacent when it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +51,7 @@ struct Trainer<'a> {
     queue: Queue<Entry>,
 }
 
-/// Learns merges from pieces (as symbols, in order of first occurrence) and their counts.
+/// Learns merges from counts; returns the bytes of the alphabet's symbols as well.
 ///
 /// Ends early when no pair is left that is frequent and short enough.
 ///
@@ -65,32 +59,25 @@ struct Trainer<'a> {
 /// `Training`, if counts overflow 64 bits; `Interrupted`.
 ///
 /// ```
-/// use bytepair_core::train::{Alphabet, Progress, Settings, Ties, learn};
-/// let alphabet = Alphabet { tokens: vec![b"a".to_vec(), b"b".to_vec()] };
+/// use bytepair_core::train::{Alphabet, PieceCounts, Progress, Settings, Ties, learn};
+/// let mut counts = PieceCounts::default();
+/// counts.add(b"aaab", 2)?;
 /// let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
-/// let merges = learn(vec![(vec![0, 0, 0, 1], 2)].into_iter(), alphabet, &settings, &Progress::default())?;
+/// let (_, merges) = learn(&counts, &Alphabet::raw_bytes(), &settings, &Progress::default())?;
 /// let pairs: Vec<_> = merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
-/// assert_eq!(pairs, [(0, 0, 4), (0, 1, 2), (2, 3, 2)]);
+/// assert_eq!(pairs, [(97, 97, 4), (97, 98, 2), (256, 257, 2)]);
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn learn(
-    pieces: impl Iterator<Item = (Vec<u32>, u64)>,
-    alphabet: Alphabet,
+    counts: &PieceCounts,
+    alphabet: &Alphabet,
     settings: &Settings,
     progress: &Progress,
-) -> Result<Vec<Learned>> {
-    let mut words = Words::default();
-    for (symbols, count) in pieces {
-        words.push(symbols.into_iter(), count)?;
-    }
-    let mut trainer = Trainer {
-        settings,
-        words,
-        tokens: alphabet.tokens,
-        pairs: Vec::new(),
-        number: FxHashMap::default(),
-        queue: Queue::new(),
-    };
+) -> Result<(Vec<Vec<u8>>, Vec<Learned>)> {
+    let (words, tokens) = alphabet.spell(counts)?;
+    let symbols = tokens.len();
+    let mut trainer =
+        Trainer { settings, words, tokens, pairs: Vec::new(), number: FxHashMap::default(), queue: Queue::new() };
     trainer.count_pairs()?;
     let mut learned = Vec::new();
     while learned.len() < settings.merges {
@@ -98,7 +85,8 @@ pub fn learn(
         learned.push(trainer.merge(pair));
         progress.advance(1)?;
     }
-    Ok(learned)
+    trainer.tokens.truncate(symbols);
+    Ok((trainer.tokens, learned))
 }
 
 impl Trainer<'_> {

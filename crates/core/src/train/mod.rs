@@ -3,6 +3,7 @@
 //! [`PieceCounts`] counts in parallel; [`learn`] merges the most frequent adjacent pair again and again. The result is a
 //! function of counts and [`Settings`] alone.
 
+mod alphabet;
 mod counts;
 mod learn;
 mod queue;
@@ -12,8 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Kind, Result};
 
+pub use alphabet::Alphabet;
 pub use counts::PieceCounts;
-pub use learn::{Alphabet, Learned, learn};
+pub use learn::{Learned, learn};
 
 /// Which of the most frequent pairs merges first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,72 @@
+# Two commands for newcomers: `make demo` and `make test`. Everything is set up in .venv; nothing is installed elsewhere.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := $(shell find crates -name '*.rs') Cargo.toml Cargo.lock crates/core/Cargo.toml crates/py/Cargo.toml pyproject.toml
+SECONDS_TO_FUZZ ?= 120
+
+.PHONY: help demo test check bench docs fuzz clean tools
+help:
+	@echo "make demo   train a tokenizer on text that comes with Python, and look at it"
+	@echo "make test   all tests (cargo test, pytest); uses ../shared/data or BYTEPAIR_DATA where it is there"
+	@echo "make check  formatting, lints, types, stubs"
+	@echo "make bench  against the peers, in one run"
+	@echo "make docs   the documentation, into build/docs"
+	@echo "make fuzz   random cases against the oracles, SECONDS_TO_FUZZ=$(SECONDS_TO_FUZZ)"
+	@echo "make clean  remove what make made"
+
+# Says what is missing, and the command that installs it, before anything starts.
+tools:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || { \
+	  echo "bytepair needs Python 3.10 or later as $(PYTHON): 'sudo apt install python3 python3-venv' or 'brew install python';"; \
+	  echo "then, if it has another name, 'make $(MAKECMDGOALS) PYTHON=python3.12'"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo "bytepair needs Python's venv module: 'sudo apt install python3-venv'"; exit 1; }
+	@command -v cargo >/dev/null || { \
+	  echo "bytepair needs a Rust toolchain: see https://rustup.rs, or 'sudo apt install rustup && rustup default stable',"; \
+	  echo "or 'brew install rustup && rustup default stable'"; exit 1; }
+	@command -v cc >/dev/null || { \
+	  echo "bytepair needs a C compiler to link: 'sudo apt install gcc libc6-dev' or 'xcode-select --install'"; exit 1; }
+
+$(BIN)/.installed: pyproject.toml | tools
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "setting up .venv (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+$(BIN)/.built: $(SOURCES) $(BIN)/.installed | tools
+	@echo "building the core (a minute or two the first time)"
+	@$(BIN)/maturin develop --release --quiet --skip-install-deps 2>/dev/null || $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+demo: $(BIN)/.built
+	@$(BIN)/bytepair demo
+
+test: $(BIN)/.built
+	cargo test --quiet -p bytepair-core
+	$(BIN)/pytest
+
+check: $(BIN)/.built
+	cargo fmt --check
+	cargo clippy --quiet --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p bytepair-core
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest bytepair._core
+
+bench: $(BIN)/.built
+	$(BIN)/python -m benchmarks.encode
+	$(BIN)/python -m benchmarks.train
+
+docs: $(BIN)/.built
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
+	cargo doc --quiet --no-deps -p bytepair-core
+	@echo "open build/docs/index.html, and target/doc/bytepair_core/index.html for the core"
+
+fuzz: $(BIN)/.built
+	$(BIN)/python -m fuzz.sweep --seconds $(SECONDS_TO_FUZZ)
+
+clean:
+	rm -rf .venv target build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis python/bytepair/_core*.so

@@ -1,0 +1,81 @@
+//! Pieces -> the symbols that merging starts from.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Kind, Result};
+use crate::train::PieceCounts;
+use crate::train::words::Words;
+
+/// What pieces are spelled in. The order of the symbols matters under [`Ties::LowestIds`](crate::train::Ties::LowestIds).
+#[derive(Clone, Debug)]
+pub enum Alphabet {
+    /// All 256 bytes, in this order.
+    Bytes(Vec<u8>),
+    /// The characters that occur, by code point, and a mark at the end of each piece, which is a symbol of its own: for
+    /// people who study Sennrich's original.
+    Characters {
+        /// The mark, such as `</w>`.
+        end_of_word_suffix: Option<String>,
+    },
+}
+
+impl Alphabet {
+    /// The bytes in order of their values.
+    #[must_use]
+    pub fn raw_bytes() -> Self {
+        Self::Bytes((0..=u8::MAX).collect())
+    }
+
+    /// The pieces as symbols in order of first occurrence, and the bytes of each symbol.
+    ///
+    /// # Errors
+    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for.
+    pub(super) fn spell(&self, counts: &PieceCounts) -> Result<(Words, Vec<Vec<u8>>)> {
+        let mut words = Words::default();
+        match self {
+            Self::Bytes(order) => {
+                let distinct: BTreeSet<_> = order.iter().collect();
+                if (order.len(), distinct.len()) != (256, 256) {
+                    return Err(Error::new(Kind::Training, "an alphabet of bytes holds each of the 256 once"));
+                }
+                let mut symbol = [0; 256];
+                for (at, &byte) in order.iter().enumerate() {
+                    symbol[usize::from(byte)] = at as u32;
+                }
+                for (piece, count) in counts.in_order() {
+                    words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), count)?;
+                }
+                Ok((words, order.iter().map(|&byte| vec![byte]).collect()))
+            }
+            Self::Characters { end_of_word_suffix } => {
+                let mut pieces = Vec::with_capacity(counts.len());
+                for (piece, count) in counts.in_order() {
+                    let piece = std::str::from_utf8(piece).map_err(|_| {
+                        Error::new(Kind::Training, format!("the piece {piece:?} is not UTF-8"))
+                            .remedy("use the alphabet of bytes")
+                    })?;
+                    // Then a token would not tell whether the mark is text, and merges could make it twice.
+                    if let Some(suffix) = end_of_word_suffix.as_ref().filter(|suffix| piece.contains(suffix.as_str())) {
+                        let what = format!("the piece {piece:?} holds the end-of-word suffix {suffix:?}");
+                        return Err(Error::new(Kind::Training, what).remedy("choose a suffix that no text holds"));
+                    }
+                    pieces.push((piece, count));
+                }
+                let characters: BTreeSet<char> = pieces.iter().flat_map(|(piece, _)| piece.chars()).collect();
+                let mut tokens: Vec<Vec<u8>> =
+                    characters.iter().map(|character| character.to_string().into_bytes()).collect();
+                let symbol: FxHashMap<char, u32> = characters.into_iter().zip(0..).collect();
+                let end = end_of_word_suffix.as_ref().map(|suffix| {
+                    tokens.push(suffix.clone().into_bytes());
+                    tokens.len() as u32 - 1
+                });
+                for (piece, count) in pieces {
+                    words.push(piece.chars().map(|character| symbol[&character]).chain(end), count)?;
+                }
+                Ok((words, tokens))
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Core errors as the exceptions of `bytepair.errors`.
+
+use bytepair_core::{Error, Kind};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The exception that a core error is.
+pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
+    let name = match error.kind {
+        Kind::Encode => "EncodeError",
+        Kind::SpecialToken => "SpecialTokenError",
+        Kind::InvalidId => "InvalidIdError",
+        Kind::Format => "FormatError",
+        Kind::Pattern => "PatternError",
+        Kind::Training => "TrainingError",
+        Kind::Interrupted => return PyKeyboardInterrupt::new_err(error.what),
+    };
+    build(py, name, error).unwrap_or_else(|broken| broken)
+}
+
+fn build(py: Python<'_>, name: &str, error: Error) -> PyResult<PyErr> {
+    let options = PyDict::new(py);
+    options.set_item("remedy", error.remedy)?;
+    options.set_item("row", error.row)?;
+    options.set_item("character", error.character)?;
+    options.set_item("byte", error.byte)?;
+    let class = py.import("bytepair.errors")?.getattr(name)?;
+    Ok(PyErr::from_value(class.call((error.what,), Some(&options))?))
+}
+
+/// The same exception, which says the row of the batch as well.
+pub(crate) fn in_row(py: Python<'_>, error: PyErr, row: usize) -> PyErr {
+    match error.value(py).setattr("row", row) {
+        Ok(()) => error,
+        Err(broken) => broken,
+    }
+}

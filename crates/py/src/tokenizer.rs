@@ -1,0 +1,516 @@
+//! The tokenizer, its stream decoder, and what is derived from a vocabulary.
+
+use std::collections::HashMap;
+
+use bytepair_core::decode::Utf8Stream;
+use bytepair_core::merge::{Scratch, canonical_merges as canonical};
+use bytepair_core::normalize::Normalizer;
+use bytepair_core::pipeline::{Count, Parts, Sink, Spans};
+use bytepair_core::split::Pattern;
+use bytepair_core::split::added::AddedToken;
+use bytepair_core::vocab::Semantics;
+use bytepair_core::{Error, Kind, Tokenizer, Vocab, parallel};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use crate::errors::{in_row, raise};
+use crate::text::{OnInvalid, Said, Text, spans};
+
+/// Texts of fewer bytes are encoded without letting other Python threads run, which would cost more than it gives.
+const BYTES_TO_DETACH: usize = 4096;
+
+/// Content, id, special, single_word, lstrip, rstrip, normalized.
+type AddedRow = (String, u32, bool, bool, bool, bool, bool);
+
+/// Ids and offsets.
+type FlatBatch<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+
+fn vocab(py: Python<'_>, tokens: &[PyBackedBytes], ids: &[u32], semantics: Semantics) -> PyResult<Vocab> {
+    let tokens: Vec<&[u8]> = tokens.iter().map(|token| &**token).collect();
+    py.detach(|| Vocab::new(&tokens, ids, semantics)).map_err(|error| raise(py, error))
+}
+
+/// The merge that makes each token of more than one byte, in id order, as pairs of ids; FormatError if there is a token
+/// for which ranks and merges are not proved to agree.
+#[pyfunction]
+pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: Vec<u32>) -> PyResult<Vec<(u32, u32)>> {
+    let vocab = vocab(py, &tokens, &ids, Semantics::Ranks)?;
+    py.detach(|| canonical(&vocab)).map_err(|error| raise(py, error))
+}
+
+/// The compiled core of a tokenizer: immutable, shared by threads.
+#[pyclass(subclass, frozen, module = "bytepair._core")]
+pub(crate) struct CoreTokenizer {
+    inner: Tokenizer,
+}
+
+impl CoreTokenizer {
+    fn encode_one<S: Sink + Default + Send>(
+        &self,
+        py: Python<'_>,
+        text: Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<S> {
+        let said = Said::new(&self.inner, special, added)?;
+        let text = Text::new(text)?;
+        let parts = text.parts(OnInvalid::parse(errors)?)?;
+        let spans = spans(&parts);
+        let run = || {
+            let mut sink = S::default();
+            self.inner.encode_spans(&spans, said.policy(), &mut Scratch::default(), &mut sink).map(|()| sink)
+        };
+        let bytes: usize = spans.iter().map(|span| span.text().len()).sum();
+        let result = if bytes < BYTES_TO_DETACH { run() } else { py.detach(run) };
+        result.map_err(|error| raise(py, error))
+    }
+}
+
+/// Hands the texts of a batch and the number of threads to `run`.
+fn with_batch<T: Send>(
+    py: Python<'_>,
+    texts: &Bound<'_, PyAny>,
+    errors: &str,
+    threads: Option<usize>,
+    run: impl Fn(&[Spans<'_>], usize) -> bytepair_core::Result<T> + Send + Sync,
+) -> PyResult<T> {
+    let threads = check_threads(threads)?;
+    if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
+        return Err(PyTypeError::new_err("a batch is a sequence of texts, not one text; call encode or count"));
+    }
+    let on_invalid = OnInvalid::parse(errors)?;
+    let texts = texts.try_iter()?.map(|text| Text::new(text?)).collect::<PyResult<Vec<_>>>()?;
+    let rows =
+        texts.iter().enumerate().map(|(row, text)| text.parts(on_invalid).map_err(|error| in_row(py, error, row)));
+    let rows = rows.collect::<PyResult<Vec<_>>>()?;
+    let batch: Vec<_> = rows.iter().map(|parts| spans(parts)).collect();
+    py.detach(|| run(&batch, threads)).map_err(|error| raise(py, error))
+}
+
+/// The number of threads for a call.
+pub(crate) fn check_threads(threads: Option<usize>) -> PyResult<usize> {
+    match threads {
+        Some(0) => Err(PyValueError::new_err("threads=0 would do nothing; use None for all cores")),
+        threads => Ok(parallel::threads(threads)),
+    }
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    #[new]
+    #[pyo3(signature = (*, tokens, ids, merges, ignore_merges, added, normalizers, prefix_space, patterns))]
+    #[allow(clippy::too_many_arguments, reason = "the columns of a TokenizerSpec, by keyword")]
+    fn new(
+        py: Python<'_>,
+        tokens: Vec<PyBackedBytes>,
+        ids: Vec<u32>,
+        merges: Option<Vec<(u32, u32)>>,
+        ignore_merges: bool,
+        added: Vec<AddedRow>,
+        normalizers: Vec<String>,
+        prefix_space: bool,
+        patterns: Vec<String>,
+    ) -> PyResult<Self> {
+        let semantics = match merges {
+            Some(pairs) => Semantics::Merges { pairs, ignore_merges },
+            None => Semantics::Ranks,
+        };
+        let vocab = vocab(py, &tokens, &ids, semantics)?;
+        let added = added.into_iter().map(|(content, id, special, single_word, lstrip, rstrip, normalized)| {
+            AddedToken { content, id, special, single_word, lstrip, rstrip, normalized }
+        });
+        let normalizer = |name: String| {
+            Normalizer::by_name(&name)
+                .ok_or_else(|| raise(py, Error::new(Kind::Format, format!("the normalizer {name:?} is unknown"))))
+        };
+        let pattern = |text: String| Pattern::new(&text).map_err(|error| raise(py, error));
+        let parts = Parts {
+            vocab,
+            added: added.collect(),
+            normalizers: normalizers.into_iter().map(normalizer).collect::<PyResult<_>>()?,
+            prefix_space,
+            patterns: patterns.into_iter().map(pattern).collect::<PyResult<_>>()?,
+        };
+        Ok(Self { inner: Tokenizer::new(parts).map_err(|error| raise(py, error))? })
+    }
+
+    /// The ids of a text.
+    ///
+    /// Args:
+    ///     text: ``str``, UTF-8 ``bytes``, or a list of these and of `Control`, which is encoded as one text.
+    ///     special: What becomes of special tokens in the text: ``"raise"`` an error, ``"text"`` encode them like any
+    ///         text, ``"allow"`` let text become them, or a set of those that may, the others being errors.
+    ///     added: What becomes of added tokens that are not special: ``"match"``, ``"text"`` or ``"raise"``.
+    ///     errors: For lone surrogates and bytes that are not UTF-8: ``"strict"`` raises, ``"replace"`` encodes U+FFFD.
+    ///
+    /// Returns:
+    ///     A list of ints.
+    ///
+    /// Raises:
+    ///     SpecialTokenError: The text holds a token that the call does not allow.
+    ///     EncodeError: The text is not Unicode, or a byte of it has no token.
+    ///     PatternError: The split pattern ran out of its step budget (never with a named pattern).
+    ///
+    /// Time is linear in the text, n log n in its longest piece.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=260, special_tokens=["<|end|>"])
+    ///     >>> tok.encode("lower")
+    ///     [258, 259]
+    ///     >>> tok.encode("low<|end|>", special="allow")
+    ///     [258, 0]
+    #[pyo3(
+        signature = (text, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let ids: Vec<u32> = self.encode_one(py, text, special, added, errors)?;
+        PyList::new(py, ids)
+    }
+
+    /// The ids of a text as a numpy array of uint32 that owns its memory; options and errors as `encode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).encode_array("low low")
+    ///     array([257,  32, 257], dtype=uint32)
+    #[pyo3(
+        signature = (text, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn encode_array<'py>(
+        &self,
+        py: Python<'py>,
+        text: Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        Ok(PyArray1::from_vec(py, self.encode_one(py, text, special, added, errors)?))
+    }
+
+    /// The number of ids of a text; options and errors as `encode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).count("low low")
+    ///     3
+    #[pyo3(
+        signature = (text, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        text: Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<u64> {
+        Ok(self.encode_one::<Count>(py, text, special, added, errors)?.0)
+    }
+
+    /// The ids of each text of a batch, on several threads; options and errors as `encode`, errors with their row.
+    ///
+    /// Args:
+    ///     texts: A sequence of what `encode` takes.
+    ///     threads: How many threads; None for all cores. It never changes an id.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).encode_batch(["low", "", "w"])
+    ///     [[257], [], [119]]
+    #[pyo3(
+        signature = (texts, *, special=None, added="match", errors="strict", threads=None),
+        text_signature = "($self, texts, *, special='raise', added='match', errors='strict', threads=None)"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
+        let rows = PyList::empty(py);
+        let mut start = 0;
+        for end in ends {
+            rows.append(PyList::new(py, &ids[start..end])?)?;
+            start = end;
+        }
+        Ok(rows)
+    }
+
+    /// The ids of a batch in one uint32 array, and the int64 array of where each row starts and the last one ends.
+    #[pyo3(
+        signature = (texts, *, special=None, added="match", errors="strict", threads=None),
+        text_signature = "($self, texts, *, special='raise', added='match', errors='strict', threads=None)"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    fn encode_batch_flat<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+        threads: Option<usize>,
+    ) -> PyResult<FlatBatch<'py>> {
+        let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
+        let offsets = std::iter::once(0).chain(ends).map(usize::cast_signed).map(|end| end as i64).collect();
+        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
+    }
+
+    /// The number of ids of each text of a batch; options and errors as `encode_batch`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).count_batch(["low", "", "slow"])
+    ///     [1, 0, 2]
+    #[pyo3(
+        signature = (texts, *, special=None, added="match", errors="strict", threads=None),
+        text_signature = "($self, texts, *, special='raise', added='match', errors='strict', threads=None)"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    fn count_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+        errors: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Vec<u64>> {
+        let said = Said::new(&self.inner, special, added)?;
+        with_batch(py, texts, errors, threads, |batch, threads| self.inner.count_batch(batch, said.policy(), threads))
+    }
+
+    /// The pieces of a text, in which merges happen, with added tokens as pieces of their own; options as `encode`.
+    ///
+    /// The pieces are of the text as the normalizer leaves it.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258, split="gpt2").pieces("It's  low!")
+    ///     ['It', "'s", ' ', ' low', '!']
+    #[pyo3(
+        signature = (text, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn pieces(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<Vec<String>> {
+        let said = Said::new(&self.inner, special, added)?;
+        let text = crate::text::utf8(text, OnInvalid::parse(errors)?)?;
+        self.inner.pieces(&text, said.policy()).map_err(|error| raise(py, error))
+    }
+
+    /// The text of some ids.
+    ///
+    /// Args:
+    ///     ids: A list or an array of ids.
+    ///     errors: For bytes that are not UTF-8: ``"replace"`` gives U+FFFD, ``"strict"`` raises UnicodeDecodeError, and
+    ///         any other error handler of Python does what it does.
+    ///     skip_special_tokens: Whether special tokens are left out.
+    ///
+    /// Raises:
+    ///     InvalidIdError: No token has this id; ``row`` says where it is.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5}, vocab_size=258)
+    ///     >>> tok.decode([257, 32, 0xf0])
+    ///     'low �'
+    #[pyo3(signature = (ids, errors="replace", *, skip_special_tokens=false))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = self.bytes_of(py, ids, skip_special_tokens)?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(PyString::new(py, text).into_any()),
+            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
+        }
+    }
+
+    /// The bytes of some ids, joined; arguments and errors as `decode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).decode_bytes([257, 0xff])
+    ///     b'low\xff'
+    #[pyo3(signature = (ids, *, skip_special_tokens=false))]
+    fn decode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.bytes_of(py, ids, skip_special_tokens)?))
+    }
+
+    /// A decoder that is given one id after another.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> stream = bp.train({"é": 5}, vocab_size=256).stream()
+    ///     >>> [stream.push(id) for id in "né".encode()], stream.flush()
+    ///     (['n', '', 'é'], '')
+    #[pyo3(signature = (*, skip_special_tokens=false))]
+    fn stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> StreamDecoder {
+        StreamDecoder { tokenizer: slf.unbind(), skip_special_tokens, stream: Utf8Stream::default() }
+    }
+
+    /// The bytes of a token; InvalidIdError if no token has this id.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).token_bytes(256)
+    ///     b'lo'
+    fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let token = id.extract().ok().and_then(|id| self.inner.token_bytes(id));
+        let token = token.ok_or_else(|| raise(py, self.inner.invalid_id(id)))?;
+        Ok(PyBytes::new(py, token))
+    }
+
+    /// The id of a token given as bytes or str, added tokens first; InvalidIdError if it is none.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).token_id("lo")
+    ///     256
+    fn token_id(&self, py: Python<'_>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let bytes = match token.cast::<PyString>() {
+            Ok(text) => text.to_str()?.as_bytes(),
+            Err(_) => token.cast::<PyBytes>()?.as_bytes(),
+        };
+        self.inner.token_id(bytes).ok_or_else(|| {
+            let error = Error::new(Kind::InvalidId, format!("{:?} is not a token", String::from_utf8_lossy(bytes)));
+            raise(py, error.remedy("encode it to see what it is made of"))
+        })
+    }
+
+    /// The largest id plus one: the rows of an embedding. `len(tok)` is the number of tokens; ids may have holes.
+    #[getter]
+    fn vocab_size(&self) -> u64 {
+        self.inner.vocab_size()
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.token_count()
+    }
+
+    /// The special tokens and their ids, by id.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258, special_tokens=["<|end|>"]).special_tokens
+    ///     {'<|end|>': 0}
+    #[getter]
+    fn special_tokens(&self) -> HashMap<&str, u32> {
+        self.inner
+            .added()
+            .iter()
+            .filter(|token| token.special)
+            .map(|token| (token.content.as_str(), token.id))
+            .collect()
+    }
+}
+
+impl CoreTokenizer {
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    fn flat_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+        errors: &str,
+        threads: Option<usize>,
+    ) -> PyResult<(Vec<u32>, Vec<usize>)> {
+        let said = Said::new(&self.inner, special, added)?;
+        with_batch(py, texts, errors, threads, |batch, threads| self.inner.encode_batch(batch, said.policy(), threads))
+    }
+
+    fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
+        let decode = |ids: &[u32]| {
+            let run = || self.inner.decode(ids, skip_special_tokens);
+            let result = if ids.len() < BYTES_TO_DETACH { run() } else { py.detach(run) };
+            result.map_err(|error| raise(py, error))
+        };
+        // An array is borrowed as it is; asking a list whether it is one would import numpy.
+        if !ids.is_instance_of::<PyList>()
+            && let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>()
+            && let Ok(ids) = array.as_slice()
+        {
+            return decode(ids);
+        }
+        let mut numbers = Vec::with_capacity(ids.len().unwrap_or(0));
+        for (row, id) in ids.try_iter()?.enumerate() {
+            let id = id?;
+            numbers.push(id.extract().map_err(|error: PyErr| {
+                if error.is_instance_of::<PyTypeError>(py) {
+                    error
+                } else {
+                    raise(py, self.inner.invalid_id(&id).row(row))
+                }
+            })?);
+        }
+        decode(&numbers)
+    }
+}
+
+/// Text from ids that arrive one at a time: never half a character; see `Tokenizer.stream`.
+#[pyclass(module = "bytepair")]
+pub(crate) struct StreamDecoder {
+    tokenizer: Py<CoreTokenizer>,
+    skip_special_tokens: bool,
+    stream: Utf8Stream,
+}
+
+#[pymethods]
+impl StreamDecoder {
+    /// The text that is certain with this id and was not before; InvalidIdError if no token has it.
+    fn push(&mut self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<String> {
+        let tokenizer = &self.tokenizer.get().inner;
+        let invalid = || raise(py, tokenizer.invalid_id(id));
+        let id = id.extract().map_err(|_| invalid())?;
+        let token = tokenizer.token_bytes(id).ok_or_else(invalid)?;
+        let skipped = self.skip_special_tokens && tokenizer.is_special(id);
+        Ok(if skipped { String::new() } else { self.stream.push(token) })
+    }
+
+    /// What is left when no more ids come: U+FFFD for half a character, else nothing. The stream is then as new.
+    fn flush(&mut self) -> String {
+        self.stream.flush()
+    }
+
+    /// The bytes that wait for the rest of their character.
+    #[getter]
+    fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.stream.pending())
+    }
+}

@@ -1,0 +1,59 @@
+//! Long work on a thread of its own, while this one watches for Ctrl-C and tells how far it is.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use bytepair_core::train::Progress;
+use bytepair_core::{Error, Kind, Result};
+use pyo3::prelude::*;
+
+use crate::errors::raise;
+
+/// How long Ctrl-C may go unheard.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Runs `job` with the interpreter released; calls `tell(done)` now and then, and once at the end.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    tell: Option<&Bound<'_, PyAny>>,
+    job: impl FnOnce(&Progress) -> Result<T> + Send,
+) -> PyResult<T> {
+    let progress = Progress::default();
+    let tell = tell.map(|tell| tell.clone().unbind());
+    let tick = |py: Python<'_>| {
+        py.check_signals()?;
+        match &tell {
+            Some(tell) => tell.call1(py, (progress.done.load(Ordering::Relaxed),)).map(|_| ()),
+            None => Ok(()),
+        }
+    };
+    let outcome = py.detach(|| {
+        thread::scope(|scope| {
+            let (send, receive) = mpsc::channel();
+            let progress = &progress;
+            let worker = scope.spawn(move || {
+                // The receiver is there until this thread has ended.
+                let _ = send.send(job(progress));
+            });
+            loop {
+                match receive.recv_timeout(TICK) {
+                    Ok(result) => return Ok(result),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                        Err(panic) => std::panic::resume_unwind(panic),
+                        Ok(()) => return Ok(Err(Error::new(Kind::Interrupted, "the work ended without a result"))),
+                    },
+                }
+                if let Err(error) = Python::attach(tick) {
+                    progress.stop.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        })
+    })?;
+    let result = outcome.map_err(|error| raise(py, error))?;
+    tick(py)?;
+    Ok(result)
+}

@@ -1,0 +1,129 @@
+# The compiled core, as Python sees it. Kept by hand; `make check` compares it with the module (mypy's stubtest).
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Self, disjoint_base
+
+from bytepair.encoding import Ids, Special, TextInput
+
+__all__ = [
+    "Control",
+    "CoreTokenizer",
+    "PieceCounter",
+    "StreamDecoder",
+    "canonical_merges",
+    "learn",
+    "split_patterns",
+]
+
+@final
+class Control:
+    def __new__(cls, token: str) -> Self: ...
+    @property
+    def token(self) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Control], tuple[str]]: ...
+
+@final
+class StreamDecoder:
+    def push(self, id: int) -> str: ...
+    def flush(self) -> str: ...
+    @property
+    def pending(self) -> bytes: ...
+
+@disjoint_base
+class CoreTokenizer:
+    def __new__(
+        cls,
+        *,
+        tokens: Sequence[bytes],
+        ids: Sequence[int],
+        merges: Sequence[tuple[int, int]] | None,
+        ignore_merges: bool,
+        added: Sequence[tuple[str, int, bool, bool, bool, bool, bool]],
+        normalizers: Sequence[str],
+        prefix_space: bool,
+        patterns: Sequence[str],
+    ) -> Self: ...
+    def encode(
+        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+    ) -> list[int]: ...
+    def encode_array(
+        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+    ) -> NDArray[np.uint32]: ...
+    def count(
+        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+    ) -> int: ...
+    def encode_batch(
+        self,
+        texts: Iterable[TextInput],
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
+    ) -> list[list[int]]: ...
+    def encode_batch_flat(
+        self,
+        texts: Iterable[TextInput],
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def count_batch(
+        self,
+        texts: Iterable[TextInput],
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
+    ) -> list[int]: ...
+    def pieces(
+        self, text: str | bytes, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+    ) -> list[str]: ...
+    def decode(self, ids: Ids, errors: str = "replace", *, skip_special_tokens: bool = False) -> str: ...
+    def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> bytes: ...
+    def stream(self, *, skip_special_tokens: bool = False) -> StreamDecoder: ...
+    def token_bytes(self, id: int) -> bytes: ...
+    def token_id(self, token: str | bytes) -> int: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def special_tokens(self) -> dict[str, int]: ...
+    def __len__(self) -> int: ...
+
+@final
+class PieceCounter:
+    def __new__(cls, pattern: str, special_tokens: Sequence[str]) -> Self: ...
+    def count(
+        self,
+        texts: Sequence[str | bytes],
+        *,
+        errors: str = "strict",
+        threads: int | None = None,
+        tell: Callable[[int], None] | None = None,
+    ) -> None: ...
+    def add(self, piece: str | bytes, count: int) -> None: ...
+    def pieces(self) -> list[tuple[bytes, int]]: ...
+    def __len__(self) -> int: ...
+
+def learn(
+    counter: PieceCounter,
+    *,
+    alphabet: bytes | None,
+    end_of_word_suffix: str | None,
+    merges: int,
+    ties: str,
+    min_frequency: int,
+    max_token_length: int | None,
+    tell: Callable[[int], None] | None = None,
+) -> tuple[list[bytes], list[tuple[int, int, int]]]: ...
+def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
+def split_patterns() -> dict[str, str]: ...

@@ -1,0 +1,336 @@
+"""``tokenizer.json`` of the ``tokenizers`` package, for byte-level BPE: read, and written so that it loads there.
+
+What stands in the file and is not supported is refused by its name and its JSON pointer, never passed over.
+Source: the serialization of ``tokenizers`` (``tokenizer/serialization.rs`` and the modules that it names).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any, cast
+
+from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.formats import byte_alphabet
+from bytepair.semantics import to_merges
+from bytepair.spec import AddedToken, BytePair, NormalizerName, TokenizerSpec, split_pattern
+
+Json = Any
+GPT2 = split_pattern("gpt2")
+_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+_STAGES = {"normalizer", "pre_tokenizer", "post_processor", "decoder", "model"}
+_KEYS = {"version", "truncation", "padding", "added_tokens"} | _STAGES
+# The parts of a pattern that matter to `_portable`: escapes and classes, and in groups of its own what the engine of
+# `tokenizers` (Oniguruma) reads otherwise: escapes that only one of the two knows, m and s flags, line anchors, counted
+# possessive repetition.
+_PATTERN_PARTS = re.compile(
+    r"""\\[pPx]\{[^}]*\} | (\\[hHRXKOyYNZG]) | \\. | \[\^?\]?(?:\\.|[^\]\\])*\] | (\(\?[a-z]*[ms]) | ([$^]) | (\}\+)""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def looks_like(table: Json) -> bool:
+    """Whether a parsed JSON file is a ``tokenizer.json``."""
+    return isinstance(table, dict) and isinstance(table.get("model"), dict)
+
+
+def read(table: Json) -> TokenizerSpec:
+    """Reads a parsed ``tokenizer.json``.
+
+    Raises:
+        FormatError: Something in it is broken or not supported; ``pointer`` says where.
+    """
+    for key in table.keys() - _KEYS:
+        raise _unsupported(key, f"/{key}")
+    for key in ("truncation", "padding"):
+        if table.get(key) is not None:
+            warnings.warn(
+                f"the file's {key} is not applied: it is an option of each call", TokenizerWarning, stacklevel=4
+            )
+    added = [_read_added(token, f"/added_tokens/{row}") for row, token in enumerate(_list(table, "added_tokens", ""))]
+    split, prefix_space = _read_pre_tokenizer(table.get("pre_tokenizer"))
+    _check_decoder(table.get("decoder"))
+    post_processor = table.get("post_processor")
+    return TokenizerSpec(
+        model=_read_bpe(table["model"], {token.content: token.id for token in added}),
+        split=split,
+        added_tokens=tuple(sorted(added, key=lambda token: token.id)),
+        normalizers=tuple(_read_normalizers(table.get("normalizer"), "/normalizer")),
+        prefix_space=prefix_space,
+        post_processor=None if post_processor is None else json.dumps(post_processor, ensure_ascii=False),
+    )
+
+
+def read_model(
+    vocab: Json,
+    merges: Json,
+    *,
+    added: Mapping[str, int],
+    ignore_merges: bool = False,
+    vocab_pointer: str,
+    merge_pointer: Callable[[int], str],
+) -> BytePair:
+    """A model from a vocabulary and merges in the byte alphabet.
+
+    An added token that stands in the vocabulary as well is a token of the model only if a merge makes it or it is a
+    byte: else text could become it although it is not matched.
+
+    Raises:
+        FormatError: An id, a token or a merge is broken; ``pointer`` says where.
+    """
+    if not isinstance(vocab, dict) or not isinstance(merges, list):
+        raise FormatError("the vocabulary is not an object or the merges are not a list", pointer=vocab_pointer or "/")
+    for token, id in vocab.items():
+        if type(id) is not int or not 0 <= id < 2**32 - 1:
+            raise FormatError(f"the id of {token!r} is {id!r}", pointer=_pointer(vocab_pointer, token))
+    pairs = [_read_merge(merge, merge_pointer(row)) for row, merge in enumerate(merges)]
+    made = {left + right for left, right in pairs}
+    kept = {token: id for token, id in vocab.items() if token not in added or token in made or len(token) == 1}
+    bytes_of = dict(zip(kept, byte_alphabet.all_to_bytes(kept), strict=True))
+    for token, spelled in bytes_of.items():
+        if spelled is None:
+            raise FormatError(
+                f"the token {token!r} is not written in the byte alphabet",
+                pointer=_pointer(vocab_pointer, token),
+                remedy="only byte-level BPE is supported",
+            )
+    by_id = sorted(kept.items(), key=lambda item: item[1])
+    for (token, id), (_, following) in pairwise(by_id):
+        if id == following:
+            raise FormatError(f"two tokens have the id {id}", pointer=_pointer(vocab_pointer, token))
+    ids = []
+    for row, (left, right) in enumerate(pairs):
+        for part in (left, right, left + right):
+            if part not in kept:
+                raise FormatError(
+                    f"the merge of {left!r} and {right!r} needs {part!r}, which is not in the vocabulary",
+                    pointer=merge_pointer(row),
+                    remedy="is the file whole? fetch it again",
+                )
+        ids.append((kept[left], kept[right]))
+    return BytePair(
+        tokens=tuple(cast("bytes", bytes_of[token]) for token, _ in by_id),
+        ids=tuple(id for _, id in by_id),
+        merges=tuple(ids),
+        ignore_merges=ignore_merges,
+    )
+
+
+def _read_merge(merge: Json, pointer: str) -> tuple[str, str]:
+    parts = merge.split(" ") if isinstance(merge, str) else merge
+    if isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) and part for part in parts):
+        return parts[0], parts[1]
+    raise FormatError(f"{merge!r} is not a merge of two tokens", pointer=pointer)
+
+
+def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> BytePair:
+    kind = model.get("type", "BPE")
+    if kind != "BPE":
+        raise _unsupported(f"the model {kind}", "/model/type")
+    known = {"type", "vocab", "merges", "ignore_merges", "unk_token", "fuse_unk"}
+    # Without effect at these values. With all 256 bytes in the vocabulary, nothing is ever unknown.
+    inert = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback")
+    for key, value in model.items():
+        if key in inert and value:
+            raise _unsupported(f"{key} = {value!r}", f"/model/{key}")
+        if key not in known and key not in inert:
+            raise _unsupported(key, f"/model/{key}")
+    return read_model(
+        model.get("vocab"),
+        model.get("merges"),
+        added=added,
+        ignore_merges=bool(model.get("ignore_merges")),
+        vocab_pointer="/model/vocab",
+        merge_pointer=lambda row: f"/model/merges/{row}",
+    )
+
+
+def _read_added(token: Json, pointer: str) -> AddedToken:
+    flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
+    if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
+        raise FormatError(f"{token!r} is not an added token", pointer=pointer)
+    for key in token.keys() - {"id", "content", *flags}:
+        raise _unsupported(key, f"{pointer}/{key}")
+    for flag in flags:
+        if type(token.get(flag, False)) is not bool:
+            raise FormatError(f"{flag} is {token[flag]!r}, not true or false", pointer=f"{pointer}/{flag}")
+    if not 0 <= token["id"] < 2**32 - 1:
+        raise FormatError(f"the id is {token['id']}", pointer=f"{pointer}/id")
+    return AddedToken(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
+
+
+def _read_normalizers(normalizer: Json, pointer: str) -> list[NormalizerName]:
+    if normalizer is None:
+        return []
+    kind = _kind(normalizer, pointer)
+    if kind in _FORMS:
+        return [cast("NormalizerName", kind)]
+    if kind == "Sequence":
+        inner = _list(normalizer, "normalizers", pointer)
+        if any(isinstance(item, dict) and item.get("type") == "Sequence" for item in inner):
+            raise _unsupported("a Sequence in a Sequence", pointer)
+        steps = (_read_normalizers(item, f"{pointer}/normalizers/{row}") for row, item in enumerate(inner))
+        return [name for step in steps for name in step]
+    raise _unsupported(f"the normalizer {kind}", pointer)
+
+
+def _read_pre_tokenizer(pre_tokenizer: Json) -> tuple[tuple[str, ...], bool]:
+    """The split patterns, and whether a space goes in front."""
+    pointer = "/pre_tokenizer"
+    if pre_tokenizer is None:
+        raise _unsupported("no pre-tokenizer (only ByteLevel is supported)", pointer)
+    if _kind(pre_tokenizer, pointer) == "Sequence":
+        steps = _list(pre_tokenizer, "pretokenizers", pointer)
+        places = [f"{pointer}/pretokenizers/{row}" for row in range(len(steps))]
+    else:
+        steps, places = [pre_tokenizer], [pointer]
+    patterns = []
+    for step, place in zip(steps[:-1], places[:-1], strict=True):
+        if _kind(step, place) != "Split":
+            raise _unsupported(f"the pre-tokenizer {step['type']} before the last one", place)
+        patterns.append(_read_split(step, place))
+    last, place = (steps[-1], places[-1]) if steps else (None, pointer)
+    if last is None or _kind(last, place) != "ByteLevel":
+        raise _unsupported("a pre-tokenizer that does not end with ByteLevel", place)
+    prefix_space = _flag(last, "add_prefix_space", place, default=True)
+    if prefix_space and patterns:
+        raise _unsupported("add_prefix_space after a Split", f"{place}/add_prefix_space")
+    if _flag(last, "use_regex", place, default=True):
+        patterns.append(GPT2)
+    return tuple(patterns), prefix_space
+
+
+def _read_split(step: Mapping[str, Json], place: str) -> str:
+    pattern = step.get("pattern")
+    if step.get("behavior") != "Isolated":
+        raise _unsupported(f"the behavior {step.get('behavior')} of a Split", f"{place}/behavior")
+    if isinstance(pattern, dict) and isinstance(pattern.get("String"), str):
+        return re.escape(pattern["String"])
+    if not isinstance(pattern, dict) or not isinstance(pattern.get("Regex"), str):
+        raise FormatError("a Split needs a pattern", pointer=f"{place}/pattern")
+    return _portable(pattern["Regex"], f"{place}/pattern/Regex")
+
+
+def _portable(pattern: str, place: str | None) -> str:
+    for part in _PATTERN_PARTS.finditer(pattern):
+        if part.lastindex:
+            raise FormatError(
+                f"the split pattern has {part[0]!r}, which `tokenizers` reads otherwise than bytepair",
+                pointer=place,
+                remedy=r"spell it without: \z for the end of the text, (?:x{1,3}) for a counted repetition",
+            )
+    return pattern
+
+
+def _check_decoder(decoder: Json) -> None:
+    kind = None if decoder is None else _kind(decoder, "/decoder")
+    if kind != "ByteLevel":
+        raise _unsupported(f"the decoder {kind} (only ByteLevel is supported)", "/decoder")
+
+
+def _kind(stage: Json, pointer: str) -> str:
+    kind = stage.get("type") if isinstance(stage, dict) else None
+    if not isinstance(kind, str):
+        raise FormatError("a stage needs a type", pointer=pointer)
+    return kind
+
+
+def _flag(stage: Mapping[str, Json], name: str, pointer: str, *, default: bool) -> bool:
+    value = stage.get(name, default)
+    if type(value) is not bool:
+        raise FormatError(f"{name} is {value!r}, not true or false", pointer=f"{pointer}/{name}")
+    return value
+
+
+def _list(table: Mapping[str, Json], name: str, pointer: str) -> list[Json]:
+    value = table.get(name, [])
+    if not isinstance(value, list):
+        raise FormatError(f"{name} is not a list", pointer=f"{pointer}/{name}")
+    return value
+
+
+def _unsupported(what: str, pointer: str) -> FormatError:
+    return FormatError(f"not supported: {what}", pointer=pointer, remedy="load it with the library it was made for")
+
+
+def _pointer(parent: str, key: str) -> str:
+    return f"{parent}/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def write(spec: TokenizerSpec) -> bytes:
+    """Writes a tokenizer so that ``tokenizers`` gives the same ids (with its post-processor off).
+
+    Raises:
+        FormatError: It holds something that the format cannot hold.
+    """
+    model = to_merges(spec.model)
+    spelled = {id: byte_alphabet.to_characters(token) for token, id in zip(model.tokens, model.ids, strict=True)}
+    vocab = {token: id for id, token in spelled.items()}
+    outside = [token for token in spec.added_tokens if token.id not in spelled]
+    for token in outside:
+        if token.content in vocab:
+            raise FormatError(
+                f"the added token {token.content!r} is spelled like the token with id {vocab[token.content]}",
+                remedy="save as the native format, which holds both",
+            )
+    # `tokenizers` numbers added tokens that are not in the vocabulary from its size on, whatever the file says.
+    if [token.id for token in outside] != list(range(len(vocab), len(vocab) + len(outside))):
+        vocab |= {token.content: token.id for token in outside}
+    table = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": token.id, **{k: v for k, v in asdict(token).items() if k != "id"}} for token in spec.added_tokens
+        ],
+        "normalizer": _write_normalizers(spec.normalizers),
+        "pre_tokenizer": _write_pre_tokenizer(spec.split, prefix_space=spec.prefix_space),
+        "post_processor": None if spec.post_processor is None else json.loads(spec.post_processor),
+        "decoder": _byte_level(),
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": model.ignore_merges,
+            "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
+            "merges": [[spelled[left], spelled[right]] for left, right in model.merges or ()],
+        },
+    }
+    return json.dumps(table, ensure_ascii=False, indent=1).encode()
+
+
+def _write_normalizers(names: Sequence[str]) -> Json:
+    if len(names) == 1:
+        return {"type": names[0]}
+    return {"type": "Sequence", "normalizers": [{"type": name} for name in names]} if names else None
+
+
+def _write_pre_tokenizer(patterns: Sequence[str], *, prefix_space: bool) -> Json:
+    if tuple(patterns) in ((), (GPT2,)):
+        return _byte_level(add_prefix_space=prefix_space, use_regex=bool(patterns))
+    if prefix_space:
+        raise FormatError(
+            "tokenizer.json cannot hold prefix_space with this split pattern", remedy="save as the native format"
+        )
+    splits = [
+        {"type": "Split", "pattern": {"Regex": _portable(pattern, None)}, "behavior": "Isolated", "invert": False}
+        for pattern in patterns
+    ]
+    return {"type": "Sequence", "pretokenizers": [*splits, _byte_level(add_prefix_space=False, use_regex=False)]}
+
+
+def _byte_level(*, add_prefix_space: bool = True, use_regex: bool = True) -> dict[str, Json]:
+    return {
+        "type": "ByteLevel",
+        "add_prefix_space": add_prefix_space,
+        "trim_offsets": True,
+        "use_regex": use_regex,
+    }

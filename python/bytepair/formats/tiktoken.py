@@ -1,0 +1,68 @@
+"""``.tiktoken``: a line for each token, its bytes in base64 and its rank, which is its id.
+
+It holds neither the split pattern nor special tokens. Source: ``tiktoken/load.py``.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from bytepair.errors import FormatError
+from bytepair.semantics import to_ranks
+from bytepair.spec import BytePair, TokenizerSpec
+
+CANNOT_HOLD = ("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor")
+
+
+def looks_like(data: bytes) -> bool:
+    """Whether the first line is base64, a space and a number."""
+    token, _, rank = data[: data.find(b"\n") if b"\n" in data else None].partition(b" ")
+    try:
+        return bool(base64.b64decode(token, validate=True)) and rank.strip().isdigit()
+    except binascii.Error:
+        return False
+
+
+def read(data: bytes) -> TokenizerSpec:
+    r"""Reads the ranks.
+
+    Raises:
+        FormatError: A line is not what it should be; ``pointer`` names it.
+
+    Example:
+        >>> read(b"YQ== 0\nYg== 1\nYWI= 2\n").model.tokens
+        (b'a', b'b', b'ab')
+    """
+    ranks: dict[int, bytes] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        if not line:
+            continue
+        token, _, rank = line.partition(b" ")
+        try:
+            id = int(rank)
+            decoded = base64.b64decode(token, validate=True)
+        except ValueError as error:
+            raise _broken(number, "is not a token in base64, a space and a rank") from error
+        if not rank.isdigit() or id >= 2**32 - 1:
+            raise _broken(number, f"has the rank {id}, which is not an id")
+        if id in ranks:
+            raise _broken(number, f"has the rank {id}, which an earlier line has")
+        ranks[id] = decoded
+    ids = sorted(ranks)
+    return TokenizerSpec(BytePair(tokens=tuple(ranks[id] for id in ids), ids=tuple(ids)))
+
+
+def _broken(line: int, what: str) -> FormatError:
+    return FormatError(f"line {line} {what}", pointer=f"line {line}", remedy="is the file whole? fetch it again")
+
+
+def write(spec: TokenizerSpec) -> bytes:
+    """Writes the ranks of a model.
+
+    Raises:
+        FormatError: The ids are not ranks that give the same ids.
+    """
+    model = to_ranks(spec.model)
+    lines = (b"%b %d\n" % (base64.b64encode(token), id) for token, id in zip(model.tokens, model.ids, strict=True))
+    return b"".join(lines)

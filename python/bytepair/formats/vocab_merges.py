@@ -1,0 +1,67 @@
+"""``vocab.json`` and ``merges.txt``: GPT-2's two files, in the GPT-2 byte alphabet.
+
+They hold neither the split pattern (GPT-2's is understood) nor which tokens are special.
+Source: GPT-2's ``encoder.py``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from bytepair.errors import FormatError
+from bytepair.formats import byte_alphabet, hf_json
+from bytepair.semantics import to_merges
+from bytepair.spec import TokenizerSpec, split_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CANNOT_HOLD = ("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor")
+UNDERSTOOD_SPLIT = (split_pattern("gpt2"),)
+_HEADER = "#version: 0.2"
+
+
+def read(vocab: bytes, merges: bytes, special_tokens: Mapping[str, int]) -> TokenizerSpec:
+    """Reads the two files; what is named special is no token of the model.
+
+    Raises:
+        FormatError: One of them is not what it should be; ``pointer`` says where.
+    """
+    try:
+        table = json.loads(vocab)
+        lines = merges.decode().split("\n")
+    except (ValueError, RecursionError) as error:
+        raise FormatError(
+            f"the files are not JSON and text in UTF-8: {error}", remedy="is the file whole? fetch it again"
+        ) from error
+    if lines and lines[0].startswith("#version"):
+        lines[0] = ""
+    pairs = [line.rstrip("\r") for line in lines]
+    listed = [(number, pair) for number, pair in enumerate(pairs, 1) if pair]
+    model = hf_json.read_model(
+        table,
+        [pair for _, pair in listed],
+        added=special_tokens,
+        vocab_pointer="",
+        merge_pointer=lambda index: f"line {listed[index][0]}",
+    )
+    return TokenizerSpec(model, split=UNDERSTOOD_SPLIT)
+
+
+def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
+    """Writes ``vocab.json`` (special tokens included, as GPT-2 has them) and ``merges.txt``.
+
+    Raises:
+        FormatError: There is no merge list that gives the same ids.
+    """
+    model = to_merges(spec.model)
+    if model.ignore_merges:
+        raise FormatError(
+            "vocab.json + merges.txt cannot hold ignore_merges", remedy="save as tokenizer.json or as the native format"
+        )
+    spelled = {id: byte_alphabet.to_characters(token) for token, id in zip(model.tokens, model.ids, strict=True)}
+    vocab = {token: id for id, token in spelled.items()} | {token.content: token.id for token in spec.added_tokens}
+    lines = [_HEADER, *(f"{spelled[left]} {spelled[right]}" for left, right in model.merges or ()), ""]
+    by_id = dict(sorted(vocab.items(), key=lambda item: item[1]))
+    return json.dumps(by_id, ensure_ascii=False).encode(), "\n".join(lines).encode()

@@ -1,0 +1,81 @@
+"""``manifest.json`` beside a saved tokenizer: what was saved, its hashes, and what the format could not hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import ArtifactError, FormatError, IntegrityError
+from bytepair.files import read
+from bytepair.formats import native
+from bytepair.spec import split_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from bytepair.spec import TokenizerSpec
+
+NAME = "manifest.json"
+_KIND = "bytepair tokenizer"
+
+
+def build(spec: TokenizerSpec, format_name: str, contents: Mapping[str, bytes], dropped: Sequence[str]) -> bytes:
+    """The manifest of some files that hold `spec`, less what was dropped on request."""
+    table = {
+        "kind": _KIND,
+        "format": format_name,
+        "fingerprint": native.fingerprint(spec),
+        "semantics": spec.model.semantics,
+        "tokens": len({*spec.model.ids, *(token.id for token in spec.added_tokens)}),
+        "split": [split_name(pattern) or pattern for pattern in spec.split],
+        "normalizers": spec.normalizers,
+        "special_tokens": spec.special_tokens,
+        "dropped": list(dropped),
+        "files": {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()},
+    }
+    return json.dumps(table, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def load(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a folder; None if there is none, or it is somebody else's.
+
+    Raises:
+        FormatError: It is damaged.
+    """
+    place = folder / NAME
+    if not place.is_file():
+        return None
+    try:
+        table = json.loads(read(place))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(
+            f"the manifest is not JSON: {error}", file=str(place), remedy="save the tokenizer again, or remove the file"
+        ) from error
+    ours = isinstance(table, dict) and table.get("kind") == _KIND and isinstance(table.get("files"), dict)
+    return table if ours else None
+
+
+def check_replaceable(folder: Path) -> None:
+    """Raises ArtifactError if saving into `folder` would overwrite a ``manifest.json`` of another kind."""
+    if (folder / NAME).exists() and load(folder) is None:
+        raise ArtifactError(
+            "a manifest.json of another kind is there", file=str(folder / NAME), remedy="save into a folder of its own"
+        )
+
+
+def verify(path: Path, data: bytes) -> None:
+    """Checks a file against the manifest beside it, if that knows it.
+
+    Raises:
+        IntegrityError: The file is not the one that was saved.
+    """
+    table = load(path.parent)
+    promised = table["files"].get(path.name) if table else None
+    if promised is not None and promised != hashlib.sha256(data).hexdigest():
+        raise IntegrityError(
+            f"{path.name} is not the file that was saved: its hash differs from the one in {NAME}",
+            file=str(path),
+            remedy=f"save it again; if you changed it on purpose, remove {NAME}",
+        )

@@ -1,0 +1,211 @@
+"""What all trainers share: their signature, their result, and the state that they work on.
+
+The one idea: a trainer is a function from a counts table and settings to a list of merges. When all of them have that
+one signature (`Trainer`) and that one result (`Training`), a faster one is right exactly when it equals a slower one.
+
+Complexity: setting up reads every piece once; a pick reads the whole pair table. Biggest weakness: all pieces are held
+in memory as lists of byte strings, many times their size.
+
+Source: the split into a counts table and a merge loop is that of "Building a Fast BPE Tokenizer from Scratch".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from bytepair.errors import TrainingError
+from bytepair.reference.alphabet import alphabet_ids, check_alphabet, initial_symbols
+from bytepair.reference.pairs import Pair
+from bytepair.reference.ties import check_ties, winner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Merge(NamedTuple):
+    """One merge of a training.
+
+    Args:
+        left: The left token.
+        right: The right token.
+        count: How often the pair occurred when it was chosen.
+
+    Example:
+        >>> Merge(b"lo", b"w", 7).token
+        b'low'
+    """
+
+    left: bytes
+    right: bytes
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody asks of a merge
+
+    @property
+    def pair(self) -> Pair:
+        """The pair, as the keys of a pair table have it."""
+        return self.left, self.right
+
+    @property
+    def token(self) -> bytes:
+        """The new token."""
+        return self.left + self.right
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a trainer gives.
+
+    Args:
+        merges: The merges in the order in which they were made; the place in this list is the rank.
+        trace: For each merge the pair table (pair -> count) from which it was chosen, or None if not asked for.
+
+    Example:
+        >>> Training([Merge(b"a", b"b", 3)], None).pairs
+        [(b'a', b'b')]
+    """
+
+    merges: list[Merge]
+    trace: list[dict[Pair, int]] | None
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The merges without their counts: what an encoder needs."""
+        return [merge.pair for merge in self.merges]
+
+
+class Trainer(Protocol):
+    """The signature of every trainer here, documented once for all of them."""
+
+    def __call__(
+        self,
+        counts: Mapping[bytes, int] | Mapping[str, int],
+        merges: int,
+        *,
+        ties: str = ...,
+        min_frequency: int = ...,
+        max_token_length: int | None = ...,
+        alphabet: str = ...,
+        end_of_word_suffix: str | None = ...,
+        trace: bool = ...,
+    ) -> Training:
+        """Learn merges from a counts table.
+
+        Training stops early, with fewer merges, when no pair may be merged any more.
+
+        Args:
+            counts: Piece -> count, at least 1. The order of the pieces matters to ``first_seen`` only.
+            merges: How many merges to make at most.
+            ties: Which of equally frequent pairs is merged: ``lowest_ids``, ``greatest_bytes``, ``smallest_bytes`` or
+                ``first_seen``. New tokens have the ids after the alphabet's: 256, 257, ... for bytes.
+            min_frequency: Pairs with a smaller count are not merged.
+            max_token_length: Pairs that would give a longer token, in bytes with any suffix, are not merged.
+            alphabet: ``bytes`` or ``characters``.
+            end_of_word_suffix: A symbol to append to every piece, usually ``</w>``. No piece may hold its text, or two
+                different tokens would have the same bytes.
+            trace: Keep the pair table of every step.
+
+        Raises:
+            TrainingError: A count is below 1, ``merges`` is negative, or a piece holds the suffix.
+            EncodeError: A piece is not the text that the alphabet needs.
+            ValueError: The tie policy or the alphabet is unknown.
+        """
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A trainer's arguments beside the counts table; see `Trainer` for what they mean.
+
+    Raises:
+        TrainingError: ``merges`` is negative.
+        ValueError: The tie policy or the alphabet is unknown.
+
+    Example:
+        >>> Settings(merges=10, max_token_length=2).allows((b"ab", b"c"))
+        False
+    """
+
+    merges: int
+    ties: str = "lowest_ids"
+    min_frequency: int = 1
+    max_token_length: int | None = None
+    alphabet: str = "bytes"
+    end_of_word_suffix: str | None = None
+    trace: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without the counts."""
+        check_ties(self.ties)
+        check_alphabet(self.alphabet)
+        if self.merges < 0:
+            raise TrainingError(f"cannot make {self.merges} merges", remedy="ask for 0 or more")
+
+    def allows(self, pair: Pair) -> bool:
+        """Say whether the token that a pair would give is short enough. O(1)."""
+        return self.max_token_length is None or len(pair[0]) + len(pair[1]) <= self.max_token_length
+
+
+@dataclass
+class State:
+    """What a trainer works on.
+
+    Args:
+        settings: The rules.
+        pieces: The current symbols of each piece, in the order of the counts table.
+        counts: How often each piece occurs.
+        ids: Token -> id, growing with each merge.
+        training: The result so far.
+    """
+
+    settings: Settings
+    pieces: list[list[bytes]]
+    counts: list[int]
+    ids: dict[bytes, int]
+    training: Training
+
+    @classmethod
+    def start(cls, counts: Mapping[bytes, int] | Mapping[str, int], settings: Settings) -> State:
+        """Check a counts table and cut its pieces into symbols.
+
+        Args:
+            counts: Piece -> count.
+            settings: The rules.
+
+        Raises:
+            TrainingError: A count is below 1, or a piece holds the suffix.
+            EncodeError: A piece is not the text that the alphabet needs.
+
+        Complexity: O(bytes of all pieces).
+
+        Example:
+            >>> State.start({"ab": 2}, Settings(merges=9)).pieces
+            [[b'a', b'b']]
+        """
+        alphabet, suffix = settings.alphabet, settings.end_of_word_suffix
+        pieces = []
+        items: Iterable[tuple[bytes | str, int]] = counts.items()
+        for row, (piece, count) in enumerate(items):
+            if count < 1:
+                raise TrainingError(f"piece {piece!r} has the count {count}", row=row, remedy="leave it out")
+            symbols = initial_symbols(piece, alphabet=alphabet, end_of_word_suffix=suffix)
+            if suffix and symbols[-1] in b"".join(symbols[:-1]):
+                what = f"piece {piece!r} holds the end-of-word suffix {suffix!r} as text"
+                raise TrainingError(what, row=row, remedy="choose a suffix that no piece holds")
+            pieces.append(symbols)
+        ids = alphabet_ids(pieces, alphabet=alphabet, end_of_word_suffix=suffix)
+        return cls(settings, pieces, list(counts.values()), ids, Training([], [] if settings.trace else None))
+
+    def pick(self, table: Mapping[Pair, int]) -> Merge | None:
+        """Choose the next merge from a pair table, or None if no pair may be merged. O(pairs)."""
+        lowest = self.settings.min_frequency
+        able = {pair: count for pair, count in table.items() if count >= lowest and self.settings.allows(pair)}
+        if not able:
+            return None
+        pair = winner(able, self.settings.ties, ids=self.ids, pieces=self.pieces)
+        return Merge(*pair, able[pair])
+
+    def record(self, merge: Merge, table: Mapping[Pair, int]) -> None:
+        """Note a merge, the table that it was chosen from, and the id of its token. O(1), with a trace O(pairs)."""
+        self.ids[merge.token] = len(self.ids)
+        self.training.merges.append(merge)
+        if self.training.trace is not None:
+            self.training.trace.append(dict(table))

@@ -1,0 +1,132 @@
+"""`TokenizerSpec`: the whole of a tokenizer as plain frozen data.
+
+Formats read and write it; the core is compiled from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bytepair._core import split_patterns
+from bytepair.errors import FormatError
+
+SPLIT_PATTERNS: dict[str, str] = split_patterns()
+"""Split patterns by name: ``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2`` and ``none``."""
+
+# UTF-8 has no use for the other 13, and some vocabularies (GPT-NeoX) have no token for them.
+_BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
+
+NormalizerName = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+
+def split_pattern(split: str) -> str:
+    r"""The pattern of a name; anything that is no name is a pattern already.
+
+    Example:
+        >>> split_pattern("none"), split_pattern(r"\\w+|\\W+")
+        ('', '\\\\w+|\\\\W+')
+    """
+    return SPLIT_PATTERNS.get(split, split)
+
+
+def split_name(pattern: str) -> str | None:
+    """The name of a pattern, if it has one.
+
+    Example:
+        >>> split_name(split_pattern("gpt2"))
+        'gpt2'
+    """
+    return next((name for name, known in SPLIT_PATTERNS.items() if known == pattern), None)
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A token that is matched in the text before everything else, leftmost-longest.
+
+    Attributes:
+        content: The text that it is.
+        id: Its id.
+        special: Whether it controls (bos, eos, role marks), so that user text may not become it unasked.
+        single_word: Matched only where it is not part of a longer word.
+        lstrip: Takes the white space before it.
+        rstrip: Takes the white space after it.
+        normalized: Looked for in the normalized text, not in the original.
+    """
+
+    content: str
+    id: int
+    special: bool = True
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BytePair:
+    """The model: tokens with their ids, and the rule by which pairs merge.
+
+    Attributes:
+        tokens: The bytes of each token, in id order.
+        ids: The id of each token, ascending; there may be holes.
+        merges: None for the semantics ``ranks``: any adjacent pair whose concatenation is a token merges, the lowest id
+            first. Else for the semantics ``merges``: only these pairs of ids merge, the first in the list first.
+        ignore_merges: With ``merges``: a piece that is a token is taken whole, even if no merges lead to it.
+        partial_alphabet: Whether bytes that UTF-8 uses may have no token, so that some text cannot be encoded.
+    """
+
+    tokens: tuple[bytes, ...]
+    ids: tuple[int, ...]
+    merges: tuple[tuple[int, int], ...] | None = None
+    ignore_merges: bool = False
+    partial_alphabet: bool = False
+
+    @property
+    def semantics(self) -> Literal["ranks", "merges"]:
+        """``"ranks"`` or ``"merges"``."""
+        return "ranks" if self.merges is None else "merges"
+
+    def check(self) -> None:
+        """Raises FormatError if a byte that text can hold has no token, unless the alphabet is said to be partial."""
+        if self.partial_alphabet:
+            return
+        missing = sorted(_BYTES_IN_TEXT - {token[0] for token in self.tokens if len(token) == 1})
+        if missing:
+            shown = ", ".join(f"0x{byte:02X}" for byte in missing[:8]) + (", ..." if len(missing) > 8 else "")
+            raise FormatError(
+                f"the vocabulary has no token for {len(missing)} of the bytes of UTF-8: {shown}",
+                remedy="is the file whole? If it is meant to be so, load it with partial_alphabet=True; "
+                "text that needs one of these bytes then raises EncodeError",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerSpec:
+    """Everything that decides which ids a text has, and what its post-processor would add.
+
+    Attributes:
+        model: Tokens and merges.
+        split: Split patterns, each applied to the pieces of the one before; empty for none.
+        added_tokens: Added tokens by id, special ones among them.
+        normalizers: Names of Unicode normal forms, applied in order to the text between added tokens.
+        prefix_space: Whether text that starts with no white space gets a space in front.
+        post_processor: The post-processor of ``tokenizer.json`` as JSON; kept for the file, never run by ``encode``.
+
+    Example:
+        >>> model = BytePair(tokens=(b"a", b"b", b"ab"), ids=(0, 1, 2), partial_alphabet=True)
+        >>> TokenizerSpec(model, split=(split_pattern("gpt2"),)).model.semantics
+        'ranks'
+    """
+
+    model: BytePair
+    split: tuple[str, ...] = ()
+    added_tokens: tuple[AddedToken, ...] = ()
+    normalizers: tuple[NormalizerName, ...] = ()
+    prefix_space: bool = False
+    post_processor: str | None = None
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens and their ids."""
+        return {token.content: token.id for token in self.added_tokens if token.special}
