@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_PLACES = ("file", "pointer", "row", "character", "byte")
+_PLACES = ("file", "pointer", "line", "row", "character", "byte")
 
 
 class BytepairError(Exception):
@@ -13,8 +13,8 @@ class BytepairError(Exception):
     Args:
         what: What was wrong, in one clause.
         remedy: What to do about it, where possible as code that can be pasted.
-        where: Any of ``file`` (path), ``pointer`` (JSON pointer, or line of a text file), ``row`` (index in a batch),
-            ``character`` and ``byte`` (position in the input); each becomes an attribute, None where it is not known.
+        where: Any of ``file`` (path), ``pointer`` (JSON pointer), ``line`` (of a text file, from 1), ``row`` (index
+            in a batch), ``character`` and ``byte`` (position in the input). Each becomes an attribute, None if unknown.
 
     Example:
         >>> error = BytepairError("no token has id 9", row=2, remedy="use ids below 9")
@@ -33,6 +33,7 @@ class BytepairError(Exception):
         self.remedy = remedy
         self.file = where.get("file")
         self.pointer = where.get("pointer")
+        self.line = where.get("line")
         self.row = where.get("row")
         self.character = where.get("character")
         self.byte = where.get("byte")

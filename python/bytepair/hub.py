@@ -8,8 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import urllib.error
-import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,6 +117,10 @@ def _cache() -> Path:
 
 def _fetch(url: str) -> bytes:
     remedy = "check the network, or put the file into a folder and pass get_encoding(name, folder=...)"
+    # Only those who fetch wait for this import.
+    import urllib.error  # noqa: PLC0415
+    import urllib.request  # noqa: PLC0415
+
     if not url.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
         raise ArtifactError(f"{url} is not an HTTPS address", remedy="use one in BYTEPAIR_ENCODINGS_URL")
     try:

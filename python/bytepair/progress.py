@@ -7,7 +7,12 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +24,14 @@ class Progress:
         done: How many bytes or merges.
         total: How many there will be, if known.
         seconds: Time since the phase began.
+        ended: Whether this is the phase's last word, however it ended.
     """
 
     phase: str
     done: int
     total: int | None
     seconds: float
+    ended: bool = False
 
 
 Report = Callable[[Progress], None]
@@ -56,34 +63,45 @@ def bar(stream: TextIO) -> Report:
         rate = state.done / state.seconds if state.seconds > 0 else 0.0
         scale, unit = (1e6, "MB") if state.phase == "count" else (1.0, "merges")
         line = f"{state.phase:>6} {state.done / scale:,.0f} {unit}, {rate / scale:,.0f}/s"
-        finished = False
-        if state.total:
+        if state.total and not state.ended:
             share = min(state.done / state.total, 1.0)
             left = (state.total - state.done) / rate if rate else 0.0
             line = f"{line} |{'#' * round(share * 24):<24}| {share:4.0%} {left:,.0f} s left"
-            finished = state.done >= state.total
-        stream.write(f"\r\033[K{line}" + ("\n" if finished else ""))
+        stream.write(f"\r\033[K{line}" + ("\n" if state.ended else ""))
         stream.flush()
 
     return draw
 
 
 class Phase:
-    """One phase under way: turns the core's plain numbers into `Progress`."""
+    """One phase under way, as a context: turns the core's plain numbers into `Progress`."""
 
     def __init__(self, report: Report | None, phase: str, total: int | None) -> None:
         self._report = report
         self._phase = phase
         self._total = total
         self._before = 0
+        self._done = 0
         self._start = time.perf_counter()
 
     def tell(self, done: int) -> None:
         """Reports that so much is done in the part under way."""
+        self._done = self._before + done
+        self._tell(ended=False)
+
+    def next_part(self) -> None:
+        """What is told from now on comes on top of what was told before."""
+        self._before = self._done
+
+    def _tell(self, *, ended: bool) -> None:
         if self._report:
             seconds = time.perf_counter() - self._start
-            self._report(Progress(self._phase, self._before + done, self._total, seconds))
+            self._report(Progress(self._phase, self._done, self._total, seconds, ended))
 
-    def advance(self, done: int) -> None:
-        """Counts a part as finished."""
-        self._before += done
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._tell(ended=True)

@@ -17,6 +17,9 @@ SPLIT_PATTERNS: dict[str, str] = split_patterns()
 # UTF-8 has no use for the other 13, and some vocabularies (GPT-NeoX) have no token for them.
 _BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
 
+MOST_IDS = 2**32 - 1
+"""Ids are below this."""
+
 NormalizerName = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
@@ -126,7 +129,14 @@ class TokenizerSpec:
     prefix_space: bool = False
     post_processor: str | None = None
 
+    def check(self) -> None:
+        """Raises FormatError if an id is out of range, or a byte that text can hold has no token."""
+        for id in (*self.model.ids[:1], *self.model.ids[-1:], *(token.id for token in self.added_tokens)):
+            if not 0 <= id < MOST_IDS:
+                raise FormatError(f"the id {id} is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}")
+        self.model.check()
+
     @property
     def special_tokens(self) -> dict[str, int]:
-        """The special tokens and their ids."""
+        """The special tokens and their ids, by id."""
         return {token.content: token.id for token in self.added_tokens if token.special}

@@ -43,7 +43,7 @@ class Tokenizer(CoreTokenizer):
     _spec: TokenizerSpec
 
     def __new__(cls, spec: TokenizerSpec) -> Tokenizer:  # noqa: D102 (the class says it)
-        spec.model.check()
+        spec.check()
         self = super().__new__(
             cls,
             tokens=spec.model.tokens,
@@ -128,6 +128,17 @@ class Tokenizer(CoreTokenizer):
     def spec(self) -> TokenizerSpec:
         """What the tokenizer was compiled from."""
         return self._spec
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens and their ids, by id.
+
+        Example:
+            >>> import bytepair as bp
+            >>> bp.train({"low": 5}, vocab_size=258, special_tokens=["<|end|>"]).special_tokens
+            {'<|end|>': 257}
+        """
+        return self._spec.special_tokens
 
     @cached_property
     def fingerprint(self) -> str:

@@ -73,9 +73,9 @@ def train(
         progress: True for a bar on a terminal, ``"json"`` for JSON lines on stderr, or a call that gets `Progress`.
 
     Raises:
-        TrainingError: No text, ``vocab_size`` below the 256 bytes and the special tokens, or settings that contradict.
+        TrainingError: No text, a path that matches no file, ``vocab_size`` below the 256 bytes and the special tokens.
         EncodeError: A text is not Unicode; ``file`` or ``row`` says which.
-        ArtifactError: A file cannot be read, or a path matches none.
+        ArtifactError: A file cannot be read.
         PatternError: ``split`` does not compile.
 
     Warns:
@@ -88,6 +88,8 @@ def train(
     """
     _check_choice("special_ids", special_ids, ("first", "last"))
     _check_choice("byte_order", byte_order, ("raw", "gpt2"))
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads={threads} would do nothing; use None for all cores")
     if duplicates := {token for token in special_tokens if list(special_tokens).count(token) > 1}:
         raise TrainingError(f"the special token {min(duplicates)!r} is given twice", remedy="name each once")
     reserved = 256 + len(special_tokens)
@@ -201,16 +203,17 @@ def _learn(
     for name, value in (("merges", merges), ("min_frequency", min_frequency), ("max_token_length", max_token_length)):
         if value is not None and value < 0:
             raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")
-    return learn(
-        counter,
-        alphabet=alphabet,
-        end_of_word_suffix=end_of_word_suffix,
-        merges=merges,
-        ties=ties,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        tell=Phase(report, "merge", merges).tell,
-    )
+    with Phase(report, "merge", merges) as phase:
+        return learn(
+            counter,
+            alphabet=alphabet,
+            end_of_word_suffix=end_of_word_suffix,
+            merges=merges,
+            ties=ties,
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            tell=phase.tell,
+        )
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
@@ -241,14 +244,15 @@ def _count(
     else:
         paths = _paths(source)
         total = sum(path.stat().st_size for path in paths) if paths is not None else None
-        phase = Phase(report, "count", total)
         named: Iterator[tuple[str | None, Text]]
         if paths is not None:
             named = ((str(path), files.read(path)) for path in paths)
         else:
             named = ((None, text) for text in _texts(source))
-        for batch in _batches(named):
-            _count_batch(counter, batch, errors=errors, threads=threads, phase=phase)
+        with Phase(report, "count", total) as phase:
+            for batch in _batches(named):
+                _count_batch(counter, batch, errors=errors, threads=threads, phase=phase)
+                phase.next_part()
     if not len(counter):
         raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
     return counter
@@ -265,7 +269,6 @@ def _count_batch(
             error.file = name
             error.row = None if name else row
         raise
-    phase.advance(sum(len(text) for _, _, text in batch))
 
 
 def _paths(source: Source) -> list[Path] | None:

@@ -147,12 +147,6 @@ impl Tokenizer {
         &self.vocab
     }
 
-    /// The added tokens, as they were given.
-    #[must_use]
-    pub fn added(&self) -> &[AddedToken] {
-        &self.added
-    }
-
     /// The largest id plus one: the rows of an embedding.
     #[must_use]
     pub fn vocab_size(&self) -> u64 {

@@ -1,7 +1,5 @@
 //! The tokenizer, its stream decoder, and what is derived from a vocabulary.
 
-use std::collections::HashMap;
-
 use bytepair_core::decode::Utf8Stream;
 use bytepair_core::merge::{Scratch, canonical_merges as canonical};
 use bytepair_core::normalize::Normalizer;
@@ -161,9 +159,9 @@ impl CoreTokenizer {
     ///     >>> import bytepair as bp
     ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=260, special_tokens=["<|end|>"])
     ///     >>> tok.encode("lower")
-    ///     [258, 259]
+    ///     [257, 258]
     ///     >>> tok.encode("low<|end|>", special="allow")
-    ///     [258, 0]
+    ///     [257, 259]
     #[pyo3(
         signature = (text, *, special=None, added="match", errors="strict"),
         text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
@@ -421,22 +419,6 @@ impl CoreTokenizer {
 
     fn __len__(&self) -> usize {
         self.inner.token_count()
-    }
-
-    /// The special tokens and their ids, by id.
-    ///
-    /// Example:
-    ///     >>> import bytepair as bp
-    ///     >>> bp.train({"low": 5}, vocab_size=258, special_tokens=["<|end|>"]).special_tokens
-    ///     {'<|end|>': 0}
-    #[getter]
-    fn special_tokens(&self) -> HashMap<&str, u32> {
-        self.inner
-            .added()
-            .iter()
-            .filter(|token| token.special)
-            .map(|token| (token.content.as_str(), token.id))
-            .collect()
     }
 }
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files, manifest
@@ -13,7 +12,8 @@ from bytepair.formats import hf_json, native, tiktoken, vocab_merges
 from bytepair.spec import AddedToken, TokenizerSpec, split_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
+    from pathlib import Path
 
 FILES: dict[str, tuple[str, ...]] = {
     "native": ("tokenizer.bytepair",),
@@ -23,7 +23,86 @@ FILES: dict[str, tuple[str, ...]] = {
 }
 """The formats, and the names of the files that each is saved as."""
 
+_WRITERS: dict[str, Callable[[TokenizerSpec], tuple[bytes, ...]]] = {
+    "native": lambda spec: (native.write(spec),),
+    "tokenizer.json": lambda spec: (hf_json.write(spec),),
+    "tiktoken": lambda spec: (tiktoken.write(spec),),
+    "vocab+merges": vocab_merges.write,
+}
 _SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken"}
+_FEATURES = ("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor")
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """The file of a tokenizer, its format, and its content: bytes, or what the JSON parsed to."""
+
+    path: Path
+    format: str
+    content: Any
+
+
+def detect(path: Path) -> Detected:
+    """Finds the file of a tokenizer, which may be in the folder `path`, and tells its format by its content.
+
+    Raises:
+        ArtifactError: There is no such file, or it cannot be read.
+        FormatError: It is no tokenizer, or the folder holds none or several.
+        IntegrityError: A manifest beside it promises another hash.
+    """
+    path = _file_in(path) if path.is_dir() else path
+    data = files.read(path)
+    manifest.verify(path, data)
+    vocab = path.with_name("vocab.json")
+    if data.startswith(b"#version") and vocab.is_file():
+        return detect(vocab)
+    if native.looks_like(data):
+        return Detected(path, "native", data)
+    if data.lstrip()[:1] == b"{":
+        table = _parse_json(path, data)
+        return Detected(path, "tokenizer.json" if hf_json.looks_like(table) else "vocab+merges", table)
+    if tiktoken.looks_like(data):
+        return Detected(path, "tiktoken", data)
+    raise FormatError(
+        "the file is no tokenizer that bytepair knows",
+        file=str(path),
+        remedy=f"bytepair reads {', '.join(FILES)}; is the file whole?",
+    )
+
+
+def _file_in(folder: Path) -> Path:
+    saved = manifest.load(folder)
+    if saved and saved["files"]:
+        return folder / str(next(iter(saved["files"])))
+    found = [folder / names[0] for names in FILES.values() if (folder / names[0]).is_file()]
+    found = found or [path for suffix in _SUFFIXES for path in sorted(folder.glob(f"*{suffix}"))]
+    if len(found) == 1:
+        return found[0]
+    what = "several tokenizers" if found else "no tokenizer"
+    raise FormatError(f"the folder holds {what}", file=str(folder), remedy="name the file itself")
+
+
+def _parse_json(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        table = json.loads(data, object_pairs_hook=_unique)
+    except FormatError as error:
+        error.file = str(path)
+        raise
+    except (ValueError, RecursionError) as error:
+        remedy = "is it whole? fetch it again"
+        raise FormatError(f"the file is not JSON: {error}", file=str(path), remedy=remedy) from error
+    if not isinstance(table, dict):
+        raise FormatError("the file is not a JSON object", file=str(path))
+    return table
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for place, key in enumerate(keys) if key in keys[:place])
+        raise FormatError(f"the key {twice!r} stands twice in one object", remedy="keep one of them")
+    return table
 
 
 def load(
@@ -36,98 +115,43 @@ def load(
     """Reads a tokenizer from a file or a folder.
 
     Raises:
-        ArtifactError: There is no such file, or it cannot be read.
-        FormatError: It is broken, of an unknown kind, or holds something that is not supported.
-        IntegrityError: A manifest beside it promises another hash.
+        ArtifactError, IntegrityError: As `detect`.
+        FormatError: As `detect`; or it is broken, or holds something that is not supported.
     """
-    path = _file_of(path) if path.is_dir() else path
+    detected = detect(path)
     try:
-        spec = _read(path, split, special_tokens)
+        spec = _read(detected, split, special_tokens)
     except BytepairError as error:
-        error.file = error.file or str(path)
+        error.file = error.file or str(detected.path)
         raise
     return replace(spec, model=replace(spec.model, partial_alphabet=True)) if partial_alphabet else spec
 
 
-def _file_of(folder: Path) -> Path:
-    saved = manifest.load(folder)
-    if saved:
-        return folder / next(iter(saved["files"]), "")
-    names = [name for known in FILES.values() for name in known[:1]]
-    found = [folder / name for name in names if (folder / name).is_file()] or sorted(folder.glob("*.tiktoken"))
-    if len(found) == 1:
-        return found[0]
-    what = "several tokenizers" if found else "no tokenizer"
-    raise FormatError(f"the folder holds {what}", file=str(folder), remedy="name the file itself")
-
-
-def _read(path: Path, split: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
-    data = files.read(path)
-    manifest.verify(path, data)
-    if native.looks_like(data):
-        _refuse_options("the native format", split, special_tokens)
-        return native.read(data)
-    if data.lstrip()[:1] == b"{":
-        table = _parse_json(data)
-        if hf_json.looks_like(table):
-            _refuse_options("tokenizer.json", split, special_tokens)
-            return hf_json.read(table)
-        if table and all(type(id) is int for id in table.values()):
-            merges = path.with_name("merges.txt")
-            contents = files.read(merges)
-            manifest.verify(merges, contents)
-            spec = vocab_merges.read(data, contents, special_tokens or {})
-            return _complete(spec, split or "gpt2", special_tokens)
-        raise FormatError("the JSON is neither a tokenizer.json nor a vocab.json", remedy="check what the file is")
-    if data.startswith(b"#version") and path.with_name("vocab.json").is_file():
-        return _read(path.with_name("vocab.json"), split, special_tokens)
-    if tiktoken.looks_like(data):
-        if split is None:
-            raise FormatError(
-                "a rank file holds no split pattern",
-                remedy='name it: Tokenizer.from_file(path, split="cl100k", special_tokens={...})',
-            )
-        return _complete(tiktoken.read(data), split, special_tokens)
-    raise FormatError(
-        "the file is no tokenizer that bytepair knows",
-        remedy=f"bytepair reads {', '.join(FILES)}; is the file whole?",
-    )
-
-
-def _parse_json(data: bytes) -> dict[str, Any]:
-    try:
-        table = json.loads(data, object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"the file is not JSON: {error}", remedy="is it whole? fetch it again") from error
-    if not isinstance(table, dict):
-        raise FormatError("the file is not a JSON object")
-    return table
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    if len(table) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise FormatError(f"the key {twice!r} stands twice in one object", remedy="keep one of them")
-    return table
-
-
-def _refuse_options(holder: str, split: str | None, special_tokens: Mapping[str, int] | None) -> None:
-    if split is not None or special_tokens is not None:
-        name = "split" if split is not None else "special_tokens"
-        raise FormatError(f"{holder} holds its own {name}", remedy=f"leave {name} out")
+def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
+    if detected.format in ("native", "tokenizer.json"):
+        given = [name for name, value in (("split", split), ("special_tokens", special_tokens)) if value is not None]
+        if given:
+            raise FormatError(f"the file holds its own {given[0]}", remedy=f"leave {given[0]} out")
+        spec: TokenizerSpec = (native if detected.format == "native" else hf_json).read(detected.content)
+        return spec
+    if detected.format == "vocab+merges":
+        place = detected.path.with_name("merges.txt")
+        merges = files.read(place)
+        manifest.verify(place, merges)
+        spec = vocab_merges.read(detected.content, merges, special_tokens or {})
+        return _complete(spec, split or "gpt2", special_tokens)
+    if split is None:
+        remedy = 'name it: Tokenizer.from_file(path, split="cl100k", special_tokens={...})'
+        raise FormatError("a rank file holds no split pattern", remedy=remedy)
+    return _complete(tiktoken.read(detected.content), split, special_tokens)
 
 
 def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
     """What a bare file does not hold, as the caller says it."""
     pattern = split_pattern(split)
     added = [AddedToken(content, id) for content, id in (special_tokens or {}).items()]
-    return replace(
-        spec,
-        split=(pattern,) if pattern else (),
-        added_tokens=tuple(sorted(added, key=lambda token: token.id)),
-    )
+    by_id = tuple(sorted(added, key=lambda token: token.id))
+    return replace(spec, split=(pattern,) if pattern else (), added_tokens=by_id)
 
 
 def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collection[str]) -> list[Path]:
@@ -137,57 +161,62 @@ def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collect
         FormatError: The format is unknown, or cannot hold a feature that is not in `drop`.
         ArtifactError: The folder cannot be written.
     """
-    folder, names, format_name = _place(path, format_name)
-    manifest.check_replaceable(folder)
-    held, dropped = _held(spec, format_name, drop)
-    if format_name == "native":
-        contents = [native.write(held)]
-    elif format_name == "tokenizer.json":
-        contents = [hf_json.write(held)]
-    elif format_name == "tiktoken":
-        contents = [tiktoken.write(held)]
-    else:
-        contents = list(vocab_merges.write(held))
+    folder, names, format_name, dropped = plan(spec, path, format_name, drop)
+    contents = _WRITERS[format_name](spec)
     written = dict(zip(names, contents, strict=True))
     files.write_all(folder, {**written, manifest.NAME: manifest.build(spec, format_name, written, dropped)})
     return [folder / name for name in (*names, manifest.NAME)]
 
 
+def plan(
+    spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collection[str]
+) -> tuple[Path, tuple[str, ...], str, list[str]]:
+    """Where `save` would write what: the folder, the files, the format, and the features that would be dropped.
+
+    Only the stages of `spec` are looked at, so that it can be asked before a model is trained. Errors as `save`.
+    """
+    folder, names, format_name = _place(path, format_name)
+    dropped = _dropped(spec, format_name, drop)
+    manifest.check_replaceable(folder)
+    return folder, names, format_name, dropped
+
+
 def _place(path: Path, format_name: str | None) -> tuple[Path, tuple[str, ...], str]:
-    """The folder, the names of the files in it, and the format; a path that names a file says two of them."""
+    """The folder, the names of the files in it, and the format; a path that names a file says all three."""
     named = next((name for name, known in FILES.items() if path.name in known), _SUFFIXES.get(path.suffix))
+    if named is None and path.suffix == ".json":
+        named = "tokenizer.json"
     format_name = format_name or named or "tokenizer.json"
     if format_name not in FILES:
         raise FormatError(f"the format {format_name!r} is unknown", remedy=f"use one of {', '.join(FILES)}")
     if named is None:
-        if path.suffix == ".json":
-            return path.parent, (path.name,), "tokenizer.json"
         return path, FILES[format_name], format_name
     if named != format_name:
         raise FormatError(f"{path.name} is the name of a {named} file, not {format_name}", remedy="name a folder")
-    names = FILES[named] if len(FILES[named]) > 1 else (path.name,)
-    return path.parent, names, format_name
+    return path.parent, FILES[named] if len(FILES[named]) > 1 else (path.name,), format_name
 
 
-def _held(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> tuple[TokenizerSpec, list[str]]:
-    """What the format can hold of a tokenizer, and the features that had to go."""
-    module = {"tiktoken": tiktoken, "vocab+merges": vocab_merges}.get(format_name)
-    if module is None:
-        return spec, []
-    understood = getattr(module, "UNDERSTOOD_SPLIT", ())
-    present = {
-        "split": spec.split != understood,
-        "special_tokens": bool(spec.special_tokens),
-        "added_tokens": any(not token.special for token in spec.added_tokens),
-        "normalizers": bool(spec.normalizers),
-        "prefix_space": spec.prefix_space,
-        "post_processor": spec.post_processor is not None,
-    }
-    lost = [name for name, there in present.items() if there]
-    refused = [name for name in lost if name not in drop]
+def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> list[str]:
+    """The features that the format cannot hold, all of which must be in `drop`."""
+    for name in drop:
+        if name not in _FEATURES:
+            raise FormatError(f"{name!r} is no feature that can be dropped", remedy=f"use {', '.join(_FEATURES)}")
+    if format_name in ("native", "tokenizer.json"):
+        return []
+    understood = vocab_merges.UNDERSTOOD_SPLIT if format_name == "vocab+merges" else ()
+    present = (
+        spec.split != understood,
+        bool(spec.special_tokens),
+        any(not token.special for token in spec.added_tokens),
+        bool(spec.normalizers),
+        spec.prefix_space,
+        spec.post_processor is not None,
+    )
+    lost = [name for name, there in zip(_FEATURES, present, strict=True) if there]
+    refused = tuple(name for name in lost if name not in drop)
     if refused:
         raise FormatError(
             f"{format_name} cannot hold {', '.join(refused)}",
-            remedy=f"save as tokenizer.json or native, or say drop={tuple(refused)!r}",
+            remedy=f"save as tokenizer.json or native, or say drop={refused!r}",
         )
-    return spec, lost
+    return lost

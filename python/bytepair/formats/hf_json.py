@@ -17,7 +17,7 @@ from typing import Any, cast
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import byte_alphabet
 from bytepair.semantics import to_merges
-from bytepair.spec import AddedToken, BytePair, NormalizerName, TokenizerSpec, split_pattern
+from bytepair.spec import MOST_IDS, AddedToken, BytePair, NormalizerName, TokenizerSpec, split_pattern
 
 Json = Any
 GPT2 = split_pattern("gpt2")
@@ -72,7 +72,7 @@ def read_model(
     added: Mapping[str, int],
     ignore_merges: bool = False,
     vocab_pointer: str,
-    merge_pointer: Callable[[int], str],
+    merge_place: Callable[[int], dict[str, Any]],
 ) -> BytePair:
     """A model from a vocabulary and merges in the byte alphabet.
 
@@ -80,14 +80,14 @@ def read_model(
     byte: else text could become it although it is not matched.
 
     Raises:
-        FormatError: An id, a token or a merge is broken; ``pointer`` says where.
+        FormatError: An id, a token or a merge is broken; the error says where.
     """
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         raise FormatError("the vocabulary is not an object or the merges are not a list", pointer=vocab_pointer or "/")
     for token, id in vocab.items():
-        if type(id) is not int or not 0 <= id < 2**32 - 1:
+        if type(id) is not int or not 0 <= id < MOST_IDS:
             raise FormatError(f"the id of {token!r} is {id!r}", pointer=_pointer(vocab_pointer, token))
-    pairs = [_read_merge(merge, merge_pointer(row)) for row, merge in enumerate(merges)]
+    pairs = [_read_merge(merge, merge_place(row)) for row, merge in enumerate(merges)]
     made = {left + right for left, right in pairs}
     kept = {token: id for token, id in vocab.items() if token not in added or token in made or len(token) == 1}
     bytes_of = dict(zip(kept, byte_alphabet.all_to_bytes(kept), strict=True))
@@ -108,7 +108,7 @@ def read_model(
             if part not in kept:
                 raise FormatError(
                     f"the merge of {left!r} and {right!r} needs {part!r}, which is not in the vocabulary",
-                    pointer=merge_pointer(row),
+                    **merge_place(row),
                     remedy="is the file whole? fetch it again",
                 )
         ids.append((kept[left], kept[right]))
@@ -120,11 +120,11 @@ def read_model(
     )
 
 
-def _read_merge(merge: Json, pointer: str) -> tuple[str, str]:
+def _read_merge(merge: Json, place: dict[str, Any]) -> tuple[str, str]:
     parts = merge.split(" ") if isinstance(merge, str) else merge
     if isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) and part for part in parts):
         return parts[0], parts[1]
-    raise FormatError(f"{merge!r} is not a merge of two tokens", pointer=pointer)
+    raise FormatError(f"{merge!r} is not a merge of two tokens", **place)
 
 
 def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> BytePair:
@@ -145,7 +145,7 @@ def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> BytePair:
         added=added,
         ignore_merges=bool(model.get("ignore_merges")),
         vocab_pointer="/model/vocab",
-        merge_pointer=lambda row: f"/model/merges/{row}",
+        merge_place=lambda row: {"pointer": f"/model/merges/{row}"},
     )
 
 
@@ -158,7 +158,7 @@ def _read_added(token: Json, pointer: str) -> AddedToken:
     for flag in flags:
         if type(token.get(flag, False)) is not bool:
             raise FormatError(f"{flag} is {token[flag]!r}, not true or false", pointer=f"{pointer}/{flag}")
-    if not 0 <= token["id"] < 2**32 - 1:
+    if not 0 <= token["id"] < MOST_IDS:
         raise FormatError(f"the id is {token['id']}", pointer=f"{pointer}/id")
     return AddedToken(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
 
@@ -209,7 +209,7 @@ def _read_split(step: Mapping[str, Json], place: str) -> str:
     if step.get("behavior") != "Isolated":
         raise _unsupported(f"the behavior {step.get('behavior')} of a Split", f"{place}/behavior")
     if isinstance(pattern, dict) and isinstance(pattern.get("String"), str):
-        return re.escape(pattern["String"])
+        return str(re.escape(pattern["String"]))
     if not isinstance(pattern, dict) or not isinstance(pattern.get("Regex"), str):
         raise FormatError("a Split needs a pattern", pointer=f"{place}/pattern")
     return _portable(pattern["Regex"], f"{place}/pattern/Regex")

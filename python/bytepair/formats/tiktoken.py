@@ -10,9 +10,7 @@ import binascii
 
 from bytepair.errors import FormatError
 from bytepair.semantics import to_ranks
-from bytepair.spec import BytePair, TokenizerSpec
-
-CANNOT_HOLD = ("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor")
+from bytepair.spec import MOST_IDS, BytePair, TokenizerSpec
 
 
 def looks_like(data: bytes) -> bool:
@@ -28,13 +26,14 @@ def read(data: bytes) -> TokenizerSpec:
     r"""Reads the ranks.
 
     Raises:
-        FormatError: A line is not what it should be; ``pointer`` names it.
+        FormatError: A line is not what it should be; ``line`` names it.
 
     Example:
         >>> read(b"YQ== 0\nYg== 1\nYWI= 2\n").model.tokens
         (b'a', b'b', b'ab')
     """
     ranks: dict[int, bytes] = {}
+    known = {b""}
     for number, line in enumerate(data.splitlines(), 1):
         if not line:
             continue
@@ -44,17 +43,20 @@ def read(data: bytes) -> TokenizerSpec:
             decoded = base64.b64decode(token, validate=True)
         except ValueError as error:
             raise _broken(number, "is not a token in base64, a space and a rank") from error
-        if not rank.isdigit() or id >= 2**32 - 1:
+        if not rank.isdigit() or id >= MOST_IDS:
             raise _broken(number, f"has the rank {id}, which is not an id")
         if id in ranks:
             raise _broken(number, f"has the rank {id}, which an earlier line has")
+        if decoded in known:
+            raise _broken(number, f"has the token {decoded!r}, which is empty or an earlier line has")
         ranks[id] = decoded
+        known.add(decoded)
     ids = sorted(ranks)
     return TokenizerSpec(BytePair(tokens=tuple(ranks[id] for id in ids), ids=tuple(ids)))
 
 
 def _broken(line: int, what: str) -> FormatError:
-    return FormatError(f"line {line} {what}", pointer=f"line {line}", remedy="is the file whole? fetch it again")
+    return FormatError(f"a line {what}", line=line, remedy="is the file whole? fetch it again")
 
 
 def write(spec: TokenizerSpec) -> bytes:

@@ -7,7 +7,7 @@ Source: GPT-2's ``encoder.py``.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
 from bytepair.formats import byte_alphabet, hf_json
@@ -17,34 +17,30 @@ from bytepair.spec import TokenizerSpec, split_pattern
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CANNOT_HOLD = ("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor")
 UNDERSTOOD_SPLIT = (split_pattern("gpt2"),)
 _HEADER = "#version: 0.2"
 
 
-def read(vocab: bytes, merges: bytes, special_tokens: Mapping[str, int]) -> TokenizerSpec:
-    """Reads the two files; what is named special is no token of the model.
+def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, int]) -> TokenizerSpec:
+    """Reads a parsed ``vocab.json`` and ``merges.txt``; what is named special is no token of the model.
 
     Raises:
-        FormatError: One of them is not what it should be; ``pointer`` says where.
+        FormatError: One of them is not what it should be; ``pointer`` or ``line`` says where.
     """
     try:
-        table = json.loads(vocab)
         lines = merges.decode().split("\n")
-    except (ValueError, RecursionError) as error:
-        raise FormatError(
-            f"the files are not JSON and text in UTF-8: {error}", remedy="is the file whole? fetch it again"
-        ) from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"merges.txt is not UTF-8: {error}", remedy="is it whole? fetch it again") from error
     if lines and lines[0].startswith("#version"):
         lines[0] = ""
     pairs = [line.rstrip("\r") for line in lines]
     listed = [(number, pair) for number, pair in enumerate(pairs, 1) if pair]
     model = hf_json.read_model(
-        table,
+        vocab,
         [pair for _, pair in listed],
         added=special_tokens,
         vocab_pointer="",
-        merge_pointer=lambda index: f"line {listed[index][0]}",
+        merge_place=lambda index: {"line": listed[index][0]},
     )
     return TokenizerSpec(model, split=UNDERSTOOD_SPLIT)
 

@@ -1,0 +1,31 @@
+"""Converts a tokenizer into another format, with the same ids for every text, or refuses.
+
+A feature that the format cannot hold is named, and has to be dropped by name; the manifest records it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from bytepair.cli.arguments import add_model, add_save, load, save
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = """\
+example:
+  bytepair convert demo-output -o demo.tiktoken --drop split,special_tokens
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Adds the arguments of `run`."""
+    add_model(parser, "input")
+    add_save(parser)
+
+
+def run(options: Namespace) -> int:
+    """Loads and saves."""
+    print(", ".join(save(options, load(options, options.input))), file=sys.stderr)
+    return 0

@@ -1,0 +1,108 @@
+"""Says what a tokenizer is, and checks that it gives a sample of text back."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+import unicodedata
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair import formats
+from bytepair.cli.arguments import add_model, load
+from bytepair.cli.streams import write_line, write_table
+from bytepair.errors import BytepairError
+from bytepair.hub import ENCODINGS
+from bytepair.spec import split_name
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from bytepair.tokenizer import Tokenizer
+
+EXAMPLE = """\
+examples:
+  bytepair inspect demo-output
+  bytepair inspect demo-output --format json
+"""
+
+# It begins with a space, so that a tokenizer that puts one in front changes nothing.
+SAMPLE = " It's 2026:\tnaïve café, Straße, Привет, 東京, हिन्दी, 👩‍👩‍👧!\n\n  if x == 10_000:\r\n"
+
+_SHOWN = 5
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Adds the arguments of `run`."""
+    add_model(parser, "model")
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+
+
+def run(options: Namespace) -> int:
+    """Writes the facts; 1 if the sample does not come back."""
+    tokenizer = load(options, options.model)
+    round_trip = _round_trip(tokenizer)
+    facts = {**_source(options.model), **_facts(tokenizer), "round_trip": round_trip}
+    if options.format == "json":
+        write_line(json.dumps(facts, indent=2))
+    else:
+        longest = ", ".join(map(reprlib.repr, facts["longest_tokens"]))
+        write_table({**{name: _shown(value) for name, value in facts.items()}, "longest_tokens": longest})
+    return 0 if round_trip == "ok" else 1
+
+
+def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
+    spec = tokenizer.spec
+    model = spec.model
+    return {
+        "fingerprint": tokenizer.fingerprint,
+        "semantics": model.semantics,
+        "ignore_merges": model.ignore_merges,
+        "tokens": len(tokenizer),
+        "vocab_size": tokenizer.vocab_size,
+        "merges": None if model.merges is None else len(model.merges),
+        "split": [split_name(pattern) or pattern for pattern in spec.split],
+        "normalizers": list(spec.normalizers),
+        "prefix_space": spec.prefix_space,
+        "post_processor": spec.post_processor is not None,
+        "special_tokens": spec.special_tokens,
+        "added_tokens": {token.content: token.id for token in spec.added_tokens if not token.special},
+        "longest_tokens": [
+            token.decode("utf-8", "backslashreplace") for token in sorted(model.tokens, key=len, reverse=True)[:_SHOWN]
+        ],
+        "bytes_covered": len({token for token in model.tokens if len(token) == 1}),
+    }
+
+
+def _round_trip(tokenizer: Tokenizer) -> str:
+    expected = reduce(lambda text, form: unicodedata.normalize(form, text), tokenizer.spec.normalizers, SAMPLE)
+    try:
+        found = tokenizer.decode(tokenizer.encode(SAMPLE, special="text", added="text"))
+    except BytepairError as error:
+        return str(error)
+    return "ok" if found == expected else f"the sample {expected!r} comes back as {found!r}"
+
+
+def _source(model: str) -> dict[str, str]:
+    """Where the tokenizer, which has been loaded, is from: an encoding, or a file and its format."""
+    if model in ENCODINGS:
+        return {"encoding": model}
+    detected = formats.detect(Path(model))
+    return {"file": str(detected.path), "format": detected.format}
+
+
+def _shown(value: Any) -> str:
+    """A fact as a table shows it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        # A control character in a token is not for the terminal to obey.
+        shown = [f"{token if token.isprintable() else repr(token)} = {id}" for token, id in value.items()]
+        first = ", ".join(shown[:_SHOWN] + ["..."] * (len(shown) > _SHOWN))
+        return f"{len(shown):,}" + (f": {first}" if shown else "")
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

@@ -1,0 +1,71 @@
+"""Where the data comes from and where it goes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from bytepair import files
+from bytepair.errors import BytepairError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+
+def read(name: str) -> bytes:
+    """The bytes of a file; ``-`` is stdin."""
+    return _binary(sys.stdin).read() if name == "-" else files.read(Path(name))
+
+
+def _binary(stream: TextIO | None) -> BinaryIO:
+    if stream is None:  # The shell has closed it (`<&-`, `>&-`).
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return stream.buffer
+
+
+def lines(data: bytes) -> list[bytes]:
+    """The lines without their newlines; the last one may lack its own."""
+    found = data.split(b"\n")
+    return found if found[-1] else found[:-1]
+
+
+def write(chunks: Iterable[bytes], output: str = "-") -> None:
+    """Writes to stdout as the chunks come, or a file whole or not at all."""
+    if output == "-":
+        stdout = _binary(sys.stdout)
+        for chunk in chunks:
+            left = memoryview(chunk)
+            while left:  # Without a buffer (python -u), one write need not take everything.
+                left = left[stdout.write(left) :]
+    else:
+        place = Path(output)
+        files.write_all(place.parent, {place.name: b"".join(chunks)})
+
+
+def write_line(line: str = "") -> None:
+    """Writes a line to stdout, in UTF-8 whatever the locale; names of files come out as the bytes that they are."""
+    write([line.encode("utf-8", "surrogateescape") + b"\n"])
+
+
+def write_table(rows: Mapping[str, str]) -> None:
+    """Writes names and values in two columns."""
+    width = max(map(len, rows))
+    for name, value in rows.items():
+        write_line(f"{name:<{width}}  {value}")
+
+
+@contextmanager
+def blame(name: str, *, pointer: str | None = None, rows_are_lines: bool = False) -> Iterator[None]:
+    """Names the file, and the place in it, in errors."""
+    try:
+        yield
+    except BytepairError as error:
+        if rows_are_lines and error.row is not None:
+            pointer, error.row = f"line {error.row + 1}", None
+        error.file = error.file or name
+        error.pointer = error.pointer or pointer
+        raise

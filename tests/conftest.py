@@ -1,0 +1,66 @@
+"""What several tests share: real data where it is there, and a tokenizer trained on text that every machine has."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import bytepair as bp
+
+ROOT = Path(__file__).parent.parent
+
+
+def data_folder() -> Path:
+    return Path(os.environ.get("BYTEPAIR_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    folder = data_folder()
+    if not folder.is_dir():
+        pytest.skip(f"no real data: set BYTEPAIR_DATA (there is no {folder})")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sources() -> list[str]:
+    """Some modules of the standard library: text of a few hundred kilobytes, alike on every machine."""
+    library = Path(sysconfig.get_paths()["stdlib"])
+    names = ["argparse", "ast", "datetime", "json/decoder", "pathlib", "random", "turtle", "typing"]
+    files = [library / f"{name}.py" for name in names]
+    texts = [file.read_text("utf-8") for file in files if file.is_file()]
+    assert sum(map(len, texts)) > 100_000
+    return texts
+
+
+@pytest.fixture(scope="session")
+def tok(sources: list[str]) -> bp.Tokenizer:
+    """Trained on those, with two special tokens."""
+    return bp.train(iter(sources), 2000, split="cl100k", special_tokens=["<|end|>", "<|user|>"])
+
+
+HOSTILE = [
+    "",
+    " ",
+    "\n",
+    "mañana 🦊",
+    "".join(map(chr, range(256))),
+    "a" * 1000,
+    " " * 1000,
+    "\r\n" * 300,
+    "  x \n\n y\t\tz   ",
+    "I'VE I've we'll'd 'S ſ's",
+    "1234567890 ١٢٣٤ Ⅷ½",
+    "e\u0301 \u1100\u1161\u11a8 각 ｶﾞ",
+    "日本語の文章。中文，标点！한국어 ไทย हिन्दी",
+    "👨‍👩‍👧‍👦👍🏽 \u200b\ufeff\u00ad\u2028\u2029\x85",
+    "\x00\x01\x7f\u0080\ud7ff\ue000\uffff\U0010ffff",
+    "<|end|",
+    "aaaabbbbabababab" * 20,
+    "CamelCaseWORDSAndMORE",
+    "https://example.org/a/b//c?d=e&f#g\n///\n",
+]
+"""Texts on which tokenizers have been wrong."""

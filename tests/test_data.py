@@ -1,0 +1,127 @@
+"""Real vocabularies and texts, where they are there: the ids of the libraries that they were made for."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+import tiktoken
+import tokenizers
+
+import bytepair as bp
+from bytepair.formats import byte_alphabet
+from bytepair.hub import ENCODINGS
+from tests.conftest import data_folder
+from tests.test_peers import TIKTOKEN
+
+pytestmark = pytest.mark.data
+
+# The start of each text is enough for every commit; BYTEPAIR_WHOLE=1 takes all of it, some minutes long.
+WHOLE = bool(os.environ.get("BYTEPAIR_WHOLE"))
+CHARACTERS = None if WHOLE else 200_000
+CHARACTERS_FOR_TOKENIZERS = None if WHOLE else 50_000
+
+
+@cache
+def texts(folder: Path) -> dict[str, str]:
+    found = {path.name: path.read_text("utf-8") for path in sorted(folder.glob("corpora/*.txt"))}
+    found["fra.txt"] = unpacked(folder / "corpora" / "fra.txt.xz").decode()
+    return {name: text[:CHARACTERS] for name, text in found.items()}
+
+
+def unpacked(path: Path) -> bytes:
+    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_published_encodings_are_tiktokens(data: Path, name: str) -> None:
+    tok = bp.get_encoding(name, folder=data / "vocabs" / "openai")
+    encoding = ENCODINGS[name]
+    model = tok.spec.model
+    peer = tiktoken.Encoding(
+        name,
+        pat_str=TIKTOKEN[encoding.split],
+        mergeable_ranks=dict(zip(model.tokens, model.ids, strict=True)),
+        special_tokens=dict(encoding.special_tokens),
+    )
+    assert tok.vocab_size == peer.n_vocab
+    for title, text in texts(data).items():
+        ids = tok.encode(text, special="allow")
+        assert ids == peer.encode(text, allowed_special="all"), title
+        assert tok.decode(ids) == text
+        assert tok.count(text, special="allow") == len(ids)
+
+
+def test_gpt2_files_of_three_kinds_are_one_tokenizer(data: Path) -> None:
+    vocab = bp.Tokenizer.from_file(data / "vocabs/gpt2/vocab.json", special_tokens={"<|endoftext|>": 50256})
+    table = bp.Tokenizer.from_file(data / "vocabs/gpt2/tokenizer.json")
+    ranks = bp.get_encoding("gpt2", folder=data / "vocabs/openai")
+    assert vocab.spec.model == table.spec.model
+    assert vocab.spec.model.merges is not None
+    for text in texts(data).values():
+        ids = ranks.encode(text, special="allow")
+        assert ids == vocab.encode(text, special="allow") == table.encode(text, special="allow")
+
+
+BYTE_LEVEL = [
+    "gpt2/tokenizer.json",
+    "phi-2/tokenizer.json",
+    "roberta-base/tokenizer.json",
+    "gpt-neox/tokenizer.json",
+    "llama3/tokenizer.json.xz",
+    "qwen2/tokenizer.json.xz",
+    "qwen3/tokenizer.json.xz",
+    "deepseek/tokenizer.json.xz",
+    "openai/gpt-oss_tokenizer.json.xz",
+]
+
+
+@pytest.mark.parametrize("file", BYTE_LEVEL)
+def test_tokenizer_json_gives_the_ids_of_tokenizers(data: Path, tmp_path: Path, file: str) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(unpacked(data / "vocabs" / file))
+    tok = bp.Tokenizer.from_file(tmp_path)
+    peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    tok.save(tmp_path / "again")
+    again = tokenizers.Tokenizer.from_file(str(tmp_path / "again" / "tokenizer.json"))
+    assert bp.Tokenizer.from_file(tmp_path / "again") == tok
+    for title, text in texts(data).items():
+        part = text[:CHARACTERS_FOR_TOKENIZERS]
+        ids = tok.encode(part, special="allow")
+        assert ids == peer.encode(part, add_special_tokens=False).ids, title
+        assert ids == again.encode(part, add_special_tokens=False).ids, title
+
+
+def test_what_is_not_byte_level_is_refused_by_name(data: Path) -> None:
+    for file, says in {
+        "vocabs/clip/tokenizer.json": "Replace",
+        "vocabs/llama2/tokenizer.json": "Prepend",
+        "vocabs/t5-small/tokenizer.json": "Precompiled",
+        "vocabs/bert-base-uncased/tokenizer.daulet.json": "BertNormalizer",
+        "vocabs/mistral/tokenizer_v0.3.json": "Metaspace",
+    }.items():
+        if not (data / file).is_file():
+            continue
+        with pytest.raises(bp.FormatError, match="not supported") as caught:
+            bp.Tokenizer.from_file(data / file)
+        assert caught.value.pointer is not None, says
+
+
+@pytest.mark.parametrize(
+    ("name", "ties"), [("tinystories_sample_5M", "lowest_ids"), ("TinyStoriesV2-GPT4-train", "greatest_bytes")]
+)
+def test_golden_merges(data: Path, name: str, ties: str) -> None:
+    counts = json.loads((data / "golden" / f"_words.{name}.json").read_text("utf-8"))
+    lines = (data / "golden" / f"merges.{name}.txt").read_text("utf-8").splitlines()
+    merges = bp.train_merges(counts, len(lines), ties=ties)  # type: ignore[arg-type]
+    spell = byte_alphabet.to_characters
+    assert [f"{spell(left)} {spell(right)} => {count}" for left, right, count in merges] == lines
+
+
+def test_there_is_data_in_the_data_folder() -> None:
+    if not data_folder().is_dir():
+        pytest.skip("no real data: set BYTEPAIR_DATA")
+    assert len(texts(data_folder())) >= 5

@@ -1,0 +1,68 @@
+"""Ids back to text, at once and as a stream."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bytepair as bp
+
+
+@given(st.lists(st.integers(0, 1999)))
+@settings(max_examples=300, derandomize=True, deadline=None)
+def test_a_stream_says_what_decoding_at_once_says(tok: bp.Tokenizer, ids: list[int]) -> None:
+    stream = tok.stream()
+    text = ""
+    for id in ids:
+        text += stream.push(id)
+        assert len(stream.pending) < 4
+    text += stream.flush()
+    assert text == tok.decode(ids) == tok.decode_bytes(ids).decode(errors="replace")
+    assert stream.flush() == ""
+
+
+def test_a_stream_never_gives_half_a_character(tok: bp.Tokenizer) -> None:
+    stream = tok.stream()
+    assert [stream.push(id) for id in "🦊".encode()] == ["", "", "", "🦊"]
+    assert stream.push(0xC3) == ""
+    assert stream.pending == b"\xc3"
+    assert stream.flush() == "�"
+
+
+def test_what_is_not_utf8(tok: bp.Tokenizer) -> None:
+    assert tok.decode([0xFF, 97]) == "�a"
+    assert tok.decode([0xFF, 97], "ignore") == "a"
+    assert tok.decode_bytes([0xFF, 97]) == b"\xffa"
+    with pytest.raises(UnicodeDecodeError):
+        tok.decode([0xFF], errors="strict")
+
+
+@pytest.mark.parametrize("bad", [2000, -1, 2**32, 2**70])
+def test_ids_that_no_token_has(tok: bp.Tokenizer, bad: int) -> None:
+    for call in (tok.decode, tok.decode_bytes, lambda ids: tok.decode_batch([ids])):
+        with pytest.raises(bp.InvalidIdError, match=f"no token has id {bad}") as caught:
+            call([97, bad])
+        assert caught.value.row == 1
+    for single in (tok.token_bytes, tok.stream().push):
+        with pytest.raises(bp.InvalidIdError):
+            single(bad)
+    assert isinstance(caught.value, KeyError)
+    assert isinstance(caught.value, ValueError)
+    if 0 <= bad < 2**32:
+        with pytest.raises(bp.InvalidIdError):
+            tok.decode(np.array([bad], dtype=np.uint32))
+
+
+def test_what_is_no_id_is_a_type_error(tok: bp.Tokenizer) -> None:
+    for ids in (["a"], [1.5], "ab", 7, None):
+        with pytest.raises(TypeError):
+            tok.decode(ids)  # type: ignore[arg-type]
+
+
+def test_tokens_and_ids(tok: bp.Tokenizer) -> None:
+    assert [tok.token_id(tok.token_bytes(id)) for id in range(2000)] == list(range(2000))
+    assert tok.token_bytes(1998) == b"<|end|>"
+    with pytest.raises(bp.InvalidIdError, match="is not a token"):
+        tok.token_id("no such token")

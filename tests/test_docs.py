@@ -1,0 +1,48 @@
+"""What the documents and the core's docstrings show runs as written."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bytepair import _core
+from tests.conftest import ROOT
+
+EXAMPLES = doctest.DocTestFinder(exclude_empty=True).find(_core, "bytepair._core")
+
+
+def test_the_core_has_examples() -> None:
+    shown = {example.name.rpartition(".")[2] for example in EXAMPLES if example.examples}
+    calls = {name for name in vars(_core.CoreTokenizer) if not name.startswith("_")}
+    assert calls - shown <= {"encode_batch_flat", "vocab_size"}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_examples_of_the_core(example: doctest.DocTest) -> None:
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(example)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def python_blocks(document: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", document.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("document", ["README.md"])
+def test_the_tour_runs_as_written(tmp_path: Path, document: str) -> None:
+    blocks = python_blocks(ROOT / document)
+    assert blocks
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    for block in blocks:
+        done = subprocess.run(
+            [sys.executable, "-c", block], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        promised = re.findall(r"#> (.*)", block)
+        assert done.stdout.splitlines() == promised

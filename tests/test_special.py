@@ -1,0 +1,105 @@
+"""Text never becomes a control token unless the call says so."""
+
+from __future__ import annotations
+
+import pytest
+
+import bytepair as bp
+
+END = 1998
+
+
+def test_the_four_policies(tok: bp.Tokenizer) -> None:
+    text = "a<|end|>b<|user|>"
+    with pytest.raises(bp.SpecialTokenError, match=r"holds the special token \"<\|end\|>\"") as caught:
+        tok.encode(text)
+    assert (caught.value.character, caught.value.byte) == (1, 1)
+    assert 'special="text"' in caught.value.remedy
+    assert "bp.Control" in caught.value.remedy
+    allowed = tok.encode(text, special="allow")
+    assert allowed == [97, END, 98, END + 1]
+    as_text = tok.encode(text, special="text")
+    assert not {END, END + 1} & set(as_text)
+    assert tok.decode(as_text) == tok.decode(allowed) == text
+    with pytest.raises(bp.SpecialTokenError, match="user") as caught:
+        tok.encode(text, special={"<|end|>"})
+    assert caught.value.byte == 9
+    assert tok.encode("a<|end|>", special={"<|end|>"}) == [97, END]
+
+
+def test_positions_are_characters_and_bytes(tok: bp.Tokenizer) -> None:
+    for call in (tok.encode, tok.count, tok.encode_array, tok.pieces, tok.tokens):
+        with pytest.raises(bp.SpecialTokenError) as caught:
+            call("é🦊<|end|>")
+        assert (caught.value.character, caught.value.byte) == (2, 6)
+    with pytest.raises(bp.SpecialTokenError) as caught:
+        tok.encode_batch(["ok", "x<|end|>"])
+    assert (caught.value.row, caught.value.byte) == (1, 1)
+
+
+def test_unknown_policies_and_names_raise(tok: bp.Tokenizer) -> None:
+    with pytest.raises(ValueError, match='special="alow" is unknown'):
+        tok.encode("a", special="alow")
+    with pytest.raises(ValueError, match='added="x" is unknown'):
+        tok.encode("a", added="x")
+    with pytest.raises(bp.SpecialTokenError, match="not a special token"):
+        tok.encode("a", special={"<|nope|>"})
+    with pytest.raises(TypeError):
+        tok.encode("a", allowed_special="all")  # type: ignore[call-arg]
+
+
+def test_control_spans_are_one_text_with_one_split(tok: bp.Tokenizer) -> None:
+    control = bp.Control("<|user|>")
+    ids = tok.encode([control, "hel", "lo ", b"w\xc3\xa9rld", bp.Control("<|end|>"), "x"])
+    assert ids == [END + 1, *tok.encode("hello wérld"), END, *tok.encode("x")]
+    assert tok.count([control, "hello"]) == 1 + tok.count("hello")
+    assert tok.encode_batch([[control, "a"], "b"]) == [[END + 1, 97], [98]]
+    assert tok.encode([]) == []
+
+
+def test_plain_spans_stay_plain(tok: bp.Tokenizer) -> None:
+    with pytest.raises(bp.SpecialTokenError) as caught:
+        tok.encode(["é", bp.Control("<|user|>"), "a<|e", "nd|>"])
+    assert (caught.value.character, caught.value.byte) == (10, 11)
+    ids = tok.encode([bp.Control("<|user|>"), "<|end|>"], special="text")
+    assert ids[0] == END + 1
+    assert END not in ids
+    with pytest.raises(bp.SpecialTokenError, match="not an added token"):
+        tok.encode([bp.Control("hello")])
+
+
+def test_added_tokens_that_are_not_special(tok: bp.Tokenizer) -> None:
+    added = (bp.AddedToken("</think>", 3000, special=False), bp.AddedToken("<|end|>", END))
+    own = bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, split=tok.spec.split, added_tokens=added))
+    assert own.encode("a</think>") == [97, 3000]
+    assert 3000 not in own.encode("a</think>", added="text")
+    with pytest.raises(bp.SpecialTokenError, match="added token"):
+        own.encode("a</think>", added="raise")
+    assert own.encode("</think><|end|>", special="text")[0] == 3000
+    assert own.special_tokens == {"<|end|>": END}
+
+
+def test_strip_flags_hold_for_control_spans_too(tok: bp.Tokenizer) -> None:
+    mask = bp.AddedToken("<mask>", 3000, lstrip=True, rstrip=True)
+    own = bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, split=tok.spec.split, added_tokens=(mask,)))
+    expected = [97, 3000, 98]
+    assert own.encode("a  <mask> \n b", special="allow") == expected
+    assert own.encode(["a  ", bp.Control("<mask>"), " \n b"]) == expected
+    with pytest.raises(bp.SpecialTokenError) as caught:
+        own.encode([bp.Control("<mask>"), "  é<mask>"])
+    # The white space before the second one belongs to it, so that it starts after é.
+    assert caught.value.character == 9
+
+
+def test_decoding_leaves_special_tokens_out_on_request(tok: bp.Tokenizer) -> None:
+    ids = tok.encode("a<|end|>b", special="allow")
+    assert tok.decode(ids, skip_special_tokens=True) == "ab"
+    assert tok.decode_bytes(ids, skip_special_tokens=True) == b"ab"
+    stream = tok.stream(skip_special_tokens=True)
+    assert "".join(stream.push(id) for id in ids) == "ab"
+
+
+def test_control_is_a_value() -> None:
+    assert bp.Control("a") == bp.Control("a") != bp.Control("b")
+    assert len({bp.Control("a"), bp.Control("a")}) == 1
+    assert repr(bp.Control("<a>")) == "Control('<a>')"
