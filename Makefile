@@ -36,7 +36,7 @@ $(BIN)/.installed: pyproject.toml | tools
 
 $(BIN)/.built: $(SOURCES) $(BIN)/.installed | tools
 	@echo "building the core (a minute or two the first time)"
-	@$(BIN)/maturin develop --release --quiet --skip-install-deps 2>/dev/null || $(BIN)/maturin develop --release --quiet
+	@$(BIN)/maturin develop --release >$(BIN)/.build.log 2>&1 || { cat $(BIN)/.build.log; exit 1; }
 	@touch $@
 
 demo: $(BIN)/.built
@@ -61,8 +61,8 @@ bench: $(BIN)/.built
 
 docs: $(BIN)/.built
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
-	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
-	cargo doc --quiet --no-deps -p bytepair-core
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
+	@cargo doc --quiet --no-deps -p bytepair-core
 	@echo "open build/docs/index.html, and target/doc/bytepair_core/index.html for the core"
 
 fuzz: $(BIN)/.built

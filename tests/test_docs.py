@@ -34,7 +34,7 @@ def python_blocks(document: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", document.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/index.md"])
 def test_the_tour_runs_as_written(tmp_path: Path, document: str) -> None:
     blocks = python_blocks(ROOT / document)
     assert blocks

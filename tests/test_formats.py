@@ -68,6 +68,8 @@ def test_bare_formats_refuse_what_they_cannot_hold(tmp_path: Path, tok: bp.Token
         assert again == tok
     else:
         assert again.spec.model == semantics.to_ranks(tok.spec.model)
+    assert again.fingerprint == json.loads((tmp_path / "manifest.json").read_text())["fingerprint"]
+    if format_name == "tiktoken":
         with pytest.raises(bp.FormatError, match="holds no split pattern"):
             bp.Tokenizer.from_file(tmp_path)
 

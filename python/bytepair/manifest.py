@@ -22,7 +22,10 @@ _KIND = "bytepair tokenizer"
 
 
 def build(spec: TokenizerSpec, format_name: str, contents: Mapping[str, bytes], dropped: Sequence[str]) -> bytes:
-    """The manifest of some files that hold `spec`, less what was dropped on request."""
+    """The manifest of some files that hold `spec`, less what was dropped on request.
+
+    Its fingerprint is that of the tokenizer as it loads again (with what was dropped said again by the caller).
+    """
     table = {
         "kind": _KIND,
         "format": format_name,

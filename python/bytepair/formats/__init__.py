@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bytepair import files, manifest
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import hf_json, native, tiktoken, vocab_merges
-from bytepair.spec import AddedToken, TokenizerSpec, split_pattern
+from bytepair.semantics import to_merges, to_ranks
+from bytepair.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -23,11 +24,12 @@ FILES: dict[str, tuple[str, ...]] = {
 }
 """The formats, and the names of the files that each is saved as."""
 
-_WRITERS: dict[str, Callable[[TokenizerSpec], tuple[bytes, ...]]] = {
-    "native": lambda spec: (native.write(spec),),
-    "tokenizer.json": lambda spec: (hf_json.write(spec),),
-    "tiktoken": lambda spec: (tiktoken.write(spec),),
-    "vocab+merges": vocab_merges.write,
+# The semantics that each format holds a model in, and its writer.
+_WRITERS: dict[str, tuple[Callable[[BytePair], BytePair], Callable[[TokenizerSpec], tuple[bytes, ...]]]] = {
+    "native": (lambda model: model, lambda spec: (native.write(spec),)),
+    "tokenizer.json": (to_merges, lambda spec: (hf_json.write(spec),)),
+    "tiktoken": (to_ranks, lambda spec: (tiktoken.write(spec),)),
+    "vocab+merges": (to_merges, vocab_merges.write),
 }
 _SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken"}
 _FEATURES = ("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor")
@@ -162,9 +164,11 @@ def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collect
         ArtifactError: The folder cannot be written.
     """
     folder, names, format_name, dropped = plan(spec, path, format_name, drop)
-    contents = _WRITERS[format_name](spec)
+    convert, write = _WRITERS[format_name]
+    held = replace(spec, model=convert(spec.model))
+    contents = write(held)
     written = dict(zip(names, contents, strict=True))
-    files.write_all(folder, {**written, manifest.NAME: manifest.build(spec, format_name, written, dropped)})
+    files.write_all(folder, {**written, manifest.NAME: manifest.build(held, format_name, written, dropped)})
     return [folder / name for name in (*names, manifest.NAME)]
 
 

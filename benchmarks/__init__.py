@@ -1,0 +1,1 @@
+"""Benchmarks against the peers: results are checked before a time is printed."""

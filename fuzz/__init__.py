@@ -1,0 +1,1 @@
+"""Slow sweeps of random cases against the oracles."""

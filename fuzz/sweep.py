@@ -1,0 +1,97 @@
+"""Random cases against the oracles: ``python -m fuzz.sweep --seconds 120 [--seed S]``.
+
+A sweep is a function that does one random case. Each case has a random generator of its own, seeded with the seed, the
+sweep's name and the case's number, so that one case is repeated without those before it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import random
+import secrets
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from fuzz.case import FailureError
+from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
+from fuzz.saved import sweep_files
+from fuzz.texts import sweep_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+SWEEPS: dict[str, Callable[[random.Random], None]] = {
+    "training": sweep_training,
+    "encoding": sweep_encoding,
+    "conversions": sweep_conversions,
+    "texts": sweep_texts,
+    "peers": sweep_peers,
+    "files": sweep_files,
+}
+
+# No case takes a second; one that takes this long hangs.
+_SECONDS_TO_HANG = 120
+
+
+def run_case(name: str, seed: str, number: int) -> None:
+    """Does one case.
+
+    Raises:
+        FailureError: The case failed; the message says how to repeat it.
+    """
+    faulthandler.dump_traceback_later(_SECONDS_TO_HANG, file=2, exit=True)
+    try:
+        SWEEPS[name](random.Random(f"{seed}/{name}/{number}"))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of the core is no Exception
+        again = f"python -m fuzz.sweep --seed {seed} --repeat {name}:{number}"
+        raise FailureError(f"{name} failed: {error}\nrepeat it with: {again}") from error
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def run(names: Iterable[str], *, seconds: float, seed: str) -> dict[str, int]:
+    """Does cases for some time, shared evenly among the sweeps; returns how many each had.
+
+    Raises:
+        FailureError: A case failed; the message says how to repeat it.
+    """
+    spent = dict.fromkeys(names, 0.0)
+    cases = dict.fromkeys(spent, 0)
+    end = time.monotonic() + seconds
+    while (start := time.monotonic()) < end:
+        name = min(spent, key=lambda name: spent[name])
+        run_case(name, seed, cases[name])
+        cases[name] += 1
+        spent[name] += time.monotonic() - start
+    return cases
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command line; the exit code is 1 if a case failed."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.sweep", description="Random cases against the oracles.")
+    parser.add_argument("--seconds", type=float, default=60, help="how long, in all")
+    parser.add_argument("--seed", default=secrets.token_hex(4), help="the same seed gives the same cases")
+    parser.add_argument("--only", choices=SWEEPS, action="append", help="a sweep to run; may be given several times")
+    parser.add_argument("--repeat", metavar="SWEEP:CASE", help="do one case only")
+    chosen = parser.parse_args(arguments)
+    print(f"seed {chosen.seed}", flush=True)
+    try:
+        if chosen.repeat:
+            name, _, number = chosen.repeat.partition(":")
+            run_case(name, chosen.seed, int(number))
+            print(f"{chosen.repeat} passed")
+        else:
+            for name, cases in run(chosen.only or SWEEPS, seconds=chosen.seconds, seed=chosen.seed).items():
+                print(f"{name}: {cases} cases passed")
+    except FailureError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
