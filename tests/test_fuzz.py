@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # fuzz and benchmarks are not part of the package
-
 from fuzz import sweep
 from fuzz.case import FailureError, case
 

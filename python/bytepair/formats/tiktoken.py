@@ -5,7 +5,6 @@ It holds neither the split pattern nor special tokens. Source: ``tiktoken/load.p
 
 from __future__ import annotations
 
-import base64
 import binascii
 
 from bytepair.errors import FormatError
@@ -17,8 +16,8 @@ def looks_like(data: bytes) -> bool:
     """Whether the first line is base64, a space and a number."""
     token, _, rank = data[: data.find(b"\n") if b"\n" in data else None].partition(b" ")
     try:
-        return bool(base64.b64decode(token, validate=True)) and rank.strip().isdigit()
-    except binascii.Error:
+        return bool(_decode(token)) and rank.strip().isdigit()
+    except ValueError:
         return False
 
 
@@ -40,7 +39,7 @@ def read(data: bytes) -> TokenizerSpec:
         token, _, rank = line.partition(b" ")
         try:
             id = int(rank)
-            decoded = base64.b64decode(token, validate=True)
+            decoded = _decode(token)
         except ValueError as error:
             raise _broken(number, "is not a token in base64, a space and a rank") from error
         if not rank.isdigit() or id >= MOST_IDS:
@@ -55,6 +54,14 @@ def read(data: bytes) -> TokenizerSpec:
     return TokenizerSpec(BytePair(tokens=tuple(ranks[id] for id in ids), ids=tuple(ids)))
 
 
+def _decode(token: bytes) -> bytes:
+    decoded = binascii.a2b_base64(token)
+    # What Python passes over in base64 does not come back.
+    if binascii.b2a_base64(decoded, newline=False) != token:
+        raise ValueError("not base64")
+    return decoded
+
+
 def _broken(line: int, what: str) -> FormatError:
     return FormatError(f"a line {what}", line=line, remedy="is the file whole? fetch it again")
 
@@ -66,5 +73,8 @@ def write(spec: TokenizerSpec) -> bytes:
         FormatError: The ids are not ranks that give the same ids.
     """
     model = to_ranks(spec.model)
-    lines = (b"%b %d\n" % (base64.b64encode(token), id) for token, id in zip(model.tokens, model.ids, strict=True))
+    lines = (
+        b"%b %d\n" % (binascii.b2a_base64(token, newline=False), id)
+        for token, id in zip(model.tokens, model.ids, strict=True)
+    )
     return b"".join(lines)
