@@ -1,8 +1,9 @@
 //! The vocabulary, compiled: tokens, ids, and what each adjacent pair merges into. Immutable.
 
-use std::collections::HashMap;
+use std::hash::Hasher;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::error::{Error, Kind, Result};
 use crate::merge::{Merger, Scratch};
@@ -52,7 +53,8 @@ pub struct Vocab {
     ids: Vec<u32>,
     /// Index of each id below its length; ids beyond it are searched for, so that one huge id costs no memory.
     index_of_id: Vec<u32>,
-    id_of_bytes: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    /// Indices, found by the hash of their token's bytes.
+    index_of_bytes: HashTable<u32>,
     id_of_byte: [u32; 256],
     pairs: FxHashMap<(u32, u32), Merge>,
     /// Whether token `i`, as a whole piece, is its own encoding.
@@ -89,14 +91,19 @@ impl Vocab {
         if u32::try_from(total).is_err() {
             return Err(Error::new(Kind::Format, "the tokens are longer than 4 GiB together"));
         }
-        let mut bytes = Vec::with_capacity(total);
-        let mut ends = Vec::with_capacity(tokens.len());
-        let mut id_of_bytes = HashMap::with_capacity_and_hasher(tokens.len(), FxBuildHasher);
-        let mut id_of_byte = [NO_ID; 256];
         let dense = ids.len() * 2 + 65_536;
-        let mut index_of_id = vec![NO_ID; dense.min(ids.last().map_or(0, |&id| id as usize + 1))];
+        let mut vocab = Self {
+            bytes: Vec::with_capacity(total),
+            ends: Vec::with_capacity(tokens.len()),
+            ids: ids.to_vec(),
+            index_of_id: vec![NO_ID; dense.min(ids.last().map_or(0, |&id| id as usize + 1))],
+            index_of_bytes: HashTable::with_capacity(tokens.len()),
+            id_of_byte: [NO_ID; 256],
+            pairs: FxHashMap::default(),
+            whole: Vec::new(),
+        };
         let mut below = None;
-        for (index, (&token, &id)) in tokens.iter().zip(ids).enumerate() {
+        for (index, (&token, &id)) in (0..).zip(tokens.iter().zip(ids)) {
             if token.is_empty() {
                 return Err(Error::new(Kind::Format, format!("the token with id {id} is empty")));
             }
@@ -104,30 +111,23 @@ impl Vocab {
                 return Err(Error::new(Kind::Format, format!("id {id} occurs twice, is out of order or too large")));
             }
             below = Some(id);
-            if let Some(first) = id_of_bytes.insert(Box::from(token), id) {
+            if let Some(first) = vocab.token_id(token) {
                 let shown = String::from_utf8_lossy(token);
                 return Err(Error::new(Kind::Format, format!("the token {shown:?} has two ids, {first} and {id}"))
                     .remedy("keep one of them; an id must stand for one token and a token for one id"));
             }
             if let [byte] = *token {
-                id_of_byte[usize::from(byte)] = id;
+                vocab.id_of_byte[usize::from(byte)] = id;
             }
-            if let Some(slot) = index_of_id.get_mut(id as usize) {
-                *slot = index as u32;
+            if let Some(slot) = vocab.index_of_id.get_mut(id as usize) {
+                *slot = index;
             }
-            bytes.extend_from_slice(token);
-            ends.push(bytes.len() as u32);
+            vocab.bytes.extend_from_slice(token);
+            vocab.ends.push(vocab.bytes.len() as u32);
+            // There is room for all of them, so that nothing is hashed again.
+            vocab.index_of_bytes.insert_unique(hash(token), index, |_| 0);
         }
-        Ok(Self {
-            bytes,
-            ends,
-            ids: ids.to_vec(),
-            index_of_id,
-            id_of_bytes,
-            id_of_byte,
-            pairs: FxHashMap::default(),
-            whole: Vec::new(),
-        })
+        Ok(vocab)
     }
 
     /// Every way to cut a token into two tokens is a pair that merges into it.
@@ -136,7 +136,7 @@ impl Vocab {
             let id = self.ids[index];
             let token = self.token_at(index);
             let cuts: Vec<_> = (1..token.len())
-                .filter_map(|cut| Some((*self.id_of_bytes.get(&token[..cut])?, *self.id_of_bytes.get(&token[cut..])?)))
+                .filter_map(|cut| Some((self.token_id(&token[..cut])?, self.token_id(&token[cut..])?)))
                 .collect();
             for pair in cuts {
                 self.pairs.insert(pair, Merge { rank: id, id });
@@ -154,7 +154,7 @@ impl Vocab {
             joined.clear();
             joined.extend_from_slice(self.token_bytes(left).ok_or_else(|| unknown(left))?);
             joined.extend_from_slice(self.token_bytes(right).ok_or_else(|| unknown(right))?);
-            let Some(&id) = self.id_of_bytes.get(joined.as_slice()) else {
+            let Some(id) = self.token_id(&joined) else {
                 let shown = String::from_utf8_lossy(&joined);
                 return Err(Error::new(Kind::Format, format!("merge {rank} makes {shown:?}, which is not a token"))
                     .remedy("add the token to the vocabulary or remove the merge"));
@@ -218,7 +218,12 @@ impl Vocab {
     /// The id of a token, if these bytes are one.
     #[must_use]
     pub fn token_id(&self, token: &[u8]) -> Option<u32> {
-        self.id_of_bytes.get(token).copied()
+        self.index_of_token(token).map(|index| self.ids[index])
+    }
+
+    fn index_of_token(&self, token: &[u8]) -> Option<usize> {
+        let found = self.index_of_bytes.find(hash(token), |&index| self.token_at(index as usize) == token);
+        found.map(|&index| index as usize)
     }
 
     /// The id of the token that is this one byte, or [`NO_ID`].
@@ -239,9 +244,14 @@ impl Vocab {
     #[inline]
     #[must_use]
     pub fn whole(&self, piece: &[u8]) -> Option<u32> {
-        let id = *self.id_of_bytes.get(piece)?;
-        self.index(id).filter(|&index| self.whole[index]).map(|_| id)
+        self.index_of_token(piece).filter(|&index| self.whole[index]).map(|index| self.ids[index])
     }
+}
+
+fn hash(token: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(token);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -107,6 +107,7 @@ impl Pattern {
         Ok(None)
     }
 
+    /// The first match; an empty one says that nothing matches where it is.
     fn find_any(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>> {
         let input = Input::new(text).range(from..);
         // Anchored first: patterns in use cover every text, and an anchored search need not look for its start.
@@ -126,10 +127,7 @@ impl Pattern {
                     return Ok(Some((start, end - last)));
                 }
                 let alone = Input::new(text).range(start..).anchored(Anchored::Yes);
-                match after.find(alone) {
-                    Some(found) => Some(ends(found)),
-                    None => return self.find_any(text, end),
-                }
+                Some(after.find(alone).map_or((start, start), ends))
             }
             Engine::Backtracking(regex) => regex
                 .find_from_pos(text, from)
@@ -279,6 +277,12 @@ mod tests {
         let text = format!("{}x", " ".repeat(1_000_000));
         let lengths: Vec<_> = split(&Pattern::new(names::CL100K).unwrap(), &text).iter().map(String::len).collect();
         assert_eq!(lengths, [999_999, 2]);
+    }
+
+    #[test]
+    fn a_million_single_spaces_that_nothing_matches_are_stepped_over() {
+        let text = "a ".repeat(1_000_000) + "x";
+        assert_eq!(split(&Pattern::new(r"x|\s+(?!\S)").unwrap(), &text), [&text[..2_000_000], "x"]);
     }
 
     #[test]
