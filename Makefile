@@ -22,8 +22,7 @@ tools:
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "bytepair needs Python's venv module: 'sudo apt install python3-venv'"; exit 1; }
 	@command -v cargo >/dev/null || { \
-	  echo "bytepair needs a Rust toolchain: see https://rustup.rs, or 'sudo apt install rustup && rustup default stable',"; \
-	  echo "or 'brew install rustup && rustup default stable'"; exit 1; }
+	  echo "bytepair needs a Rust toolchain: 'curl --proto =https -sSf https://sh.rustup.rs | sh'"; exit 1; }
 	@command -v cc >/dev/null || { \
 	  echo "bytepair needs a C compiler to link: 'sudo apt install gcc libc6-dev' or 'xcode-select --install'"; exit 1; }
 

@@ -57,7 +57,7 @@ def run(options: Namespace) -> int:
     equal = sum(tokenizer.decode_bytes(ids) == text for ids, text in zip(rows, texts, strict=True))
 
     learned = [token.decode("utf-8", "backslashreplace") for token in tokenizer.spec.model.tokens[256:]]
-    words = sorted({token.strip() for token in learned if token.strip().isalpha()}, key=len, reverse=True)
+    words = sorted({token.strip() for token in learned if token.strip().isalpha()}, key=lambda word: (-len(word), word))
     write_line("A tokenizer for the library that comes with Python\n")
     write_table(
         {
