@@ -296,6 +296,9 @@ def test_files_and_folders_that_are_not_there(tmp_path: Path, tok: bp.Tokenizer)
     with pytest.raises(bp.FormatError, match="several"):
         bp.Tokenizer.from_file(tmp_path / "two")
     tok.save(tmp_path / "saved")
+    (tmp_path / "saved" / "manifest.json").unlink()
+    (tmp_path / "saved" / "vocab.json").write_text("{}")
+    assert bp.Tokenizer.from_file(tmp_path / "saved") == tok
     with pytest.raises(bp.FormatError, match="holds its own split"):
         bp.Tokenizer.from_file(tmp_path / "saved", split="gpt2")
 

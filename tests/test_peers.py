@@ -88,6 +88,16 @@ def test_tiktoken_gives_the_same_ids(sources: list[str], split: str) -> None:
         assert peer.encode_ordinary(text) == tok.encode(text, special="text")
 
 
+def test_a_space_in_front_is_that_of_tokenizers(tmp_path: Path) -> None:
+    spec = bp.train({"low": 5, " low": 5}, 259, split="gpt2").spec
+    added = (bp.AddedToken("<x>", 300),)
+    tok = bp.Tokenizer(bp.TokenizerSpec(spec.model, split=spec.split, added_tokens=added, prefix_space=True))
+    tok.save(tmp_path)
+    peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in ["low", "\tlow", " low", "\u00a0low", "\nlow", "low<x>low", "low<x>\tlow<x> low", "", "<x>"]:
+        assert tok.encode(text, special="allow") == peer.encode(text).ids, text
+
+
 def test_flags_of_added_tokens_are_those_of_tokenizers(tmp_path: Path) -> None:
     model = bp.train({"low": 5, "cat": 3}, 260).spec.model
     texts = ["a <m> b", "<m><m>", " <m>  <m> ", "x<m>y <m>", "\n<m>\t", "é<m>é", "_<m>_", "<m", "a<m>1 <m>-", ""]

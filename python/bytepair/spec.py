@@ -113,7 +113,7 @@ class TokenizerSpec:
         split: Split patterns, each applied to the pieces of the one before; empty for none.
         added_tokens: Added tokens by id, special ones among them.
         normalizers: Names of Unicode normal forms, applied in order to the text between added tokens.
-        prefix_space: Whether text that starts with no white space gets a space in front.
+        prefix_space: Whether text between added tokens that does not start with a space gets one.
         post_processor: The post-processor of ``tokenizer.json`` as JSON; kept for the file, never run by ``encode``.
 
     Example:

@@ -66,7 +66,7 @@ pub struct Parts {
     pub added: Vec<AddedToken>,
     /// Applied in order to the text between added tokens.
     pub normalizers: Vec<Normalizer>,
-    /// Whether text that does not start with white space gets a space.
+    /// Whether text that does not start with a space gets one.
     pub prefix_space: bool,
     /// Applied in order, each to the pieces of the one before.
     pub patterns: Vec<Pattern>,

@@ -84,7 +84,7 @@ pub struct Segmenter {
 
 impl Segmenter {
     /// Composes the stages: `normalizers` and then `patterns` apply in order, each pattern to the pieces of the one
-    /// before; `prefix_space` gives text that starts with no white space a space.
+    /// before; `prefix_space` gives text that does not start with a space one.
     ///
     /// # Errors
     /// `Format`, if two added tokens share an id or a content, one is empty, or there are too many patterns.
@@ -196,7 +196,7 @@ impl Segmenter {
 
     /// Text in which no added token is left.
     fn walk_plain(&self, text: &str, visitor: &mut impl Visit) -> Result<()> {
-        if self.prefix_space && !text.starts_with(char::is_whitespace) {
+        if self.prefix_space && !text.starts_with(' ') {
             let walked = walk_pieces(&format!(" {text}"), &self.patterns, visitor);
             return walked.map_err(|error| Error { byte: error.byte.map(|byte| byte.saturating_sub(1)), ..error });
         }

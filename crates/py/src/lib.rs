@@ -8,6 +8,7 @@
 )]
 
 mod errors;
+mod stream;
 mod text;
 mod tokenizer;
 mod training;
@@ -22,9 +23,11 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::stream::StreamDecoder;
+    #[pymodule_export]
     use crate::text::Control;
     #[pymodule_export]
-    use crate::tokenizer::{CoreTokenizer, StreamDecoder, canonical_merges};
+    use crate::tokenizer::{CoreTokenizer, canonical_merges};
     #[pymodule_export]
     use crate::training::{PieceCounter, learn};
 

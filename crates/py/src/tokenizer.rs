@@ -1,6 +1,6 @@
-//! The tokenizer, its stream decoder, and what is derived from a vocabulary.
+//! The tokenizer as a Python class. Long because its docstrings and signatures are Python's; no method does more than
+//! convert, call and map errors.
 
-use bytepair_core::decode::Utf8Stream;
 use bytepair_core::merge::{Scratch, canonical_merges as canonical};
 use bytepair_core::normalize::Normalizer;
 use bytepair_core::pipeline::{Count, Parts, Sink, Spans};
@@ -15,6 +15,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::{in_row, raise};
+use crate::stream::StreamDecoder;
 use crate::text::{OnInvalid, Said, Text, spans};
 
 /// Texts of fewer bytes are encoded without letting other Python threads run, which would cost more than it gives.
@@ -42,7 +43,7 @@ pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: 
 /// The compiled core of a tokenizer: immutable, shared by threads.
 #[pyclass(subclass, frozen, module = "bytepair._core")]
 pub(crate) struct CoreTokenizer {
-    inner: Tokenizer,
+    pub(crate) inner: Tokenizer,
 }
 
 impl CoreTokenizer {
@@ -379,7 +380,7 @@ impl CoreTokenizer {
     ///     (['n', '', 'é'], '')
     #[pyo3(signature = (*, skip_special_tokens=false))]
     fn stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> StreamDecoder {
-        StreamDecoder { tokenizer: slf.unbind(), skip_special_tokens, stream: Utf8Stream::default() }
+        StreamDecoder::new(slf.unbind(), skip_special_tokens)
     }
 
     /// The bytes of a token; InvalidIdError if no token has this id.
@@ -443,8 +444,8 @@ impl CoreTokenizer {
             let result = if ids.len() < BYTES_TO_DETACH { run() } else { py.detach(run) };
             result.map_err(|error| raise(py, error))
         };
-        // An array is borrowed as it is; asking a list whether it is one would import numpy.
-        if !ids.is_instance_of::<PyList>()
+        // An array is borrowed as it is. Only what looks like one is asked, because asking imports numpy.
+        if ids.hasattr("dtype")?
             && let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>()
             && let Ok(ids) = array.as_slice()
         {
@@ -462,37 +463,5 @@ impl CoreTokenizer {
             })?);
         }
         decode(&numbers)
-    }
-}
-
-/// Text from ids that arrive one at a time: never half a character; see `Tokenizer.stream`.
-#[pyclass(module = "bytepair")]
-pub(crate) struct StreamDecoder {
-    tokenizer: Py<CoreTokenizer>,
-    skip_special_tokens: bool,
-    stream: Utf8Stream,
-}
-
-#[pymethods]
-impl StreamDecoder {
-    /// The text that is certain with this id and was not before; InvalidIdError if no token has it.
-    fn push(&mut self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<String> {
-        let tokenizer = &self.tokenizer.get().inner;
-        let invalid = || raise(py, tokenizer.invalid_id(id));
-        let id = id.extract().map_err(|_| invalid())?;
-        let token = tokenizer.token_bytes(id).ok_or_else(invalid)?;
-        let skipped = self.skip_special_tokens && tokenizer.is_special(id);
-        Ok(if skipped { String::new() } else { self.stream.push(token) })
-    }
-
-    /// What is left when no more ids come: U+FFFD for half a character, else nothing. The stream is then as new.
-    fn flush(&mut self) -> String {
-        self.stream.flush()
-    }
-
-    /// The bytes that wait for the rest of their character.
-    #[getter]
-    fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.stream.pending())
     }
 }

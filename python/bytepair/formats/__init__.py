@@ -76,8 +76,11 @@ def _file_in(folder: Path) -> Path:
     saved = manifest.load(folder)
     if saved and saved["files"]:
         return folder / str(next(iter(saved["files"])))
-    found = [folder / names[0] for names in FILES.values() if (folder / names[0]).is_file()]
-    found = found or [path for suffix in _SUFFIXES for path in sorted(folder.glob(f"*{suffix}"))]
+    # Folders from a hub hold one tokenizer in several formats: the one that holds most of it comes first.
+    for names in FILES.values():
+        if (folder / names[0]).is_file():
+            return folder / names[0]
+    found = [path for suffix in _SUFFIXES for path in sorted(folder.glob(f"*{suffix}"))]
     if len(found) == 1:
         return found[0]
     what = "several tokenizers" if found else "no tokenizer"
