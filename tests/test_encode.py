@@ -108,7 +108,7 @@ def test_long_pieces_encode_as_defined(semantics: str) -> None:
             merges = tuple(random.sample(merges, len(merges)))
         model = bp.BytePair(tuple(tokens), tuple(range(len(tokens))), merges, semantics == "ignore_merges")
         tok = bp.Tokenizer(bp.TokenizerSpec(model))
-        for length in (3, 20, 95, 96, 97, 250):
+        for length in (3, 20, 63, 64, 65, 250):
             piece = bytes(random.choices(b"ab", k=length))
             assert tok.tokens(piece) == naive(tok, piece)
 
