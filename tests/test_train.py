@@ -143,6 +143,8 @@ def test_running_out_of_pairs_warns() -> None:
         ({"a": 1}, {"vocab_size": 256, "special_tokens": ["<x>"]}, bp.TrainingError, "use vocab_size=257"),
         ({"a": 1}, {"special_tokens": ["<x>", "<x>"]}, bp.TrainingError, "given twice"),
         ({"a": 1}, {"special_tokens": [""]}, bp.FormatError, "is empty"),
+        ({"a": 1}, {"special_tokens": "<x>"}, TypeError, "a list of str"),
+        ({"a": 1}, {"split": "GPT2"}, bp.PatternError, "did you mean 'gpt2'"),
         ({"a": 1}, {"split": "(a"}, bp.PatternError, "does not compile"),
         ({"a": 1}, {"min_frequency": -1}, bp.TrainingError, "min_frequency=-1"),
         ({"a": 1}, {"ties": "random"}, ValueError, "use one of lowest_ids"),

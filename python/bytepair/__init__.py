@@ -9,7 +9,7 @@ Example:
 
 from __future__ import annotations
 
-from bytepair._core import Control, StreamDecoder
+from bytepair._core import Control, StreamDecoder, __version__
 from bytepair.encoding import Ragged
 from bytepair.errors import (
     ArtifactError,
@@ -28,8 +28,6 @@ from bytepair.progress import Progress
 from bytepair.spec import SPLIT_PATTERNS, AddedToken, BytePair, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 from bytepair.training import Merge, train, train_merges
-
-__version__ = "0.1.0"
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -52,6 +50,7 @@ __all__ = [
     "TokenizerSpec",
     "TokenizerWarning",
     "TrainingError",
+    "__version__",
     "get_encoding",
     "train",
     "train_merges",

@@ -14,10 +14,13 @@ __all__ = [
     "CoreTokenizer",
     "PieceCounter",
     "StreamDecoder",
+    "__version__",
     "canonical_merges",
     "learn",
     "split_patterns",
 ]
+
+__version__: str
 
 @final
 class Control:

@@ -5,11 +5,13 @@ Formats read and write it; the core is compiled from it.
 
 from __future__ import annotations
 
+import difflib
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from bytepair._core import split_patterns
-from bytepair.errors import FormatError
+from bytepair.errors import FormatError, PatternError
 
 SPLIT_PATTERNS: dict[str, str] = split_patterns()
 """Split patterns by name: ``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2`` and ``none``."""
@@ -24,12 +26,22 @@ NormalizerName = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 def split_pattern(split: str) -> str:
-    r"""The pattern of a name; anything that is no name is a pattern already.
+    """The pattern of a name; anything else is a pattern already.
+
+    Raises:
+        PatternError: It looks like a name and is none.
 
     Example:
-        >>> split_pattern("none"), split_pattern(r"\\w+|\\W+")
-        ('', '\\\\w+|\\\\W+')
+        >>> split_pattern("none"), split_pattern("[0-9]+")
+        ('', '[0-9]+')
+        >>> split_pattern("GPT2")
+        Traceback (most recent call last):
+        bytepair.errors.PatternError: there is no split pattern 'GPT2'; did you mean 'gpt2'? For this text say (?:GPT2)
     """
+    if split and split not in SPLIT_PATTERNS and re.fullmatch(r"[\w\s-]+", split):
+        close = difflib.get_close_matches(split.lower(), SPLIT_PATTERNS, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"use one of {', '.join(SPLIT_PATTERNS)}."
+        raise PatternError(f"there is no split pattern {split!r}", remedy=f"{hint} For this text say (?:{split})")
     return SPLIT_PATTERNS.get(split, split)
 
 

@@ -40,7 +40,7 @@ def train(
     vocab_size: int,
     *,
     split: str = "o200k",
-    special_tokens: Sequence[str] = (),
+    special_tokens: Iterable[str] = (),
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
     max_token_length: int | None = None,
@@ -69,7 +69,7 @@ def train(
         special_ids: Whether special tokens get the ids before or after all others.
         byte_order: ``raw`` gives bytes the ids in order of their values, ``gpt2`` in the order of the GPT-2 alphabet.
         errors: What to do about text that is not Unicode: ``strict`` raises, ``replace`` counts U+FFFD.
-        threads: How many threads count; None for all cores.
+        threads: Up to how many threads count; None for all cores.
         progress: True for a bar on a terminal, ``"json"`` for JSON lines on stderr, or a call that gets `Progress`.
 
     Raises:
@@ -90,7 +90,10 @@ def train(
     _check_choice("byte_order", byte_order, ("raw", "gpt2"))
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads} would do nothing; use None for all cores")
-    if duplicates := {token for token in special_tokens if list(special_tokens).count(token) > 1}:
+    if isinstance(special_tokens, str):
+        raise TypeError(f"special_tokens is a list of str: [{special_tokens!r}]")
+    special_tokens = list(special_tokens)
+    if duplicates := {token for token in special_tokens if special_tokens.count(token) > 1}:
         raise TrainingError(f"the special token {min(duplicates)!r} is given twice", remedy="name each once")
     reserved = 256 + len(special_tokens)
     if vocab_size < reserved:

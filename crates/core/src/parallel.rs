@@ -3,10 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// How many threads to use: the number asked for, else as many as this process may run at once.
+/// More threads than this are never started, whatever is asked for.
+const MOST_THREADS: usize = 256;
+
+/// How many threads to use: up to the number asked for, else as many as this process may run at once.
 #[must_use]
 pub fn threads(asked: Option<usize>) -> usize {
-    asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get)).max(1)
+    asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get)).clamp(1, MOST_THREADS)
 }
 
 /// Each of up to `threads` workers starts with `state()` and folds items into it; the states come back in any order.

@@ -31,6 +31,11 @@ mod _core {
     #[pymodule_export]
     use crate::training::{PieceCounter, learn};
 
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
     /// The split patterns in use, by name.
     #[pyfunction]
     fn split_patterns() -> BTreeMap<&'static str, &'static str> {

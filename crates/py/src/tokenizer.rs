@@ -225,7 +225,7 @@ impl CoreTokenizer {
     ///
     /// Args:
     ///     texts: A sequence of what `encode` takes.
-    ///     threads: How many threads; None for all cores. It never changes an id.
+    ///     threads: Up to how many threads; None for all cores. It never changes an id.
     ///
     /// Example:
     ///     >>> import bytepair as bp
