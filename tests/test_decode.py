@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -53,6 +55,19 @@ def test_ids_that_no_token_has(tok: bp.Tokenizer, bad: int) -> None:
     if 0 <= bad < 2**32:
         with pytest.raises(bp.InvalidIdError):
             tok.decode(np.array([bad], dtype=np.uint32))
+
+
+def test_a_length_is_only_a_claim(tok: bp.Tokenizer) -> None:
+    for endless in (range(2**62), range(10**11)):
+        with pytest.raises(bp.InvalidIdError, match="no token has id 2000"):
+            tok.decode(endless)
+
+
+def test_without_numpy_there_is_an_import_error(tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(ImportError):
+        tok.encode_array("low")
+    assert tok.decode([97]) == "a"
 
 
 def test_what_is_no_id_is_a_type_error(tok: bp.Tokenizer) -> None:

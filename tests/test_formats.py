@@ -231,16 +231,38 @@ def test_what_a_file_should_not_hold_is_named(tmp_path: Path, pointer: str, valu
     assert at_load or caught.value.file is not None
 
 
+READ_OTHERWISE = [
+    *[
+        r"a$",
+        r"^a",
+        r"\h+",
+        r"\p{L}{1,3}+",
+        "(?m:a)",
+        r"\w+",
+        r"\ba",
+        "[[:alpha:]]+",
+        "(?i)ab",
+        "(?i:ss)",
+        r"(?i:\p{Lu})",
+    ],
+    *["a{2}?", r"\pL+", r"\<a", "a{ 1}", r"\u{61}", "[a--b]", "(?P<n>a)", r"\p{gc=Lu}", r"\p{Punct}", r"\Ga", r"a\Kb"],
+]
+
+
 def test_several_splits_in_a_row_and_patterns_read_otherwise(tmp_path: Path) -> None:
     table = valid()
-    split = {"type": "Split", "pattern": {"Regex": r"\p{N}+[$^]"}, "behavior": "Isolated", "invert": False}
+    split = {"type": "Split", "pattern": {"Regex": r"\p{N}+[$!]"}, "behavior": "Isolated", "invert": False}
     dots = {"type": "Split", "pattern": {"String": "..."}, "behavior": "Isolated", "invert": False}
     last = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
     table["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, dots, last]}
     assert bp.Tokenizer.from_file(file_of(tmp_path, table)).pieces("12$a...") == ["12$", "a", "..."]
-    for pattern in (r"a$", r"^a", r"\h+", r"\p{L}{1,3}+", r"(?m:a)"):
+    for pattern in READ_OTHERWISE:
         split["pattern"] = {"Regex": pattern}
-        with pytest.raises(bp.FormatError, match="reads otherwise"):
+        with pytest.raises(bp.FormatError, match="may read otherwise"):
+            bp.Tokenizer.from_file(file_of(tmp_path, table))
+    for pattern in ("[0-9]*", "a?", "a|", "(?:)"):
+        split["pattern"] = {"Regex": pattern}
+        with pytest.raises(bp.FormatError, match="can match nothing"):
             bp.Tokenizer.from_file(file_of(tmp_path, table))
     split["pattern"] = {"Regex": "(a"}
     with pytest.raises(bp.PatternError, match="does not compile"):
@@ -311,6 +333,63 @@ def test_a_partial_alphabet_has_to_be_said(tmp_path: Path) -> None:
         tok.encode("abc")
     tok.save(tmp_path / "out", "native")
     assert bp.Tokenizer.from_file(tmp_path / "out") == tok
+
+
+def test_newcomers_findings(tmp_path: Path, tok: bp.Tokenizer) -> None:
+    """What a first user ran into, once each."""
+    with pytest.raises(bp.FormatError, match="the name of the manifest"):
+        tok.save(tmp_path / "manifest.json")
+    line_feed = bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, added_tokens=(bp.AddedToken("\n", 3000),)))
+    line_feed.save(tmp_path / "line feed")
+    assert bp.Tokenizer.from_file(tmp_path / "line feed") == line_feed
+    with pytest.raises(bp.FormatError, match="has 1025 bytes; use at most 1024"):
+        bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, added_tokens=(bp.AddedToken("x" * 1025, 3000),)))
+    (tmp_path / "manifest.json").write_text('{"kind": "bytepair tokenizer", "files": {"../secret": "x"}}')
+    with pytest.raises(bp.FormatError, match="no file of its folder"):
+        bp.Tokenizer.from_file(tmp_path)
+    (tmp_path / "manifest.json").unlink()
+    for path in ("a\0b", "x" * 5000, "\ud800"):
+        with pytest.raises(bp.ArtifactError):
+            bp.Tokenizer.from_file(path)
+        with pytest.raises(bp.ArtifactError):
+            tok.save(tmp_path / path)
+    table = valid()
+    table["added_tokens"][0]["content"] = "\ud800"
+    with pytest.raises(bp.FormatError, match="lone surrogate"):
+        bp.Tokenizer.from_file(file_of(tmp_path, table, "surrogate.json"))
+    with pytest.raises(bp.FormatError, match="an id is out of range"):
+        bp.Tokenizer(bp.TokenizerSpec(bp.BytePair((b"a", b"b", b"c"), (0, 2**40, 3), partial_alphabet=True)))
+    with pytest.raises(TypeError, match="tokens is a tuple, not list"):
+        bp.Tokenizer(bp.TokenizerSpec(bp.BytePair([b"a"], (0,))))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="made of a TokenizerSpec"):
+        bp.Tokenizer(None)  # type: ignore[arg-type]
+    with pytest.raises(bp.FormatError, match="post_processor is not JSON"):
+        bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, post_processor="{nope"))
+
+
+def test_a_link_is_followed_and_modes_are_kept(tmp_path: Path, tok: bp.Tokenizer) -> None:
+    real = tmp_path / "real"
+    (tmp_path / "out").mkdir()
+    real.write_text("old")
+    real.chmod(0o600)
+    (tmp_path / "out" / "tokenizer.json").symlink_to(real)
+    tok.save(tmp_path / "out")
+    assert (tmp_path / "out" / "tokenizer.json").is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    assert bp.Tokenizer.from_file(real) == tok
+
+
+def test_normalized_added_tokens_are_named_as_given_and_do_not_collide(tok: bp.Tokenizer) -> None:
+    one = bp.AddedToken("e\u0301", 3000, normalized=True)
+    spec = bp.TokenizerSpec(tok.spec.model, normalizers=("NFC",), added_tokens=(one,))
+    own = bp.Tokenizer(spec)
+    with pytest.raises(bp.SpecialTokenError) as caught:
+        own.encode("aé")
+    assert "e\\u{301}" in caught.value.what or "e\u0301" in caught.value.what
+    assert own.encode(["a", bp.Control("e\u0301")]) == own.encode("aé", special="allow") == [97, 3000]
+    two = (one, bp.AddedToken("é", 3001, normalized=True))
+    with pytest.raises(bp.FormatError, match="is another one once it is normalized"):
+        bp.Tokenizer(bp.TokenizerSpec(spec.model, normalizers=("NFC",), added_tokens=two))
 
 
 def test_detection_goes_by_content(tmp_path: Path, tok: bp.Tokenizer) -> None:

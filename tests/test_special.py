@@ -69,7 +69,7 @@ def test_plain_spans_stay_plain(tok: bp.Tokenizer) -> None:
 
 
 def test_added_tokens_that_are_not_special(tok: bp.Tokenizer) -> None:
-    added = (bp.AddedToken("</think>", 3000, special=False), bp.AddedToken("<|end|>", END))
+    added = (bp.AddedToken("<|end|>", END), bp.AddedToken("</think>", 3000, special=False))
     own = bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, split=tok.spec.split, added_tokens=added))
     assert own.encode("a</think>") == [97, 3000]
     assert 3000 not in own.encode("a</think>", added="text")

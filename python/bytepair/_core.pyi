@@ -17,6 +17,7 @@ __all__ = [
     "__version__",
     "canonical_merges",
     "learn",
+    "matches_nothing",
     "split_patterns",
 ]
 
@@ -127,4 +128,5 @@ def learn(
     tell: Callable[[int], None] | None = None,
 ) -> tuple[list[bytes], list[tuple[int, int, int]]]: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
+def matches_nothing(pattern: str) -> bool: ...
 def split_patterns() -> dict[str, str]: ...

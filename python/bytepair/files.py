@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,10 +23,45 @@ def read(path: Path) -> bytes:
     """
     try:
         return path.read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ArtifactError(
-            f"cannot read the file: {error.strerror}", file=str(path), remedy="check the path and its permissions"
+            f"cannot read the file: {_reason(error)}",
+            file=str(path) if isinstance(error, OSError) else ascii(str(path)),
+            remedy="check the path and its permissions",
         ) from error
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; False also for what cannot be a path."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def exists(path: Path) -> bool:
+    """Whether there is anything; False also for what cannot be a path."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def remove(path: Path) -> None:
+    """Removes a file, if it is there.
+
+    Raises:
+        ArtifactError: It cannot be removed.
+    """
+    if exists(path):
+        try:
+            path.unlink()
+        except OSError as error:
+            raise ArtifactError(f"cannot remove the file: {_reason(error)}", file=str(path)) from error
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -40,22 +76,24 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-            written.append((temporary, folder / name))
+            # What a link points to is replaced, not the link.
+            place = (folder / name).resolve()
+            handle, temporary = tempfile.mkstemp(prefix=".bytepair-", dir=place.parent)
+            written.append((temporary, place))
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).chmod(0o666 & ~_umask())
+            Path(temporary).chmod(stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
         while written:
             temporary, place = written[0]
             Path(temporary).replace(place)
             written.pop(0)
         _sync(folder)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ArtifactError(
-            f"cannot write into the folder: {error.strerror}",
-            file=str(folder),
+            f"cannot write into the folder: {_reason(error)}",
+            file=str(folder) if isinstance(error, OSError) else ascii(str(folder)),
             remedy="choose a folder that you may write to, with space left",
         ) from error
     finally:

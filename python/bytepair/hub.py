@@ -118,6 +118,7 @@ def _cache() -> Path:
 def _fetch(url: str) -> bytes:
     remedy = "check the network, or put the file into a folder and pass get_encoding(name, folder=...)"
     # Only those who fetch wait for this import.
+    import http.client  # noqa: PLC0415
     import urllib.error  # noqa: PLC0415
     import urllib.request  # noqa: PLC0415
 
@@ -126,7 +127,7 @@ def _fetch(url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=_SECONDS) as response:
             data: bytes = response.read(_LARGEST + 1)
-    except (urllib.error.URLError, OSError, ValueError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         raise ArtifactError(f"cannot fetch {url}: {error}", remedy=remedy) from error
     if len(data) > _LARGEST:
         raise ArtifactError(f"{url} is larger than {_LARGEST >> 20} MiB", remedy=remedy)

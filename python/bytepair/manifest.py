@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytepair import files
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
-from bytepair.files import read
 from bytepair.formats import native
 from bytepair.spec import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from bytepair.spec import TokenizerSpec
 
@@ -48,21 +48,23 @@ def load(folder: Path) -> dict[str, Any] | None:
         FormatError: It is damaged.
     """
     place = folder / NAME
-    if not place.is_file():
+    if files.is_folder(place) or not files.exists(place):
         return None
     try:
-        table = json.loads(read(place))
+        table = json.loads(files.read(place))
     except (ValueError, RecursionError) as error:
-        raise FormatError(
-            f"the manifest is not JSON: {error}", file=str(place), remedy="save the tokenizer again, or remove the file"
-        ) from error
-    ours = isinstance(table, dict) and table.get("kind") == _KIND and isinstance(table.get("files"), dict)
-    return table if ours else None
+        raise FormatError(f"the manifest is not JSON: {error}", file=str(place), remedy="remove the file") from error
+    if not isinstance(table, dict) or table.get("kind") != _KIND or not isinstance(table.get("files"), dict):
+        return None
+    for name in table["files"]:
+        if not name or name != Path(name).name or not name.isprintable():
+            raise FormatError(f"the manifest names {name!r}, which is no file of its folder", file=str(place))
+    return table
 
 
 def check_replaceable(folder: Path) -> None:
     """Raises ArtifactError if saving into `folder` would overwrite a ``manifest.json`` of another kind."""
-    if (folder / NAME).exists() and load(folder) is None:
+    if files.exists(folder / NAME) and load(folder) is None:
         raise ArtifactError(
             "a manifest.json of another kind is there", file=str(folder / NAME), remedy="save into a folder of its own"
         )

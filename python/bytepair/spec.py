@@ -6,6 +6,7 @@ Formats read and write it; the core is compiled from it.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -116,6 +117,13 @@ class BytePair:
             )
 
 
+def _is_canonical(text: str) -> bool:
+    try:
+        return text not in ("null", "") and json.dumps(json.loads(text), ensure_ascii=False) == text
+    except (ValueError, RecursionError):
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class TokenizerSpec:
     """Everything that decides which ids a text has, and what its post-processor would add.
@@ -142,10 +150,32 @@ class TokenizerSpec:
     post_processor: str | None = None
 
     def check(self) -> None:
-        """Raises FormatError if an id is out of range, or a byte that text can hold has no token."""
-        for id in (*self.model.ids[:1], *self.model.ids[-1:], *(token.id for token in self.added_tokens)):
+        """Checks what the core does not see.
+
+        Raises:
+            TypeError: A column is no tuple, so that it could change, or would not equal itself when loaded again.
+            FormatError: The id of an added token is out of range; added tokens are not by id; the post-processor is no
+                JSON, or spelled otherwise than ``json.dumps`` does; a byte that text can hold has no token.
+        """
+        columns = {
+            "tokens": self.model.tokens,
+            "ids": self.model.ids,
+            "merges": self.model.merges or (),
+            "split": self.split,
+            "added_tokens": self.added_tokens,
+            "normalizers": self.normalizers,
+        }
+        for name, column in columns.items():
+            if not isinstance(column, tuple):
+                raise TypeError(f"{name} is a tuple, not {type(column).__name__}")
+        added = [token.id for token in self.added_tokens]
+        for id in added:
             if not 0 <= id < MOST_IDS:
                 raise FormatError(f"the id {id} is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}")
+        if added != sorted(added):
+            raise FormatError("the added tokens are not in the order of their ids", remedy="sort them by id")
+        if self.post_processor is not None and not _is_canonical(self.post_processor):
+            raise FormatError("post_processor is not JSON as json.dumps(..., ensure_ascii=False) writes it")
         self.model.check()
 
     @property

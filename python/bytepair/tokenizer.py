@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from bytepair import formats
 from bytepair._core import CoreTokenizer
 from bytepair.encoding import Ragged
+from bytepair.errors import FormatError
 from bytepair.formats import native
+from bytepair.spec import MOST_IDS, TokenizerSpec
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from bytepair.encoding import Special, TextInput
-    from bytepair.spec import TokenizerSpec
 
 
 class Tokenizer(CoreTokenizer):
@@ -43,18 +44,25 @@ class Tokenizer(CoreTokenizer):
     _spec: TokenizerSpec
 
     def __new__(cls, spec: TokenizerSpec) -> Tokenizer:  # noqa: D102 (the class says it)
+        if not isinstance(spec, TokenizerSpec):
+            raise TypeError(
+                f"a Tokenizer is made of a TokenizerSpec, not {type(spec).__name__}; see Tokenizer.from_file"
+            )
         spec.check()
-        self = super().__new__(
-            cls,
-            tokens=spec.model.tokens,
-            ids=spec.model.ids,
-            merges=spec.model.merges,
-            ignore_merges=spec.model.ignore_merges,
-            added=[astuple(token) for token in spec.added_tokens],
-            normalizers=spec.normalizers,
-            prefix_space=spec.prefix_space,
-            patterns=spec.split,
-        )
+        try:
+            self = super().__new__(
+                cls,
+                tokens=spec.model.tokens,
+                ids=spec.model.ids,
+                merges=spec.model.merges,
+                ignore_merges=spec.model.ignore_merges,
+                added=[astuple(token) for token in spec.added_tokens],
+                normalizers=spec.normalizers,
+                prefix_space=spec.prefix_space,
+                patterns=spec.split,
+            )
+        except OverflowError as error:
+            raise FormatError("an id is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}") from error
         self.__dict__["_spec"] = spec
         return self
 
@@ -111,6 +119,8 @@ class Tokenizer(CoreTokenizer):
         drop: Collection[str] = (),
     ) -> list[Path]:
         """Writes the tokenizer and ``manifest.json``, each file whole or not at all; returns their paths.
+
+        A folder is for one writer at a time: files of two would not fit together, which loading then says.
 
         Args:
             path: A folder, or a file whose name says its format.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import glob
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -90,11 +91,11 @@ def train(
     _check_choice("byte_order", byte_order, ("raw", "gpt2"))
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads} would do nothing; use None for all cores")
-    if isinstance(special_tokens, str):
-        raise TypeError(f"special_tokens is a list of str: [{special_tokens!r}]")
+    if isinstance(special_tokens, (str, bytes, Mapping, Set)):
+        raise TypeError("special_tokens is a list of str, whose order is that of their ids")
     special_tokens = list(special_tokens)
-    if duplicates := {token for token in special_tokens if special_tokens.count(token) > 1}:
-        raise TrainingError(f"the special token {min(duplicates)!r} is given twice", remedy="name each once")
+    if duplicates := [token for token, times in Counter(special_tokens).items() if times > 1]:
+        raise TrainingError(f"the special token {duplicates[0]!r} is given twice", remedy="name each once")
     reserved = 256 + len(special_tokens)
     if vocab_size < reserved:
         raise TrainingError(
@@ -296,6 +297,8 @@ def _paths(source: Source) -> list[Path] | None:
 
 
 def _texts(source: Source) -> Iterator[Text]:
+    if isinstance(source, Set) or (isinstance(source, (list, tuple)) and any(isinstance(item, str) for item in source)):
+        raise TypeError("a source is paths in a list, or texts in an iterator; not both, and not a set")
     if isinstance(source, (bytes, os.PathLike)):
         raise TypeError("one bytes object is not a source; pass a list of texts: [text]")
     for row, text in enumerate(source):

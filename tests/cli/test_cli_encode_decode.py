@@ -96,7 +96,7 @@ def test_special_tokens_are_as_the_call_says(call: Call, fails: Fails, tok: bp.T
 def test_text_that_is_not_utf8_is_placed(call: Call, fails: Fails) -> None:
     Path("bad.txt").write_bytes(b"low\nl\xffw\n")
     assert "file bad.txt, character 5, byte 5" in fails("encode", "bad.txt", "-m", "model")
-    assert "file bad.txt, pointer line 2, character 1, byte 1" in fails("encode", "--lines", "bad.txt", "-m", "model")
+    assert "file bad.txt, line 2, character 1, byte 1" in fails("encode", "--lines", "bad.txt", "-m", "model")
     ids = call("encode", "bad.txt", "--errors", "replace", "-m", "model")
     assert call("decode", "-m", "model", stdin=ids) == "low\nl\ufffdw\n".encode()
 
@@ -118,15 +118,15 @@ def npy(array: object) -> bytes:
 @pytest.mark.parametrize(
     ("format", "data", "said"),
     [
-        ("ids", b"1\n2 x", "pointer line 2"),
-        ("ids", b"1\n2 999", "no token has id 999 (file -, pointer line 2, row 1)"),
+        ("ids", b"1\n2 x", "line 2"),
+        ("ids", b"1\n2 999", "no token has id 999 (file -, line 2, row 1)"),
         ("ids", b"-1", "-1"),
         ("ids", b"9" * 5000, "not an id"),
-        ("jsonl", b'{"ids": [1]}\n{"ids": [1', "pointer line 2"),
-        ("jsonl", b'{"ids": [1]}\n\n', "pointer line 2"),
+        ("jsonl", b'{"ids": [1]}\n{"ids": [1', "line 2"),
+        ("jsonl", b'{"ids": [1]}\n\n', "line 2"),
         ("jsonl", b'{"ids": [1.0]}', "whole numbers"),
         ("jsonl", b'{"ids": [true]}', "whole numbers"),
-        ("jsonl", b"[1]", "pointer line 1"),
+        ("jsonl", b"[1]", "line 1"),
         ("jsonl", b"[" * 100_000, "not JSON"),
         ("npy", b"", "not an npy file"),
         ("npy", npy([1, 2])[:-1], "not an npy file"),

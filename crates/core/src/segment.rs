@@ -1,6 +1,5 @@
 //! Text -> segments: added tokens, and the pieces between them. Both encoding and counting for training begin here.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -11,6 +10,9 @@ use crate::split::added::{AddedToken, Found, Matcher};
 
 /// More patterns in a row than this are refused: no tokenizer in use has more than a handful.
 const MOST_PATTERNS: usize = 32;
+
+/// Longer added tokens, in bytes, are refused: compiling them takes time that grows with the square of the length.
+const LONGEST_ADDED: usize = 1024;
 
 /// What becomes of an added token's text in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,9 +59,11 @@ struct Group {
 }
 
 impl Group {
-    fn new(tokens: &[AddedToken]) -> Result<Self> {
-        let of =
-            |keep: &dyn Fn(&AddedToken) -> bool| Matcher::new(tokens.iter().filter(|t| keep(t)).cloned().collect());
+    fn new(tokens: &[AddedToken], normalizers: &[Normalizer]) -> Result<Self> {
+        let of = |keep: &dyn Fn(&AddedToken) -> bool| {
+            let kept = tokens.iter().filter(|token| keep(token)).cloned().collect();
+            Matcher::new(kept, |content| normalize::apply_all(normalizers, content).into_owned())
+        };
         Ok(Self { all: of(&|_| true)?, special: of(&|token| token.special)?, ordinary: of(&|token| !token.special)? })
     }
 
@@ -104,18 +108,28 @@ impl Segmenter {
             if token.content.is_empty() {
                 return Err(Error::new(Kind::Format, format!("the added token with id {} is empty", token.id)));
             }
+            if token.content.len() > LONGEST_ADDED {
+                let what = format!("the added token with id {} has {} bytes", token.id, token.content.len());
+                return Err(Error::new(Kind::Format, what).remedy(format!("use at most {LONGEST_ADDED}")));
+            }
             if !contents.insert(token.content.as_str()) || !ids.insert(token.id) {
                 let what = format!("the added token {:?} or its id {} occurs twice", token.content, token.id);
                 return Err(Error::new(Kind::Format, what).remedy("give each added token one content and one id"));
             }
         }
-        let (mut normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
-        for token in &mut normalized {
-            token.content = normalize::apply_all(&normalizers, &token.content).into_owned();
+        let (normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
+        let mut spelled = HashSet::new();
+        for token in &normalized {
+            if !spelled.insert(normalize::apply_all(&normalizers, &token.content)) {
+                let what = format!("the added token {:?} is another one once it is normalized", token.content);
+                return Err(
+                    Error::new(Kind::Format, what).remedy("keep one of them, or look for it in the original text")
+                );
+            }
         }
         Ok(Self {
-            original: Group::new(&original)?,
-            normalized: Group::new(&normalized)?,
+            original: Group::new(&original, &[])?,
+            normalized: Group::new(&normalized, &normalizers)?,
             normalizers,
             prefix_space,
             patterns,
@@ -190,8 +204,8 @@ impl Segmenter {
         let text = normalize::apply_all(&self.normalizers, original);
         let matcher = self.normalized.matcher(policy);
         let walked = walk_added(matcher, &text, policy, visitor, |plain, visitor| self.walk_plain(plain, visitor));
-        let unchanged = matches!(text, Cow::Borrowed(_));
-        walked.map_err(|error| if unchanged { error } else { Error { byte: None, ..error } })
+        // A place in changed text is no place in the original.
+        walked.map_err(|error| if text == original { error } else { Error { byte: None, ..error } })
     }
 
     /// Text in which no added token is left.

@@ -36,6 +36,13 @@ mod _core {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 
+    /// Whether a split pattern matches the empty text; PatternError if it does not compile.
+    #[pyfunction]
+    fn matches_nothing(py: Python<'_>, pattern: &str) -> PyResult<bool> {
+        let pattern = bytepair_core::split::Pattern::new(pattern);
+        pattern.and_then(|pattern| pattern.matches_nothing()).map_err(|error| crate::errors::raise(py, error))
+    }
+
     /// The split patterns in use, by name.
     #[pyfunction]
     fn split_patterns() -> BTreeMap<&'static str, &'static str> {

@@ -90,6 +90,11 @@ fn with_batch<T: Send>(
     py.detach(|| run(&batch, threads)).map_err(|error| raise(py, error))
 }
 
+/// Imports numpy by Python's own means, so that a failure is an exception: the bindings would panic.
+fn import_numpy(py: Python<'_>) -> PyResult<()> {
+    py.import("numpy").map(|_| ())
+}
+
 /// The number of threads for a call.
 pub(crate) fn check_threads(threads: Option<usize>) -> PyResult<usize> {
     match threads {
@@ -197,6 +202,7 @@ impl CoreTokenizer {
         added: &str,
         errors: &str,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        import_numpy(py)?;
         Ok(PyArray1::from_vec(py, self.encode_one(py, text, special, added, errors)?))
     }
 
@@ -270,6 +276,7 @@ impl CoreTokenizer {
         errors: &str,
         threads: Option<usize>,
     ) -> PyResult<FlatBatch<'py>> {
+        import_numpy(py)?;
         let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
         let offsets = std::iter::once(0).chain(ends).map(usize::cast_signed).map(|end| end as i64).collect();
         Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
@@ -446,21 +453,22 @@ impl CoreTokenizer {
         };
         // An array is borrowed as it is. Only what looks like one is asked, because asking imports numpy.
         if ids.hasattr("dtype")?
+            && import_numpy(py).is_ok()
             && let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>()
             && let Ok(ids) = array.as_slice()
         {
             return decode(ids);
         }
-        let mut numbers = Vec::with_capacity(ids.len().unwrap_or(0));
+        // A length is a claim until that many ids have come, each of which is looked at before the next.
+        let mut numbers: Vec<u32> = Vec::with_capacity(ids.len().unwrap_or(0).min(BYTES_TO_DETACH));
         for (row, id) in ids.try_iter()?.enumerate() {
             let id = id?;
-            numbers.push(id.extract().map_err(|error: PyErr| {
-                if error.is_instance_of::<PyTypeError>(py) {
-                    error
-                } else {
-                    raise(py, self.inner.invalid_id(&id).row(row))
-                }
-            })?);
+            let invalid = || raise(py, self.inner.invalid_id(&id).row(row));
+            let number = id
+                .extract()
+                .map_err(|error: PyErr| if error.is_instance_of::<PyTypeError>(py) { error } else { invalid() })?;
+            self.inner.token_bytes(number).ok_or_else(invalid)?;
+            numbers.push(number);
         }
         decode(&numbers)
     }

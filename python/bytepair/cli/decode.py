@@ -57,16 +57,16 @@ def _decoded(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
     data = read(options.file)
     parse: Callable[[bytes], Any] = {"ids": _ids, "jsonl": _jsonl, "npy": _npy}[options.format]
     for number, row in enumerate([data] if options.format == "npy" else lines(data), 1):
-        with blame(options.file, pointer=None if options.format == "npy" else f"line {number}"):
+        with blame(options.file, line=None if options.format == "npy" else number):
             text = tokenizer.decode(parse(row), options.errors, skip_special_tokens=options.skip_special_tokens)
         yield text.encode("utf-8", "surrogateescape") + (b"\n" if options.lines else b"")
 
 
 def _ids(line: bytes) -> list[int]:
-    try:
-        return [int(id) for id in line.split()]
-    except ValueError as error:
-        raise FormatError(f"not an id: {str(error).partition(': ')[2]}", remedy="ids are whole numbers") from error
+    for word in line.split():
+        if not word.isdigit() or len(word) > 20:
+            raise FormatError(f"not an id: {word!r}", remedy="ids are whole numbers")
+    return [int(word) for word in line.split()]
 
 
 def _jsonl(line: bytes) -> list[int]:

@@ -43,6 +43,10 @@ def write(chunks: Iterable[bytes], output: str = "-") -> None:
                 left = left[stdout.write(left) :]
     else:
         place = Path(output)
+        if place.exists() and not place.is_file():  # A device or a pipe takes what comes; a folder is an error.
+            with place.open("wb") as stream:
+                stream.writelines(chunks)
+            return
         files.write_all(place.parent, {place.name: b"".join(chunks)})
 
 
@@ -59,13 +63,13 @@ def write_table(rows: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def blame(name: str, *, pointer: str | None = None, rows_are_lines: bool = False) -> Iterator[None]:
+def blame(name: str, *, line: int | None = None, rows_are_lines: bool = False) -> Iterator[None]:
     """Names the file, and the place in it, in errors."""
     try:
         yield
     except BytepairError as error:
         if rows_are_lines and error.row is not None:
-            pointer, error.row = f"line {error.row + 1}", None
+            line, error.row = error.row + 1, None
         error.file = error.file or name
-        error.pointer = error.pointer or pointer
+        error.line = error.line or line
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ def detect(path: Path) -> Detected:
         FormatError: It is no tokenizer, or the folder holds none or several.
         IntegrityError: A manifest beside it promises another hash.
     """
-    path = _file_in(path) if path.is_dir() else path
+    path = _file_in(path) if files.is_folder(path) else path
     data = files.read(path)
     manifest.verify(path, data)
     vocab = path.with_name("vocab.json")
@@ -98,14 +99,24 @@ def _parse_json(path: Path, data: bytes) -> dict[str, Any]:
         raise FormatError(f"the file is not JSON: {error}", file=str(path), remedy=remedy) from error
     if not isinstance(table, dict):
         raise FormatError("the file is not a JSON object", file=str(path))
+    # Only an escape can put half a surrogate pair into a string.
+    if b"\\u" in data and (half := _lone_surrogate(json.dumps(table, ensure_ascii=False))):
+        raise FormatError(f"a string holds the lone surrogate {half}", file=str(path), remedy="fetch it again")
     return table
+
+
+def _lone_surrogate(text: str) -> str | None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return ascii(text[error.start])
+    return None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for place, key in enumerate(keys) if key in keys[:place])
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise FormatError(f"the key {twice!r} stands twice in one object", remedy="keep one of them")
     return table
 
@@ -171,6 +182,8 @@ def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collect
     held = replace(spec, model=convert(spec.model))
     contents = write(held)
     written = dict(zip(names, contents, strict=True))
+    # Without a manifest a folder loads whatever is whole in it, so that being killed in between loses nothing.
+    files.remove(folder / manifest.NAME)
     files.write_all(folder, {**written, manifest.NAME: manifest.build(held, format_name, written, dropped)})
     return [folder / name for name in (*names, manifest.NAME)]
 
@@ -182,6 +195,8 @@ def plan(
 
     Only the stages of `spec` are looked at, so that it can be asked before a model is trained. Errors as `save`.
     """
+    if path.name == manifest.NAME:
+        raise FormatError(f"{manifest.NAME} is the name of the manifest", remedy="name a folder, or another file")
     folder, names, format_name = _place(path, format_name)
     dropped = _dropped(spec, format_name, drop)
     manifest.check_replaceable(folder)
@@ -205,6 +220,8 @@ def _place(path: Path, format_name: str | None) -> tuple[Path, tuple[str, ...], 
 
 def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> list[str]:
     """The features that the format cannot hold, all of which must be in `drop`."""
+    if isinstance(drop, str):
+        raise TypeError(f"drop is a list of features: ({drop!r},)")
     for name in drop:
         if name not in _FEATURES:
             raise FormatError(f"{name!r} is no feature that can be dropped", remedy=f"use {', '.join(_FEATURES)}")

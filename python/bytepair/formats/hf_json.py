@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.formats import byte_alphabet
+from bytepair.formats import byte_alphabet, oniguruma
 from bytepair.semantics import to_merges
 from bytepair.spec import MOST_IDS, AddedToken, BytePair, NormalizerName, TokenizerSpec, split_pattern
 
@@ -23,14 +23,13 @@ Json = Any
 GPT2 = split_pattern("gpt2")
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _STAGES = {"normalizer", "pre_tokenizer", "post_processor", "decoder", "model"}
+_STAGE_KEYS = {
+    **{form: {"type"} for form in _FORMS},
+    "Sequence": {"type", "normalizers", "pretokenizers"},
+    "Split": {"type", "pattern", "behavior", "invert"},
+    "ByteLevel": {"type", "add_prefix_space", "trim_offsets", "use_regex"},
+}
 _KEYS = {"version", "truncation", "padding", "added_tokens"} | _STAGES
-# The parts of a pattern that matter to `_portable`: escapes and classes, and in groups of its own what the engine of
-# `tokenizers` (Oniguruma) reads otherwise: escapes that only one of the two knows, m and s flags, line anchors, counted
-# possessive repetition.
-_PATTERN_PARTS = re.compile(
-    r"""\\[pPx]\{[^}]*\} | (\\[hHRXKOyYNZG]) | \\. | \[\^?\]?(?:\\.|[^\]\\])*\] | (\(\?[a-z]*[ms]) | ([$^]) | (\}\+)""",
-    re.DOTALL | re.VERBOSE,
-)
 
 
 def looks_like(table: Json) -> bool:
@@ -46,6 +45,8 @@ def read(table: Json) -> TokenizerSpec:
     """
     for key in table.keys() - _KEYS:
         raise _unsupported(key, f"/{key}")
+    if table.get("version", "1.0") != "1.0":
+        raise _unsupported(f"version {table['version']!r}", "/version")
     for key in ("truncation", "padding"):
         if table.get(key) is not None:
             warnings.warn(
@@ -89,7 +90,7 @@ def read_model(
             raise FormatError(f"the id of {token!r} is {id!r}", pointer=_pointer(vocab_pointer, token))
     pairs = [_read_merge(merge, merge_place(row)) for row, merge in enumerate(merges)]
     made = {left + right for left, right in pairs}
-    kept = {token: id for token, id in vocab.items() if token not in added or token in made or len(token) == 1}
+    kept = {token: id for token, id in vocab.items() if token not in added or token in made or _is_byte(token)}
     bytes_of = dict(zip(kept, byte_alphabet.all_to_bytes(kept), strict=True))
     for token, spelled in bytes_of.items():
         if spelled is None:
@@ -120,6 +121,10 @@ def read_model(
     )
 
 
+def _is_byte(token: str) -> bool:
+    return len(token) == 1 and byte_alphabet.to_bytes(token) is not None
+
+
 def _read_merge(merge: Json, place: dict[str, Any]) -> tuple[str, str]:
     parts = merge.split(" ") if isinstance(merge, str) else merge
     if isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) and part for part in parts):
@@ -139,11 +144,16 @@ def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> BytePair:
             raise _unsupported(f"{key} = {value!r}", f"/model/{key}")
         if key not in known and key not in inert:
             raise _unsupported(key, f"/model/{key}")
+    if not isinstance(model.get("unk_token"), str | None):
+        raise FormatError(f"unk_token is {model['unk_token']!r}", pointer="/model/unk_token")
+    for flag in ("ignore_merges", "fuse_unk"):
+        if type(model.get(flag, False)) is not bool:
+            raise FormatError(f"{flag} is {model[flag]!r}, not true or false", pointer=f"/model/{flag}")
     return read_model(
         model.get("vocab"),
         model.get("merges"),
         added=added,
-        ignore_merges=bool(model.get("ignore_merges")),
+        ignore_merges=model.get("ignore_merges", False),
         vocab_pointer="/model/vocab",
         merge_place=lambda row: {"pointer": f"/model/merges/{row}"},
     )
@@ -206,24 +216,17 @@ def _read_pre_tokenizer(pre_tokenizer: Json) -> tuple[tuple[str, ...], bool]:
 
 def _read_split(step: Mapping[str, Json], place: str) -> str:
     pattern = step.get("pattern")
+    # What matches and what lies between are pieces alike, so that inverting them changes nothing.
+    _flag(step, "invert", place, default=False)
     if step.get("behavior") != "Isolated":
         raise _unsupported(f"the behavior {step.get('behavior')} of a Split", f"{place}/behavior")
+    if isinstance(pattern, dict) and len(pattern) != 1:
+        raise FormatError("a pattern is one of String and Regex", pointer=f"{place}/pattern")
     if isinstance(pattern, dict) and isinstance(pattern.get("String"), str):
         return str(re.escape(pattern["String"]))
     if not isinstance(pattern, dict) or not isinstance(pattern.get("Regex"), str):
         raise FormatError("a Split needs a pattern", pointer=f"{place}/pattern")
-    return _portable(pattern["Regex"], f"{place}/pattern/Regex")
-
-
-def _portable(pattern: str, place: str | None) -> str:
-    for part in _PATTERN_PARTS.finditer(pattern):
-        if part.lastindex:
-            raise FormatError(
-                f"the split pattern has {part[0]!r}, which `tokenizers` reads otherwise than bytepair",
-                pointer=place,
-                remedy=r"spell it without: \z for the end of the text, (?:x{1,3}) for a counted repetition",
-            )
-    return pattern
+    return oniguruma.portable(pattern["Regex"], f"{place}/pattern/Regex")
 
 
 def _check_decoder(decoder: Json) -> None:
@@ -236,6 +239,9 @@ def _kind(stage: Json, pointer: str) -> str:
     kind = stage.get("type") if isinstance(stage, dict) else None
     if not isinstance(kind, str):
         raise FormatError("a stage needs a type", pointer=pointer)
+    # Of a stage that is not known at all, its name is what will be refused.
+    for key in stage.keys() - _STAGE_KEYS.get(kind, stage.keys()):
+        raise _unsupported(f"{key} in {kind}", f"{pointer}/{key}")
     return kind
 
 
@@ -321,7 +327,12 @@ def _write_pre_tokenizer(patterns: Sequence[str], *, prefix_space: bool) -> Json
             "tokenizer.json cannot hold prefix_space with this split pattern", remedy="save as the native format"
         )
     splits = [
-        {"type": "Split", "pattern": {"Regex": _portable(pattern, None)}, "behavior": "Isolated", "invert": False}
+        {
+            "type": "Split",
+            "pattern": {"Regex": oniguruma.portable(pattern, None)},
+            "behavior": "Isolated",
+            "invert": False,
+        }
         for pattern in patterns
     ]
     return {"type": "Sequence", "pretokenizers": [*splits, _byte_level(add_prefix_space=False, use_regex=False)]}

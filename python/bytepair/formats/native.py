@@ -22,6 +22,17 @@ from bytepair.spec import AddedToken, BytePair, TokenizerSpec
 
 MAGIC = b"bytepair\x01\n"
 _HASH_BYTES = 32
+_HEAD: dict[str, Any] = {
+    "tokens": int,
+    "merges": int | None,
+    "ignore_merges": bool,
+    "partial_alphabet": bool,
+    "split": list,
+    "added_tokens": list,
+    "normalizers": list,
+    "prefix_space": bool,
+    "post_processor": str | None,
+}
 
 
 def looks_like(data: bytes) -> bool:
@@ -90,7 +101,7 @@ def read(data: bytes) -> TokenizerSpec:
         raise FormatError("the file is damaged: its hash is not the one it holds", remedy="fetch or save it again")
     try:
         return _parse(payload)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         # The hash is right, so that somebody wrote it so.
         raise FormatError(f"the file was not written by bytepair: {error}", remedy="save it again") from error
 
@@ -98,6 +109,11 @@ def read(data: bytes) -> TokenizerSpec:
 def _parse(payload: bytes) -> TokenizerSpec:
     line, _, rest = payload.partition(b"\n")
     head: dict[str, Any] = json.loads(line)
+    for name, kinds in _HEAD.items():
+        if not isinstance(head[name], kinds):
+            raise TypeError(f"{name} is {head[name]!r}")
+    if unknown := head.keys() - _HEAD.keys():
+        raise ValueError(f"{min(unknown)} is unknown")
     tokens, merges = int(head["tokens"]), head["merges"]
     sizes = (tokens, tokens, 2 * int(merges or 0))
     if min(sizes) < 0 or 4 * sum(sizes) > len(rest):

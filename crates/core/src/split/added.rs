@@ -42,17 +42,17 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// A matcher of these tokens; None where there are none.
+    /// A matcher of these tokens as `spelled` in the texts to come; None where there are none.
     ///
     /// # Errors
     /// `Format`, if the tokens are too long together for one automaton.
-    pub fn new(tokens: Vec<AddedToken>) -> Result<Option<Self>> {
+    pub fn new(tokens: Vec<AddedToken>, spelled: impl Fn(&str) -> String) -> Result<Option<Self>> {
         if tokens.is_empty() {
             return Ok(None);
         }
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
-            .build(tokens.iter().map(|token| &token.content))
+            .build(tokens.iter().map(|token| spelled(&token.content)))
             .map_err(|error| Error::new(Kind::Format, format!("the added tokens cannot be compiled: {error}")))?;
         Ok(Some(Self { tokens, automaton }))
     }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     fn found(tokens: Vec<AddedToken>, text: &str) -> Vec<&str> {
-        let matcher = Matcher::new(tokens).unwrap().unwrap();
+        let matcher = Matcher::new(tokens, str::to_owned).unwrap().unwrap();
         matcher.find(text).map(|found| &text[found.start..found.end]).collect()
     }
 

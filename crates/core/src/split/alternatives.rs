@@ -18,6 +18,12 @@ impl Item<'_> {
         self.quantifier.len() > 1 && self.quantifier.ends_with('+')
     }
 
+    /// Whether it is a group of flags and nothing else, such as `(?i)`.
+    fn is_flags(&self) -> bool {
+        let flags = self.atom.strip_prefix("(?").and_then(|rest| rest.strip_suffix(')'));
+        flags.is_some_and(|flags| flags.chars().all(|flag| flag.is_ascii_alphabetic() || flag == '-'))
+    }
+
     fn may_be_absent(&self) -> bool {
         self.quantifier.starts_with(['?', '*'])
             || self.quantifier.starts_with("{0")
@@ -38,30 +44,36 @@ impl Item<'_> {
     }
 }
 
-/// Whether a quantifier is possessive, which the automaton's syntax would read as something else.
-pub(super) fn has_possessive(pattern: &str) -> bool {
+/// The items of a pattern, those inside groups too.
+fn all_items(pattern: &str) -> impl Iterator<Item = Item<'_>> {
     let mut rest = pattern;
-    while !rest.is_empty() {
+    std::iter::from_fn(move || {
         // A group's opening is stepped over, not the group, so that what is inside is seen as well.
-        if let Some(inside) = rest.strip_prefix('(') {
+        while let Some(inside) = rest.strip_prefix('(') {
             rest = inside.strip_prefix('?').unwrap_or(inside);
-            continue;
+        }
+        if rest.is_empty() {
+            return None;
         }
         let (item, after) = next_item(rest);
-        if item.is_possessive() {
-            return true;
-        }
         rest = after;
-    }
-    false
+        Some(item)
+    })
 }
 
-/// The alternatives of a pattern without possessive quantifiers; None if one of those matters, or the pattern starts
-/// with flags, which would govern all alternatives.
+/// Whether a quantifier is possessive, which the automaton's syntax would read as something else.
+pub(super) fn has_possessive(pattern: &str) -> bool {
+    all_items(pattern).any(|item| item.is_possessive())
+}
+
+/// The characters that are escaped outside of classes.
+pub(super) fn escapes(pattern: &str) -> impl Iterator<Item = char> + '_ {
+    all_items(pattern).filter_map(|item| item.atom.strip_prefix('\\')?.chars().next())
+}
+
+/// The alternatives of a pattern without possessive quantifiers; None if one of those matters, or if there are flags at
+/// the top level, which would govern more than their alternative.
 pub(super) fn relaxed(pattern: &str) -> Option<Vec<String>> {
-    if pattern.starts_with("(?") && pattern.split(')').next().is_some_and(|flags| !flags.contains(':')) {
-        return None;
-    }
     let mut alternatives = vec![Vec::new()];
     let mut rest = pattern;
     while !rest.is_empty() {
@@ -71,6 +83,9 @@ pub(super) fn relaxed(pattern: &str) -> Option<Vec<String>> {
             continue;
         }
         let (item, after) = next_item(rest);
+        if item.is_flags() {
+            return None;
+        }
         alternatives.last_mut()?.push(item);
         rest = after;
     }
@@ -99,6 +114,9 @@ fn greedy_suffices(item: &Item, rest: &[Item]) -> bool {
     let Some(class) = item.class() else { return rest.is_empty() };
     for next in rest {
         if matches!(next.atom, "$" | r"\z") {
+            if next.may_be_absent() {
+                continue;
+            }
             return true;
         }
         let Some(mut common) = next.class() else { return false };
@@ -161,7 +179,11 @@ fn atom_length(pattern: &str) -> usize {
 fn quantifier_length(pattern: &str) -> usize {
     let bare = match pattern.bytes().next() {
         Some(b'?' | b'*' | b'+') => 1,
-        Some(b'{') => pattern.find('}').map_or(0, |end| end + 1),
+        Some(b'{') => {
+            let counts = pattern[1..].split('}').next().unwrap_or_default();
+            let counted = counts.len() + 1 < pattern.len() && counts.chars().all(|c| c.is_ascii_digit() || c == ',');
+            if counted { counts.len() + 2 } else { 0 }
+        }
         _ => 0,
     };
     bare + usize::from(bare > 0 && pattern[bare..].starts_with(['?', '+']))

@@ -39,16 +39,13 @@ enum Engine {
     Whole,
     /// An automaton: linear on every text.
     Automaton(Regex),
-    /// An automaton in which the alternative `\s+(?!\S)` stands as `\s+`, pattern [`SPACES`] of three, and is then
+    /// An automaton of the alternatives in which `\s+(?!\S)`, the one with number `spaces`, stands as `\s+` and is then
     /// corrected: linear where a backtracking engine would need memory for each space. `after` is the rest of the
     /// alternatives, for the one space that the look-ahead refuses.
-    Spaces { all: Regex, after: Regex },
+    Spaces { all: Regex, spaces: PatternID, after: Regex },
     /// A backtracking engine, for look-around and back-references of any other form.
     Backtracking(fancy_regex::Regex),
 }
-
-/// Which of the three patterns of [`Engine::Spaces`] is `\s+`.
-const SPACES: PatternID = PatternID::new_unchecked(1);
 
 impl Pattern {
     /// Compiles a pattern; the empty one leaves every text whole.
@@ -58,11 +55,16 @@ impl Pattern {
     pub fn new(text: &str) -> Result<Self> {
         let engine = if text.is_empty() {
             Engine::Whole
-        } else if let Some(regex) = automaton(&[text]) {
-            Engine::Automaton(regex)
-        } else if let Some(engine) = spaces_engine(text) {
+        } else if let Some(engine) = family_engine(text) {
             engine
+        } else if let Some(regex) = automaton(&[text]).filter(|_| !alternatives::has_possessive(text)) {
+            Engine::Automaton(regex)
         } else {
+            // Both make a match depend on where the search began, so that a piece would depend on the one before it.
+            if let Some(escape) = alternatives::escapes(text).find(|escape| matches!(escape, 'G' | 'K')) {
+                return Err(Error::new(Kind::Pattern, format!("the split pattern has \\{escape}"))
+                    .remedy("use a pattern whose matches depend on the text alone"));
+            }
             Engine::Backtracking(RegexBuilder::new(text).backtrack_limit(STEP_BUDGET).build().map_err(|error| {
                 Error::new(Kind::Pattern, format!("the split pattern does not compile: {error}"))
                     .remedy("check the pattern, or name one: gpt2, cl100k, o200k, llama3, qwen2, none")
@@ -75,6 +77,14 @@ impl Pattern {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether the empty text is a match.
+    ///
+    /// # Errors
+    /// `Pattern`, if the pattern gives up.
+    pub fn matches_nothing(&self) -> Result<bool> {
+        Ok(!matches!(self.engine, Engine::Whole) && self.find_any("", 0)?.is_some())
     }
 
     /// The pieces of a text, in order; together they are the text.
@@ -116,10 +126,10 @@ impl Pattern {
         Ok(match &self.engine {
             Engine::Whole => Some((from, text.len())),
             Engine::Automaton(regex) => regex.find(anchored).or_else(|| regex.find(input)).map(ends),
-            Engine::Spaces { all, after } => {
+            Engine::Spaces { all, spaces, after } => {
                 let Some(found) = all.find(anchored).or_else(|| all.find(input)) else { return Ok(None) };
                 let (start, end) = ends(found);
-                if found.pattern() != SPACES || end == text.len() {
+                if found.pattern() != *spaces || end == text.len() {
                     return Ok(Some((start, end)));
                 }
                 let last = text[start..end].chars().next_back().map_or(0, char::len_utf8);
@@ -142,26 +152,26 @@ impl Pattern {
 }
 
 /// Several patterns as one automaton, the first of them preferred.
-fn automaton(patterns: &[&str]) -> Option<Regex> {
-    if patterns.iter().any(|pattern| alternatives::has_possessive(pattern)) {
-        return None;
-    }
+fn automaton(patterns: &[impl AsRef<str>]) -> Option<Regex> {
     Regex::builder()
-        .configure(Regex::config().hybrid_cache_capacity(AUTOMATON_BYTES).utf8_empty(true))
+        .configure(Regex::config().hybrid_cache_capacity(AUTOMATON_BYTES))
         .syntax(syntax::Config::new())
         .build_many(patterns)
         .ok()
 }
 
-/// The engine for patterns of the usual family: alternatives, one of them `\s+(?!\S)`, some of them possessive.
-fn spaces_engine(pattern: &str) -> Option<Engine> {
-    let alternatives = alternatives::relaxed(pattern)?;
+/// The engine for patterns of the usual family: alternatives, one of them perhaps `\s+(?!\S)`, some of them possessive.
+///
+/// Each alternative is a pattern of its own, since the parser of regular expressions takes out what all alternatives
+/// begin with, and so makes `a?a|a?b` prefer what it should not.
+fn family_engine(pattern: &str) -> Option<Engine> {
+    let mut alternatives = alternatives::relaxed(pattern)?;
     let Some(spaces) = alternatives.iter().position(|alternative| alternative == alternatives::TRAILING_SPACES) else {
-        return automaton(&[&alternatives.join("|")]).map(Engine::Automaton);
+        return automaton(&alternatives).map(Engine::Automaton);
     };
-    let side = |side: &[String]| if side.is_empty() { r"[^\s\S]".to_owned() } else { side.join("|") };
-    let (before, after) = (side(&alternatives[..spaces]), side(&alternatives[spaces + 1..]));
-    Some(Engine::Spaces { all: automaton(&[&before, r"\s+", &after])?, after: automaton(&[&after])? })
+    r"\s+".clone_into(&mut alternatives[spaces]);
+    let after = automaton(&alternatives[spaces + 1..])?;
+    Some(Engine::Spaces { all: automaton(&alternatives)?, spaces: PatternID::new(spaces).ok()?, after })
 }
 
 /// The pieces of one text; after an error there are none.
@@ -291,5 +301,30 @@ mod tests {
         let explosive = Pattern::new(r"(?:(?=a)a|(?=aa)aa)+b").unwrap();
         let error = explosive.pieces(&"a".repeat(40)).find_map(Result::err).unwrap();
         assert_eq!((error.kind, error.byte), (Kind::Pattern, Some(0)));
+    }
+
+    #[test]
+    fn matches_that_depend_on_where_the_search_began_are_refused() {
+        for pattern in [r"a|(?<=\Ka)b", r"\Gab|a"] {
+            assert!(Pattern::new(pattern).err().unwrap().what.starts_with("the split pattern has"), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_were_once_read_wrong() {
+        let cases: [(&str, &str, &[&str]); 9] = [
+            (r"a?a|a?b", "ab", &["a", "b"]),
+            (r"\n??.+|\n??\s+?[ab]", "\n akA", &["\n akA"]),
+            (r"a?a|a?b|\s+(?!\S)", "ab", &["a", "b"]),
+            (r"a|(?i)b|\s+(?!\S)|c", "dCd", &["d", "C", "d"]),
+            (r"b|(?i)a++A|\s", "aA", &["aA"]),
+            (r"a|(?x) b |\s+(?!\S)|\s +", " A", &[" ", "A"]),
+            (r"a++\z?a", "baa", &["baa"]),
+            (r"a++$?a|b", "baa", &["b", "aa"]),
+            (r"b|(?m)a++$|\s++$|\s+", " \na", &[" \n", "a"]),
+        ];
+        for (pattern, text, pieces) in cases {
+            assert_eq!(split(&Pattern::new(pattern).unwrap(), text), pieces, "{pattern}");
+        }
     }
 }

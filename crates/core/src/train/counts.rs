@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use rustc_hash::FxBuildHasher;
 
@@ -114,11 +115,16 @@ impl PieceCounts {
         }
         let whole = |stretch: &Stretch| std::iter::once(0..stretch.text.len()).collect();
         let cut = |stretch: &Stretch| if threads == 1 { whole(stretch) } else { portions(segmenter, stretch.text) };
-        let tables = match count(segmenter, &stretches, cut, threads, progress)? {
-            Some(tables) => tables,
-            None => count(segmenter, &stretches, whole, threads, progress)?
-                .ok_or_else(|| Error::new(Kind::Training, "a scan did not end where its text does"))?,
+        let told = progress.done.load(Ordering::Relaxed);
+        let counted = match count(segmenter, &stretches, cut, threads, progress) {
+            // A scan from a guess can fail where the one over the whole text does not.
+            Ok(None) | Err(Error { kind: Kind::Pattern, .. }) => {
+                progress.done.store(told, Ordering::Relaxed);
+                count(segmenter, &stretches, whole, threads, progress)?
+            }
+            counted => counted?,
         };
+        let tables = counted.ok_or_else(|| Error::new(Kind::Training, "a scan did not end where its text does"))?;
         for table in tables {
             self.absorb(table)?;
         }
@@ -188,7 +194,10 @@ fn count(
             Err(error) => *worker = Err(error.row(stretch.row)),
         }
     };
-    parallel::fold(portions.len(), threads, || Ok(Some(PieceCounts::default())), work).into_iter().collect()
+    let mut workers = parallel::fold(portions.len(), threads, || Ok(Some(PieceCounts::default())), work);
+    // Portions are handed out in order, so that the first text at fault is met whatever the number of threads.
+    workers.sort_by_key(|worker| worker.as_ref().err().map_or(usize::MAX, |error| error.row.unwrap_or(0)));
+    workers.into_iter().collect()
 }
 
 /// Counts each piece; added tokens are passed over.
