@@ -45,7 +45,7 @@ def train_bytepair(corpus: Path, vocab_size: int) -> list[list[str]]:
     """The merges that bytepair learns, in the byte alphabet."""
     warnings.simplefilter("ignore", bp.TokenizerWarning)
     options = {"split": "gpt2", "ties": "lowest_ids", "byte_order": "gpt2", "min_frequency": MIN_FREQUENCY}
-    model = bp.train(corpus, vocab_size, threads=1, **options).spec.model  # type: ignore[arg-type]
+    model = bp.train(corpus, vocab_size, threads=1, **options).spec.model  # type: ignore[arg-type]  # choices, kept as str
     spelled = dict(zip(model.ids, map(byte_alphabet.to_characters, model.tokens), strict=True))
     return [[spelled[left], spelled[right]] for left, right in model.merges or ()]
 

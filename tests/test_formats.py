@@ -120,6 +120,21 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, tok: bp.Tokenizer) -> N
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["tokenizer.json"]
 
 
+def test_a_save_that_fails_leaves_what_was_there(
+    tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tok.save(tmp_path)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(bp.ArtifactError, match="No space left"):
+        bp.train({"low": 5}, 258).save(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.json", "tokenizer.json"]
+    assert bp.Tokenizer.from_file(tmp_path) == tok
+
+
 def test_files_are_written_with_usual_permissions(tmp_path: Path, tok: bp.Tokenizer) -> None:
     (tmp_path / "usual").touch()
     saved = tok.save(tmp_path / "out", "native")[0]

@@ -47,27 +47,15 @@ def exists(path: Path) -> bool:
         return False
 
 
-def remove(path: Path) -> None:
-    """Removes a file, if it is there.
-
-    Raises:
-        ArtifactError: It cannot be removed.
-    """
-    if exists(path):
-        try:
-            path.unlink()
-        except OSError as error:
-            raise ArtifactError(f"cannot remove the file: {_reason(error)}", file=str(path)) from error
-
-
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None = None) -> None:
     """Writes files into a folder, made if need be: each one appears whole, in the order given, or not at all.
 
-    Each is written beside its place, flushed to disk and renamed; no rename happens before all are written.
+    Each is written beside its place, flushed to disk and renamed; no rename happens before all are written. Between the
+    two, the file named `retired` is removed.
 
     Raises:
         ArtifactError: The folder or a file cannot be written. Nothing half-written is left behind.
@@ -85,6 +73,8 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).chmod(stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
+        if retired is not None:
+            (folder / retired).unlink(missing_ok=True)
         while written:
             temporary, place = written[0]
             Path(temporary).replace(place)

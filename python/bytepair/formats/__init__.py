@@ -182,9 +182,9 @@ def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collect
     held = replace(spec, model=convert(spec.model))
     contents = write(held)
     written = dict(zip(names, contents, strict=True))
+    contents_and_manifest = {**written, manifest.NAME: manifest.build(held, format_name, written, dropped)}
     # Without a manifest a folder loads whatever is whole in it, so that being killed in between loses nothing.
-    files.remove(folder / manifest.NAME)
-    files.write_all(folder, {**written, manifest.NAME: manifest.build(held, format_name, written, dropped)})
+    files.write_all(folder, contents_and_manifest, retired=manifest.NAME)
     return [folder / name for name in (*names, manifest.NAME)]
 
 

@@ -27,6 +27,15 @@ struct Seen {
     first: u64,
 }
 
+impl Seen {
+    /// Counts what was seen elsewhere as well.
+    fn join(&mut self, more: Self) -> Result<()> {
+        self.count = self.count.checked_add(more.count).ok_or_else(overflow)?;
+        self.first = self.first.min(more.first);
+        Ok(())
+    }
+}
+
 /// Pieces, how often each occurs, and the position of its first occurrence over all sources in order.
 #[derive(Clone, Debug, Default)]
 pub struct PieceCounts {
@@ -60,8 +69,7 @@ impl PieceCounts {
 
     fn add_seen(&mut self, piece: &[u8], more: Seen) -> Result<()> {
         if let Some(seen) = self.seen.get_mut(piece) {
-            seen.count = seen.count.checked_add(more.count).ok_or_else(overflow)?;
-            seen.first = seen.first.min(more.first);
+            seen.join(more)?;
         } else {
             self.seen.insert(Box::from(piece), more);
         }
@@ -142,11 +150,7 @@ impl PieceCounts {
                 std::collections::hash_map::Entry::Vacant(entry) => {
                     entry.insert(more);
                 }
-                std::collections::hash_map::Entry::Occupied(mut entry) => {
-                    let seen = entry.get_mut();
-                    seen.count = seen.count.checked_add(more.count).ok_or_else(overflow)?;
-                    seen.first = seen.first.min(more.first);
-                }
+                std::collections::hash_map::Entry::Occupied(mut entry) => entry.get_mut().join(more)?,
             }
         }
         Ok(())
