@@ -3,8 +3,8 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-/// White space up to the last one before something else: the one look-ahead of the family.
-pub(super) const TRAILING_SPACES: &str = r"\s+(?!\S)";
+/// What is between here and the next character of text is white space only: the one look-ahead of the family.
+pub(super) const NO_TEXT_NEXT: &str = r"(?!\S)";
 
 /// An atom (a character, a class, a group) and its quantifier.
 struct Item<'p> {

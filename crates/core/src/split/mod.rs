@@ -5,13 +5,24 @@
 
 pub mod added;
 mod alternatives;
+mod automaton;
+mod blocks;
+mod classes;
+mod family;
 pub mod names;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(test)]
+mod equivalence;
 
 use fancy_regex::RegexBuilder;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
-use regex_automata::{Anchored, Input, PatternID};
+use regex_automata::{Anchored, Input};
 
+use self::automaton::Automaton;
+use self::family::Family;
 use crate::error::{Error, Kind, Result};
 
 /// How many steps back `fancy-regex` may take within one piece.
@@ -37,13 +48,11 @@ pub struct Pattern {
 enum Engine {
     /// The empty pattern: the whole text is one piece.
     Whole,
-    /// An automaton: linear on every text.
-    Automaton(Regex),
-    /// An automaton of the alternatives in which `\s+(?!\S)`, the one with number `spaces`, stands as `\s+` and is then
-    /// corrected: linear where a backtracking engine would need memory for each space. `after` is the rest of the
-    /// alternatives, for the one space that the look-ahead refuses.
-    Spaces { all: Regex, spaces: PatternID, after: Regex },
-    /// A backtracking engine, for look-around and back-references of any other form.
+    /// An automaton over classes of characters, and for the usual family of patterns what it does to ASCII text.
+    Classes(Box<Automaton>, Option<Family>),
+    /// An automaton over bytes, built as it runs: linear on every text.
+    Regular(Regex),
+    /// A backtracking engine, for look-around and back-references.
     Backtracking(fancy_regex::Regex),
 }
 
@@ -55,10 +64,8 @@ impl Pattern {
     pub fn new(text: &str) -> Result<Self> {
         let engine = if text.is_empty() {
             Engine::Whole
-        } else if let Some(engine) = family_engine(text) {
+        } else if let Some(engine) = automaton(text) {
             engine
-        } else if let Some(regex) = automaton(&[text]).filter(|_| !alternatives::has_possessive(text)) {
-            Engine::Automaton(regex)
         } else {
             // Both make a match depend on where the search began, so that a piece would depend on the one before it.
             if let Some(escape) = alternatives::escapes(text).find(|escape| matches!(escape, 'G' | 'K')) {
@@ -84,7 +91,7 @@ impl Pattern {
     /// # Errors
     /// `Pattern`, if the pattern gives up.
     pub fn matches_nothing(&self) -> Result<bool> {
-        Ok(!matches!(self.engine, Engine::Whole) && self.find_any("", 0)?.is_some())
+        Ok(!matches!(self.engine, Engine::Whole) && self.match_from("", 0)?.is_some())
     }
 
     /// The pieces of a text, in order; together they are the text.
@@ -101,43 +108,48 @@ impl Pattern {
     #[must_use]
     pub fn pieces_from<'p, 't>(&'p self, text: &'t str, start: usize) -> Pieces<'p, 't> {
         assert!(text.is_char_boundary(start), "a scan starts at a character");
-        Pieces { pattern: self, text, at: start, found: None }
+        Pieces { scan: Scan { pattern: self, text, at: start, found: None }, ends: Ends::default(), next: 0, at: start }
+    }
+
+    /// A scan that hands out many pieces at a time, from byte `start` on; as [`Pattern::pieces_from`].
+    pub(crate) fn scan<'p, 't>(&'p self, text: &'t str, start: usize) -> Scan<'p, 't> {
+        Scan { pattern: self, text, at: start, found: None }
     }
 
     /// The first match that is not empty and starts at `from` or later.
     fn find(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>> {
         let mut from = from;
         while from < text.len() {
-            let Some((start, end)) = self.find_any(text, from)? else { return Ok(None) };
+            let Some((start, end)) = self.match_from(text, from)? else { return Ok(None) };
             if end > start {
                 return Ok(Some((start, end)));
             }
-            from = end + text[end..].chars().next().map_or(1, char::len_utf8);
+            from = after_character(text, end);
         }
         Ok(None)
     }
 
-    /// The first match; an empty one says that nothing matches where it is.
-    fn find_any(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>> {
-        let input = Input::new(text).range(from..);
-        // Anchored first: patterns in use cover every text, and an anchored search need not look for its start.
-        let anchored = input.clone().anchored(Anchored::Yes);
-        let ends = |found: regex_automata::Match| (found.start(), found.end());
+    /// The first match that starts at `from` or later, perhaps an empty one.
+    fn match_from(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>> {
         Ok(match &self.engine {
             Engine::Whole => Some((from, text.len())),
-            Engine::Automaton(regex) => regex.find(anchored).or_else(|| regex.find(input)).map(ends),
-            Engine::Spaces { all, spaces, after } => {
-                let Some(found) = all.find(anchored).or_else(|| all.find(input)) else { return Ok(None) };
-                let (start, end) = ends(found);
-                if found.pattern() != *spaces || end == text.len() {
-                    return Ok(Some((start, end)));
+            Engine::Classes(automaton, _) => {
+                let mut from = from;
+                loop {
+                    if let Some(end) = automaton.match_at(text.as_bytes(), from) {
+                        return Ok(Some((from, end)));
+                    }
+                    if from >= text.len() {
+                        return Ok(None);
+                    }
+                    from = after_character(text, from);
                 }
-                let last = text[start..end].chars().next_back().map_or(0, char::len_utf8);
-                if end - last > start {
-                    return Ok(Some((start, end - last)));
-                }
-                let alone = Input::new(text).range(start..).anchored(Anchored::Yes);
-                Some(after.find(alone).map_or((start, start), ends))
+            }
+            Engine::Regular(regex) => {
+                let input = Input::new(text).range(from..);
+                // Anchored first, since most patterns cover every text: that search need not look for its start.
+                let found = regex.find(input.clone().anchored(Anchored::Yes)).or_else(|| regex.find(input));
+                found.map(|found| (found.start(), found.end()))
             }
             Engine::Backtracking(regex) => regex
                 .find_from_pos(text, from)
@@ -151,8 +163,32 @@ impl Pattern {
     }
 }
 
-/// Several patterns as one automaton, the first of them preferred.
-fn automaton(patterns: &[impl AsRef<str>]) -> Option<Regex> {
+/// Where the character that starts at `at` ends; past the end of the text, if none does.
+fn after_character(text: &str, at: usize) -> usize {
+    at + text[at..].chars().next().map_or(1, char::len_utf8)
+}
+
+/// The engine of a pattern that needs no backtracking.
+///
+/// Each alternative is parsed by itself, since the parser of regular expressions takes out what all alternatives begin
+/// with, and so makes `a?a|a?b` prefer what it should not.
+fn automaton(pattern: &str) -> Option<Engine> {
+    let alternatives = alternatives::relaxed(pattern);
+    if let Some(alternatives) = &alternatives
+        && let Some(automaton) = Automaton::new(alternatives)
+    {
+        return Some(Engine::Classes(Box::new(automaton), Family::of(alternatives)));
+    }
+    if let Some(alternatives) = &alternatives
+        && let Some(regex) = regular(alternatives)
+    {
+        return Some(Engine::Regular(regex));
+    }
+    regular(&[pattern]).filter(|_| !alternatives::has_possessive(pattern)).map(Engine::Regular)
+}
+
+/// Several patterns as one automaton over bytes, the first of them preferred.
+fn regular(patterns: &[impl AsRef<str>]) -> Option<Regex> {
     Regex::builder()
         .configure(Regex::config().hybrid_cache_capacity(AUTOMATON_BYTES))
         .syntax(syntax::Config::new())
@@ -160,27 +196,112 @@ fn automaton(patterns: &[impl AsRef<str>]) -> Option<Regex> {
         .ok()
 }
 
-/// The engine for patterns of the usual family: alternatives, one of them perhaps `\s+(?!\S)`, some of them possessive.
-///
-/// Each alternative is a pattern of its own, since the parser of regular expressions takes out what all alternatives
-/// begin with, and so makes `a?a|a?b` prefer what it should not.
-fn family_engine(pattern: &str) -> Option<Engine> {
-    let mut alternatives = alternatives::relaxed(pattern)?;
-    let Some(spaces) = alternatives.iter().position(|alternative| alternative == alternatives::TRAILING_SPACES) else {
-        return automaton(&alternatives).map(Engine::Automaton);
-    };
-    r"\s+".clone_into(&mut alternatives[spaces]);
-    let after = automaton(&alternatives[spaces + 1..])?;
-    Some(Engine::Spaces { all: automaton(&alternatives)?, spaces: PatternID::new(spaces).ok()?, after })
+/// Where some pieces end, in bytes of the text: as many as fit.
+pub(crate) struct Ends {
+    places: [usize; Ends::MOST],
+    count: usize,
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Self { places: [0; Self::MOST], count: 0 }
+    }
+}
+
+impl Ends {
+    /// A block of text has at most 64 ends, and there is room for as many whenever a block is begun.
+    const MOST: usize = 128;
+
+    pub(crate) fn as_slice(&self) -> &[usize] {
+        &self.places[..self.count]
+    }
+
+    fn has_room_for_a_block(&self) -> bool {
+        self.count + blocks::BLOCK <= Self::MOST
+    }
+
+    #[inline(always)]
+    fn push(&mut self, end: usize) {
+        // The mask spares a check of the bounds: the count is below the size by `has_room_for_a_block`.
+        self.places[self.count & (Self::MOST - 1)] = end;
+        self.count += 1;
+    }
+}
+
+/// A scan over a text that finds the ends of many pieces at a time.
+pub(crate) struct Scan<'p, 't> {
+    pattern: &'p Pattern,
+    text: &'t str,
+    /// Where the piece starts that is found next.
+    at: usize,
+    /// A match that was found beyond `at`: what lies before it is a piece of its own.
+    found: Option<(usize, usize)>,
+}
+
+impl Scan<'_, '_> {
+    /// Replaces `ends` by those of the next pieces; there are none at the end of the text.
+    ///
+    /// # Errors
+    /// `Pattern`, if the pattern gives up on the next piece; `ends` then holds the ones before it.
+    pub(crate) fn fill(&mut self, ends: &mut Ends) -> Result<()> {
+        ends.count = 0;
+        if let Engine::Classes(automaton, family) = &self.pattern.engine {
+            self.at = match family {
+                Some(family) => blocks::fill(family, automaton, self.text, self.at, ends),
+                None => step(automaton, self.text, self.at, ends),
+            };
+            return Ok(());
+        }
+        while self.at < self.text.len() && ends.has_room_for_a_block() {
+            let found = match self.found.take() {
+                Some(found) => Some(found),
+                None => self.pattern.find(self.text, self.at)?,
+            };
+            self.at = match found {
+                None => self.text.len(),
+                Some((start, end)) if start == self.at => end,
+                Some(found) => {
+                    self.found = Some(found);
+                    found.0
+                }
+            };
+            ends.push(self.at);
+        }
+        Ok(())
+    }
+}
+
+/// The ends of the pieces from `at` on, one match after another; returns where the last one ends.
+fn step(automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
+    let mut at = at;
+    while at < text.len() && ends.has_room_for_a_block() {
+        at = piece_end(automaton, text, at);
+        ends.push(at);
+    }
+    at
+}
+
+/// Where the piece that starts at `at` ends: with the match there, or where the next match starts.
+#[inline]
+fn piece_end(automaton: &Automaton, text: &str, at: usize) -> usize {
+    let matched = |from: usize| automaton.match_at(text.as_bytes(), from).filter(|&end| end > from);
+    if let Some(end) = matched(at) {
+        return end;
+    }
+    let mut next = after_character(text, at);
+    while next < text.len() && matched(next).is_none() {
+        next = after_character(text, next);
+    }
+    next
 }
 
 /// The pieces of one text; after an error there are none.
 pub struct Pieces<'p, 't> {
-    pattern: &'p Pattern,
-    text: &'t str,
+    scan: Scan<'p, 't>,
+    ends: Ends,
+    /// Which of `ends` is next.
+    next: usize,
     at: usize,
-    /// A match that was found beyond `at`: what lies before it is a piece of its own.
-    found: Option<(usize, usize)>,
 }
 
 impl Pieces<'_, '_> {
@@ -195,27 +316,21 @@ impl<'t> Iterator for Pieces<'_, 't> {
     type Item = Result<&'t str>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let from = self.at;
-        if from >= self.text.len() {
-            return None;
-        }
-        let found = match self.found.take() {
-            Some(found) => Ok(Some(found)),
-            None => self.pattern.find(self.text, from),
-        };
-        self.at = match found {
-            Err(error) => {
-                self.at = self.text.len();
+        let text = self.scan.text;
+        if self.next == self.ends.count {
+            self.next = 0;
+            if let Err(error) = self.scan.fill(&mut self.ends)
+                && self.ends.count == 0
+            {
+                self.scan.at = text.len();
+                self.at = text.len();
                 return Some(Err(error));
             }
-            Ok(None) => self.text.len(),
-            Ok(Some((start, end))) if start == from => end,
-            Ok(Some(found)) => {
-                self.found = Some(found);
-                found.0
-            }
-        };
-        Some(Ok(&self.text[from..self.at]))
+        }
+        let &end = self.ends.as_slice().get(self.next)?;
+        self.next += 1;
+        let start = std::mem::replace(&mut self.at, end);
+        Some(Ok(&text[start..end]))
     }
 }
 
@@ -228,28 +343,6 @@ mod tests {
         pattern.pieces(text).map(|piece| piece.unwrap().to_owned()).collect()
     }
 
-    /// The same pattern on the backtracking engine: the oracle.
-    fn oracle(text: &str) -> Pattern {
-        Pattern { text: text.to_owned(), engine: Engine::Backtracking(fancy_regex::Regex::new(text).unwrap()) }
-    }
-
-    #[test]
-    fn named_patterns_need_no_backtracking_and_split_like_it() {
-        // One representative of each character class that any of the patterns tells apart.
-        let classes = [' ', '\n', '\t', 'a', 's', 'A', '1', '\'', '/', '-', 'é', '\u{301}', '中', '\u{a0}', '\r'];
-        for (name, text) in names::ALL.iter().filter(|(_, text)| !text.is_empty()) {
-            let (fast, slow) = (Pattern::new(text).unwrap(), oracle(text));
-            assert!(!matches!(fast.engine, Engine::Backtracking(_)), "{name}");
-            for length in 1..=4_u32 {
-                for number in 0..classes.len().pow(length) {
-                    let text: String =
-                        (0..length).map(|place| classes[number / classes.len().pow(place) % classes.len()]).collect();
-                    assert_eq!(split(&fast, &text), split(&slow, &text), "{name} {text:?}");
-                }
-            }
-        }
-    }
-
     #[test]
     fn possessive_spellings_need_no_backtracking() {
         let gpt2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
@@ -259,7 +352,7 @@ mod tests {
         );
         for (given, named) in [(gpt2, names::GPT2), (cl100k, names::CL100K)] {
             let (given, named) = (Pattern::new(given).unwrap(), Pattern::new(named).unwrap());
-            assert!(matches!(given.engine, Engine::Spaces { .. }));
+            assert!(matches!(given.engine, Engine::Classes(_, Some(_))));
             for text in ["I'Ve  42317 \n\n a.\n\n", "--x!!\r\n  ", " \n \n", "a  b", "don't'll"] {
                 assert_eq!(split(&given, text), split(&named, text), "{text:?}");
             }

@@ -1,0 +1,282 @@
+//! A split pattern as an automaton over classes of characters: one step a character, from a table.
+//!
+//! Alternatives are compiled to a nondeterministic automaton (Thompson's construction) whose threads have an order, the
+//! order in which a backtracking engine would try them; sets of threads in that order are the states of the automaton
+//! that runs (as in Cox, "Regular Expression Matching: the Virtual Machine Approach", and RE2). A thread asks what comes
+//! next, a class of characters or the end of the text, so that `(?!\S)` and `\z` are decided on the way, and a match is
+//! seen one step late.
+
+use std::collections::HashMap;
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
+
+use super::alternatives;
+use super::classes::Classes;
+
+/// Set in a transition: what was read up to here is a match.
+const MATCH: u16 = 1 << 15;
+
+/// The state without threads.
+const DEAD: u16 = 0;
+
+/// More threads or states than this are not worth their memory; patterns in use have some dozens.
+const MOST: usize = 4096;
+
+/// A split pattern that is decided by the classes of its characters.
+pub(super) struct Automaton {
+    classes: Classes,
+    /// The transitions of state `s` on symbol `c` are at `s + c`: the number of a state is where its row starts. The
+    /// last symbol is the end of the text.
+    next: Vec<u16>,
+    start: u16,
+    end_of_text: u8,
+}
+
+impl Automaton {
+    /// The automaton of some alternatives; None if one of them has something that classes cannot decide, if it would be
+    /// too large, or if it could read on for ever in search of a match and then find none.
+    pub(super) fn new(alternatives: &[String]) -> Option<Self> {
+        let mut program = Program::default();
+        program.alternation(alternatives)?;
+        let classes = Classes::new(&program.sets)?;
+        let automaton = determinize(&program, classes)?;
+        automaton.fails_soon().then_some(automaton)
+    }
+
+    /// Where the match that starts at `at` ends; None if there is none.
+    #[inline]
+    pub(super) fn match_at(&self, text: &[u8], at: usize) -> Option<usize> {
+        let mut found = None;
+        let mut state = self.start;
+        let mut place = at;
+        loop {
+            let (symbol, length) = self.classes.at(text, place).unwrap_or((self.end_of_text, 0));
+            let next = self.next[usize::from(state) + usize::from(symbol)];
+            if next & MATCH != 0 {
+                found = Some(place);
+            }
+            state = next & !MATCH;
+            if state == DEAD {
+                return found;
+            }
+            place += length;
+        }
+    }
+
+    /// Whether every way through states that have not seen a match is short.
+    fn fails_soon(&self) -> bool {
+        let symbols = usize::from(self.end_of_text) + 1;
+        // Steps that no match goes with, from each state that they can reach: a way longer than all states is a circle.
+        let mut reached = vec![self.start];
+        for _ in 0..=self.next.len() / symbols {
+            let mut further: Vec<u16> = reached
+                .iter()
+                .flat_map(|&state| &self.next[usize::from(state)..usize::from(state) + symbols])
+                .copied()
+                .filter(|&next| next & MATCH == 0 && next != DEAD)
+                .collect();
+            further.sort_unstable();
+            further.dedup();
+            if further.is_empty() {
+                return true;
+            }
+            reached = further;
+        }
+        false
+    }
+}
+
+/// What one thread does next.
+#[derive(Clone, Copy)]
+enum Instruction {
+    /// Reads a character of this set.
+    Read { set: usize, then: usize },
+    /// Tries both, the first one first.
+    Fork { first: usize, second: usize },
+    /// Goes on unless a character of this set comes next.
+    Unless { set: usize, then: usize },
+    /// Goes on at the end of the text only.
+    AtEnd { then: usize },
+    /// Has matched.
+    Match,
+}
+
+/// The nondeterministic automaton.
+#[derive(Default)]
+struct Program {
+    instructions: Vec<Instruction>,
+    sets: Vec<ClassUnicode>,
+    start: usize,
+}
+
+impl Program {
+    /// Compiled from the back: each part is told what comes after it.
+    fn alternation(&mut self, alternatives: &[String]) -> Option<()> {
+        let matched = self.push(Instruction::Match)?;
+        let mut starts = Vec::new();
+        for alternative in alternatives {
+            let (body, then) = match alternative.strip_suffix(alternatives::NO_TEXT_NEXT) {
+                Some(body) => {
+                    let Class::Unicode(text) = regex_class(r"\S")? else { return None };
+                    let set = self.set(text);
+                    (body, self.push(Instruction::Unless { set, then: matched })?)
+                }
+                None => (alternative.as_str(), matched),
+            };
+            starts.push(self.part(&regex_syntax::parse(body).ok()?, then)?);
+        }
+        self.start = self.fork(starts)?;
+        Some(())
+    }
+
+    fn push(&mut self, instruction: Instruction) -> Option<usize> {
+        self.instructions.push(instruction);
+        (self.instructions.len() < MOST).then_some(self.instructions.len() - 1)
+    }
+
+    fn set(&mut self, set: ClassUnicode) -> usize {
+        self.sets.iter().position(|known| *known == set).unwrap_or_else(|| {
+            self.sets.push(set);
+            self.sets.len() - 1
+        })
+    }
+
+    /// A thread that tries several beginnings in order.
+    fn fork(&mut self, starts: Vec<usize>) -> Option<usize> {
+        let mut backwards = starts.into_iter().rev();
+        let mut rest = backwards.next()?;
+        for first in backwards {
+            rest = self.push(Instruction::Fork { first, second: rest })?;
+        }
+        Some(rest)
+    }
+
+    fn part(&mut self, part: &Hir, then: usize) -> Option<usize> {
+        match part.kind() {
+            HirKind::Empty => Some(then),
+            HirKind::Look(Look::End) => self.push(Instruction::AtEnd { then }),
+            HirKind::Literal(literal) => {
+                std::str::from_utf8(&literal.0).ok()?.chars().rev().try_fold(then, |then, only| {
+                    let set = self.set(ClassUnicode::new([ClassUnicodeRange::new(only, only)]));
+                    self.push(Instruction::Read { set, then })
+                })
+            }
+            HirKind::Class(Class::Unicode(class)) => {
+                let set = self.set(class.clone());
+                self.push(Instruction::Read { set, then })
+            }
+            HirKind::Capture(capture) => self.part(&capture.sub, then),
+            HirKind::Concat(parts) => parts.iter().rev().try_fold(then, |then, part| self.part(part, then)),
+            HirKind::Alternation(parts) => {
+                let starts = parts.iter().map(|part| self.part(part, then)).collect::<Option<_>>()?;
+                self.fork(starts)
+            }
+            HirKind::Repetition(repetition) => {
+                // A part that can match nothing would have a thread run in a circle.
+                if repetition.sub.properties().minimum_len() == Some(0) {
+                    return None;
+                }
+                let fork = |more, done| match repetition.greedy {
+                    true => Instruction::Fork { first: more, second: done },
+                    false => Instruction::Fork { first: done, second: more },
+                };
+                let mut after = then;
+                if let Some(most) = repetition.max {
+                    for _ in repetition.min..most {
+                        let more = self.part(&repetition.sub, after)?;
+                        after = self.push(fork(more, then))?;
+                    }
+                } else {
+                    // The fork comes before what it repeats, so its first way is set once that is there.
+                    let again = self.push(Instruction::Match)?;
+                    let more = self.part(&repetition.sub, again)?;
+                    self.instructions[again] = fork(more, then);
+                    after = again;
+                }
+                (0..repetition.min).try_fold(after, |after, _| self.part(&repetition.sub, after))
+            }
+            HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => None,
+        }
+    }
+}
+
+fn regex_class(pattern: &str) -> Option<Class> {
+    match regex_syntax::parse(pattern).ok()?.into_kind() {
+        HirKind::Class(class) => Some(class),
+        _ => None,
+    }
+}
+
+/// One step of all threads, in order, given what comes next: the threads after it, and whether one of them has matched
+/// before it, which ends all threads of lower order.
+struct Step<'a> {
+    program: &'a Program,
+    classes: &'a Classes,
+    /// None for the end of the text.
+    class: Option<usize>,
+    seen: Vec<bool>,
+    after: Vec<usize>,
+    matched: bool,
+}
+
+impl Step<'_> {
+    fn is_next(&self, set: usize) -> bool {
+        self.class.is_some_and(|class| self.classes.is_in(class, set))
+    }
+
+    fn thread(&mut self, start: usize) {
+        let mut pending = vec![start];
+        while let Some(at) = pending.pop() {
+            if self.matched {
+                return;
+            }
+            if std::mem::replace(&mut self.seen[at], true) {
+                continue;
+            }
+            match self.program.instructions[at] {
+                Instruction::Read { set, then } if self.is_next(set) => {
+                    if !self.after.contains(&then) {
+                        self.after.push(then);
+                    }
+                }
+                Instruction::Fork { first, second } => pending.extend([second, first]),
+                Instruction::Unless { set, then } if !self.is_next(set) => pending.push(then),
+                Instruction::AtEnd { then } if self.class.is_none() => pending.push(then),
+                Instruction::Match => self.matched = true,
+                Instruction::Read { .. } | Instruction::Unless { .. } | Instruction::AtEnd { .. } => {}
+            }
+        }
+    }
+}
+
+fn determinize(program: &Program, classes: Classes) -> Option<Automaton> {
+    let symbols = classes.len() + 1;
+    let mut states: Vec<Vec<usize>> = vec![Vec::new(), vec![program.start]];
+    let mut numbers: HashMap<Vec<usize>, usize> = states.iter().cloned().zip(0..).collect();
+    let mut next = vec![DEAD; symbols];
+    let mut at = 1;
+    while at < states.len() {
+        for symbol in 0..symbols {
+            let mut step = Step {
+                program,
+                classes: &classes,
+                class: (symbol < classes.len()).then_some(symbol),
+                seen: vec![false; program.instructions.len()],
+                after: Vec::new(),
+                matched: false,
+            };
+            for &thread in &states[at] {
+                step.thread(thread);
+            }
+            let Step { after, matched, .. } = step;
+            let number = *numbers.entry(after).or_insert_with_key(|after| {
+                states.push(after.clone());
+                states.len() - 1
+            });
+            let row = u16::try_from(number * symbols).ok().filter(|&row| row < MATCH)?;
+            next.push(row | if matched { MATCH } else { 0 });
+        }
+        at += 1;
+    }
+    Some(Automaton { next, start: symbols as u16, end_of_text: classes.len() as u8, classes })
+}

@@ -1,0 +1,111 @@
+//! The pieces of a text, 64 bytes at a time where its bytes are ASCII, by the automaton where they are not.
+//!
+//! A block is read from where a piece starts. It is classified into one mask of 64 bits for each kind of character, and
+//! the masks say where pieces start in it; the next block is read from the last of these. Nothing is carried from block
+//! to block, so that the automaton can take over anywhere.
+
+use super::automaton::Automaton;
+use super::family::Family;
+use super::{Ends, piece_end};
+
+/// How many bytes are looked at together.
+pub(super) const BLOCK: usize = 64;
+
+/// For each kind of character, which bytes of a block are of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Masks {
+    pub(super) upper: u64,
+    pub(super) lower: u64,
+    pub(super) digit: u64,
+    /// White space, line ends among it.
+    pub(super) space: u64,
+    /// Line feed and carriage return.
+    pub(super) line_end: u64,
+    /// The space itself.
+    pub(super) blank: u64,
+    pub(super) apostrophe: u64,
+    pub(super) slash: u64,
+    /// Not ASCII.
+    pub(super) beyond: u64,
+}
+
+/// Appends the ends of pieces from `at` on until there is no room for another block; returns the last of them.
+pub(super) fn fill(family: &Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(fill) = super::x86::fill() {
+        return fill(family, automaton, text, at, ends);
+    }
+    fill_with(portable, family, automaton, text, at, ends)
+}
+
+/// [`fill`] with one way of classifying a block.
+#[inline(always)]
+pub(super) fn fill_with(
+    classify: impl Fn(&[u8; BLOCK]) -> Masks,
+    family: &Family,
+    automaton: &Automaton,
+    text: &str,
+    at: usize,
+    ends: &mut Ends,
+) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = at;
+    let mut end_of_text;
+    while at < bytes.len() && ends.has_room_for_a_block() {
+        let rest = &bytes[at..];
+        let block = if let Some(block) = rest.first_chunk::<BLOCK>() {
+            block
+        } else {
+            // What comes after the text is not known, like what is not ASCII.
+            end_of_text = [0xFF; BLOCK];
+            end_of_text[..rest.len()].copy_from_slice(rest);
+            &end_of_text
+        };
+        let begins_in_ascii = u32::from_le_bytes([block[0], block[1], block[2], block[3]]) & 0x8080_8080 == 0;
+        let mut starts = if begins_in_ascii { family.starts(&classify(block), block) } else { 0 };
+        if starts == 0 {
+            at = piece_end(automaton, text, at);
+            ends.push(at);
+            continue;
+        }
+        let block_start = at;
+        while starts != 0 {
+            at = block_start + starts.trailing_zeros() as usize;
+            ends.push(at);
+            starts &= starts - 1;
+        }
+    }
+    at
+}
+
+/// Eight bytes at a time, for machines without wider registers.
+#[inline(always)]
+pub(super) fn portable(block: &[u8; BLOCK]) -> Masks {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    let mut masks =
+        Masks { upper: 0, lower: 0, digit: 0, space: 0, line_end: 0, blank: 0, apostrophe: 0, slash: 0, beyond: 0 };
+    let (words, _) = block.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let low = word & !HIGH;
+        // The high bit of each byte that is at least `first`, for bytes below 128.
+        let from = |first: u8| low + (0x80 - u64::from(first)) * ONES;
+        let ascii = !word & HIGH;
+        let range = |first: u8, last: u8| from(first) & !from(last + 1) & ascii;
+        // The multiplication moves the eight high bits together.
+        let gather = |high: u64| ((high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * number);
+        masks.upper |= gather(range(b'A', b'Z'));
+        masks.lower |= gather(range(b'a', b'z'));
+        masks.digit |= gather(range(b'0', b'9'));
+        let (line_feed, carriage_return) = (range(b'\n', b'\n'), range(b'\r', b'\r'));
+        let blank = range(b' ', b' ');
+        masks.space |= gather(range(b'\t', b'\r') | blank);
+        masks.line_end |= gather(line_feed | carriage_return);
+        masks.blank |= gather(blank);
+        masks.apostrophe |= gather(range(b'\'', b'\''));
+        masks.slash |= gather(range(b'/', b'/'));
+        masks.beyond |= gather(word & HIGH);
+    }
+    masks
+}

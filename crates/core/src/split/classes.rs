@@ -1,0 +1,138 @@
+//! Characters -> classes: which of a pattern's character sets a character is in, as one small number.
+//!
+//! Two characters that are in the same sets are alike to the pattern. The sets come from `regex-syntax`, which the
+//! regular-expression engines use as well, so that the two can never disagree about Unicode.
+
+use std::collections::HashMap;
+
+use regex_syntax::hir::ClassUnicode;
+
+/// Characters in one block of the table; the last byte of a UTF-8 sequence counts within a block.
+const BLOCK: usize = 64;
+
+/// One past the largest code point.
+const CODE_POINTS: usize = 0x11_0000;
+
+/// More classes than this do not fit; patterns in use have about a dozen.
+const MOST_CLASSES: usize = 250;
+
+/// The class of each character, in two stages: 64 characters share a block, and equal blocks are stored once.
+pub(super) struct Classes {
+    /// The class of each ASCII byte, without going through the blocks.
+    ascii: [u8; 128],
+    /// By code point over 64: the number of its block.
+    block_of: Vec<u16>,
+    blocks: Vec<[u8; BLOCK]>,
+    /// By class: bit `i` says whether its characters are in set `i`.
+    members: Vec<u128>,
+}
+
+impl Classes {
+    /// The classes that these sets tell apart; None if there are too many.
+    pub(super) fn new(sets: &[ClassUnicode]) -> Option<Self> {
+        if sets.len() > 128 {
+            return None;
+        }
+        // Where a set begins or ends, the class may change.
+        let mut changes = vec![(0, 0_u128)];
+        for (set, class) in sets.iter().enumerate() {
+            for range in class.ranges() {
+                changes.push((range.start() as usize, 1 << set));
+                changes.push((range.end() as usize + 1, 1 << set));
+            }
+        }
+        changes.sort_unstable();
+        let mut class_of_members = HashMap::new();
+        let mut members = Vec::new();
+        let mut flat = vec![0_u8; CODE_POINTS];
+        let mut inside = 0;
+        for (at, &(start, set)) in changes.iter().enumerate() {
+            inside ^= set;
+            let end = changes.get(at + 1).map_or(CODE_POINTS, |&(next, _)| next);
+            if start == end {
+                continue;
+            }
+            let class = *class_of_members.entry(inside).or_insert_with(|| {
+                members.push(inside);
+                members.len() - 1
+            });
+            if class >= MOST_CLASSES {
+                return None;
+            }
+            flat[start..end].fill(class as u8);
+        }
+        let mut number_of = HashMap::new();
+        let mut blocks = Vec::new();
+        let (chunks, _) = flat.as_chunks::<BLOCK>();
+        let block_of = chunks.iter().map(|block| {
+            *number_of.entry(block).or_insert_with(|| {
+                blocks.push(*block);
+                (blocks.len() - 1) as u16
+            })
+        });
+        let block_of = block_of.collect();
+        let mut ascii = [0; 128];
+        ascii.copy_from_slice(&flat[..128]);
+        Some(Self { ascii, block_of, blocks, members })
+    }
+
+    /// The number of classes.
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether the characters of a class are in a set.
+    pub(super) fn is_in(&self, class: usize, set: usize) -> bool {
+        self.members[class] >> set & 1 == 1
+    }
+
+    /// The class of the character that starts at `at`, and its length in bytes; None at the end of the text.
+    #[inline(always)]
+    pub(super) fn at(&self, text: &[u8], at: usize) -> Option<(u8, usize)> {
+        let &first = text.get(at)?;
+        if first < 0x80 {
+            return Some((self.ascii[usize::from(first)], 1));
+        }
+        let first = usize::from(first);
+        let continued = |offset: usize| text.get(at + offset).map_or(0, |&byte| usize::from(byte & 0x3F));
+        let (block, length) = match first {
+            ..0xE0 => (first & 0x1F, 2),
+            ..0xF0 => ((first & 0x0F) << 6 | continued(1), 3),
+            _ => ((first & 0x07) << 12 | continued(1) << 6 | continued(2), 4),
+        };
+        Some((self.blocks[usize::from(self.block_of[block])][continued(length - 1)], length))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use regex_syntax::hir::{Class, HirKind};
+
+    use super::*;
+
+    fn set(pattern: &str) -> ClassUnicode {
+        match regex_syntax::parse(pattern).unwrap().into_kind() {
+            HirKind::Class(Class::Unicode(class)) => class,
+            _ => panic!("{pattern} is no class"),
+        }
+    }
+
+    #[test]
+    fn every_character_is_in_the_sets_that_its_class_says() {
+        let sets = [set(r"\p{L}"), set(r"\p{N}"), set(r"\s"), set(r"[\p{Lu}\p{Lo}\p{M}]"), set("[a-z]")];
+        let classes = Classes::new(&sets).unwrap();
+        for character in '\0'..=char::MAX {
+            let mut buffer = [0; 4];
+            let text = character.encode_utf8(&mut buffer).as_bytes();
+            let (class, length) = classes.at(text, 0).unwrap();
+            assert_eq!(length, character.len_utf8());
+            for (number, set) in sets.iter().enumerate() {
+                let inside = set.ranges().iter().any(|range| (range.start()..=range.end()).contains(&character));
+                assert_eq!(classes.is_in(usize::from(class), number), inside, "{character:?}");
+            }
+        }
+        assert!(classes.blocks.len() < 1_000, "{}", classes.blocks.len());
+        assert_eq!(classes.at(b"a", 1), None);
+    }
+}

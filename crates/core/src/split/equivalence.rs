@@ -1,0 +1,244 @@
+//! Proof by exhaustion that each pattern splits alike on every engine: the backtracking engine is the oracle of the
+//! automaton, and the automaton that of the blocks.
+//!
+//! Matches do not depend on what comes before them, so that it suffices to compare the match at the start of a text.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use regex_automata::util::syntax;
+
+use super::automaton::Automaton;
+use super::family::Family;
+use super::{Ends, Engine, Pattern, blocks, names, step};
+
+/// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
+/// take for one of these.
+const PUBLISHED: [(&str, &str, bool); 14] = [
+    (
+        "qwen3.5",
+        concat!(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*",
+            r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        true,
+    ),
+    (
+        "tekken",
+        concat!(
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
+            r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
+            r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        true,
+    ),
+    (
+        "kimi",
+        concat!(
+            r"[\p{Han}]+",
+            r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+",
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*",
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        true,
+    ),
+    ("deepseek, digits", r"\p{N}{1,3}", false),
+    ("deepseek, CJK", "[一-龥\u{3040}-ゟ゠-ヿ]+", false),
+    (
+        "deepseek, text",
+        concat!(
+            r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"##,
+            r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        false,
+    ),
+    ("starcoder, digits", r"\p{N}", false),
+    (
+        "gpt2 as tiktoken has it",
+        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+        true,
+    ),
+    (
+        "digits first",
+        concat!(
+            r"\p{N}{1,3}|(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*",
+            r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        true,
+    ),
+    ("runs of digits", r" ?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", true),
+    ("line ends without tails", r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+", true),
+    ("punctuation before letters", r" ?[^\s\p{L}\p{N}]+|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+|\s+(?!\S)|\s+", false),
+    ("one contraction too few", r"'s|'t|'re|'ve|'m|'ll| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", false),
+    ("no space kept back", r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+", false),
+];
+
+/// Name, pattern, and whether its parameters are read.
+fn all() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    names::ALL.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, text, true)).chain(PUBLISHED)
+}
+
+fn engine(name: &str, pattern: &str) -> (Box<Automaton>, Option<Family>) {
+    match Pattern::new(pattern).unwrap().engine {
+        Engine::Classes(automaton, family) => (automaton, family),
+        _ => panic!("{name} does not run on classes"),
+    }
+}
+
+/// How long strings are: one more with `BYTEPAIR_WHOLE`, which takes minutes.
+fn longest() -> u32 {
+    if std::env::var_os("BYTEPAIR_WHOLE").is_some() { 6 } else { 4 }
+}
+
+/// All strings up to a length over an alphabet.
+fn strings(alphabet: &[char], longest: u32, mut visit: impl FnMut(&str)) {
+    let mut text = String::new();
+    for length in 1..=longest {
+        for number in 0..alphabet.len().pow(length) {
+            text.clear();
+            text.extend((0..length).map(|place| alphabet[number / alphabet.len().pow(place) % alphabet.len()]));
+            visit(&text);
+        }
+    }
+}
+
+/// The match at the start of a text as the backtracking engine finds it.
+fn oracle(pattern: &str) -> impl Fn(&str) -> Option<usize> {
+    let regex = fancy_regex::Regex::new(pattern).unwrap();
+    move |text| {
+        let found = regex.find(text).unwrap()?;
+        (found.start() == 0).then_some(found.end())
+    }
+}
+
+#[test]
+fn the_parameters_of_the_family_are_read_and_of_nothing_else() {
+    for (name, pattern, is_family) in all() {
+        assert_eq!(engine(name, pattern).1.is_some(), is_family, "{name}");
+    }
+}
+
+#[test]
+fn the_automaton_matches_like_the_backtracking_engine_on_all_short_strings() {
+    // A representative of each class that any of the patterns tells apart.
+    let alphabet = [
+        ' ', '\n', '\r', '\t', '\u{a0}', 'a', 's', 'l', 'e', 'r', 'A', 'S', 'L', 'ǅ', 'ſ', '1', '½', '\'', '/', '-',
+        '$', 'é', '\u{301}', 'ʰ', '中', '々', 'ア', '\u{0}',
+    ];
+    for (name, pattern, _) in all() {
+        let (automaton, _) = engine(name, pattern);
+        let expected = oracle(pattern);
+        strings(&alphabet, longest() - 1, |text| {
+            assert_eq!(automaton.match_at(text.as_bytes(), 0), expected(text), "{name} {text:?}");
+        });
+    }
+}
+
+#[test]
+fn the_automaton_matches_like_the_backtracking_engine_on_every_character() {
+    for (name, pattern, _) in all() {
+        let (automaton, _) = engine(name, pattern);
+        let expected = oracle(pattern);
+        let frames: &[_] = &[("", "a"), (" ", ""), ("a", "A"), ("-", "\n"), ("\u{301}", " "), ("'", ""), ("A", "a")];
+        let frames = if longest() > 4 { frames } else { &frames[..1] };
+        for character in '\0'..=char::MAX {
+            for &(before, after) in frames {
+                let text = format!("{before}{character}{after}");
+                assert_eq!(automaton.match_at(text.as_bytes(), 0), expected(&text), "{name} {text:?}");
+            }
+        }
+    }
+}
+
+/// Every way to fill, by name.
+fn ways() -> Vec<(&'static str, super::x86::Fill)> {
+    let mut ways: Vec<(_, super::x86::Fill)> = vec![("portable", |family, automaton, text, at, ends| {
+        blocks::fill_with(blocks::portable, family, automaton, text, at, ends)
+    })];
+    ways.extend(super::x86::all());
+    ways
+}
+
+fn all_ends(mut fill: impl FnMut(usize, &mut Ends) -> usize, length: usize) -> Vec<usize> {
+    let mut ends = Ends::default();
+    let (mut at, mut all) = (0, Vec::new());
+    while at < length {
+        ends.count = 0;
+        at = fill(at, &mut ends);
+        all.extend_from_slice(ends.as_slice());
+    }
+    all
+}
+
+/// Compares the blocks with the automaton on one text.
+fn check(name: &str, automaton: &Automaton, family: &Family, text: &str) {
+    let expected = all_ends(|at, ends| step(automaton, text, at, ends), text.len());
+    for (way, fill) in ways() {
+        let found = all_ends(|at, ends| fill(family, automaton, text, at, ends), text.len());
+        assert_eq!(found, expected, "{name} {way} {text:?}");
+    }
+}
+
+#[test]
+fn blocks_end_pieces_where_the_automaton_does() {
+    let alphabet = [' ', '\n', '\t', 'a', 's', 'l', 'A', 'L', '1', '\'', '/', '-', 'é'];
+    let families: Vec<_> = all()
+        .filter_map(|(name, pattern, _)| Some((name, engine(name, pattern))))
+        .filter(|(_, engine)| engine.1.is_some())
+        .collect();
+    let filler = "a b\n1- 'tis the2nd  line;\n\n  it's A's  x-y ".repeat(3);
+    for (name, (automaton, family)) in &families {
+        let family = family.as_ref().unwrap();
+        strings(&alphabet, longest(), |text| {
+            check(name, automaton, family, text);
+            check(name, automaton, family, &format!("{text}{filler}"));
+        });
+    }
+}
+
+#[test]
+fn blocks_end_pieces_where_the_automaton_does_in_long_random_texts() {
+    let families: Vec<_> = all().map(|(name, pattern, _)| (name, engine(name, pattern))).collect();
+    let alphabets = [" \nabsAB'-/12", "as'SlLreRE ", "  \n\r\t-/a", "aAéÉ中1 '-\n", "0123456789 a"];
+    let mut seed = 20_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    };
+    for round in 0..400 {
+        let alphabet: Vec<char> = alphabets[round % alphabets.len()].chars().collect();
+        let length = random(400);
+        let text: String = (0..length).map(|_| alphabet[random(alphabet.len())]).collect();
+        for (name, (automaton, family)) in &families {
+            if let Some(family) = family {
+                check(name, automaton, family, &text);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_ways_classify_alike() {
+    let every_byte: Vec<u8> = (0..=255).collect();
+    for block in every_byte.as_chunks::<64>().0 {
+        for shift in 0..64 {
+            let mut block = *block;
+            block.rotate_left(shift);
+            let expected = blocks::portable(&block);
+            for (way, classify) in super::x86::classifiers() {
+                assert_eq!(classify(&block), expected, "{way}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_alternatives_alone_are_what_the_named_patterns_are() {
+    // The parser takes out what all alternatives begin with; parsed one by one nothing is lost.
+    for (name, pattern, _) in all() {
+        let alternatives = super::alternatives::relaxed(pattern).unwrap();
+        let plain = alternatives.iter().map(|text| text.replace(super::alternatives::NO_TEXT_NEXT, ""));
+        assert!(plain.into_iter().all(|text| syntax::parse(&text).is_ok()), "{name}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Classifying a block with the wide registers of x86-64, as the machine has them.
+#![allow(unsafe_code, reason = "loads of 64 bytes, and calls of what the machine was asked for first")]
+
+use std::arch::x86_64::{
+    __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask,
+    _mm512_loadu_si512, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_sub_epi8,
+};
+
+use super::Ends;
+use super::automaton::Automaton;
+use super::blocks::{BLOCK, Masks, fill_with};
+use super::family::Family;
+
+/// A way to find the ends of pieces: `blocks::fill` for one kind of machine.
+pub(super) type Fill = fn(&Family, &Automaton, &str, usize, &mut Ends) -> usize;
+
+/// The fastest way that this machine has.
+#[inline]
+pub(super) fn fill() -> Option<Fill> {
+    if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2") {
+        Some(|family, automaton, text, at, ends| {
+            // SAFETY: the machine has what the function is compiled for.
+            unsafe { fill_avx512(family, automaton, text, at, ends) }
+        })
+    } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+        Some(|family, automaton, text, at, ends| {
+            // SAFETY: the machine has what the function is compiled for.
+            unsafe { fill_avx2(family, automaton, text, at, ends) }
+        })
+    } else {
+        None
+    }
+}
+
+#[target_feature(enable = "avx512bw,bmi1,bmi2")]
+fn fill_avx512(family: &Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
+    fill_with(|block| avx512(block), family, automaton, text, at, ends)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn fill_avx2(family: &Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
+    fill_with(|block| avx2(block), family, automaton, text, at, ends)
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn avx512(block: &[u8; BLOCK]) -> Masks {
+    // SAFETY: the block has the 64 bytes that are read; nothing is asked of its alignment.
+    let bytes: __m512i = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let all = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
+    let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
+    let range = |first: u8, last: u8| _mm512_cmple_epu8_mask(_mm512_sub_epi8(bytes, all(first)), all(last - first));
+    let blank = is(b' ');
+    Masks {
+        upper: range(b'A', b'Z'),
+        lower: range(b'a', b'z'),
+        digit: range(b'0', b'9'),
+        space: range(b'\t', b'\r') | blank,
+        line_end: is(b'\n') | is(b'\r'),
+        blank,
+        apostrophe: is(b'\''),
+        slash: is(b'/'),
+        beyond: _mm512_movepi8_mask(bytes),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn avx2(block: &[u8; BLOCK]) -> Masks {
+    let half = |number: usize| -> __m256i {
+        // SAFETY: both halves lie in the block's 64 bytes; nothing is asked of their alignment.
+        unsafe { _mm256_loadu_si256(block.as_ptr().add(32 * number).cast()) }
+    };
+    let halves = [half(0), half(1)];
+    let mask = |of: &dyn Fn(__m256i) -> __m256i| {
+        let [low, high] = halves.map(|bytes| _mm256_movemask_epi8(of(bytes)).cast_unsigned());
+        u64::from(high) << 32 | u64::from(low)
+    };
+    let all = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
+    let is = |byte: u8| mask(&|bytes| _mm256_cmpeq_epi8(bytes, all(byte)));
+    let range = |first: u8, last: u8| {
+        mask(&|bytes| {
+            let from = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, all(first)), bytes);
+            let up_to = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, all(last)), bytes);
+            _mm256_and_si256(from, up_to)
+        })
+    };
+    let blank = is(b' ');
+    Masks {
+        upper: range(b'A', b'Z'),
+        lower: range(b'a', b'z'),
+        digit: range(b'0', b'9'),
+        space: range(b'\t', b'\r') | blank,
+        line_end: mask(&|bytes| {
+            _mm256_or_si256(_mm256_cmpeq_epi8(bytes, all(b'\n')), _mm256_cmpeq_epi8(bytes, all(b'\r')))
+        }),
+        blank,
+        apostrophe: is(b'\''),
+        slash: is(b'/'),
+        beyond: mask(&|bytes| bytes),
+    }
+}
+
+#[cfg(test)]
+pub(super) use for_tests::{all, classifiers};
+
+/// Everything that this machine has, by name.
+#[cfg(test)]
+mod for_tests {
+    use super::{BLOCK, Fill, Masks, avx2, avx512, fill_avx2, fill_avx512};
+
+    fn has(name: &str) -> bool {
+        match name {
+            "avx512" => is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2"),
+            _ => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
+        }
+    }
+
+    pub(in super::super) fn all() -> Vec<(&'static str, Fill)> {
+        // SAFETY: only those that the machine has are kept.
+        let ways: [(_, Fill); 2] = unsafe {
+            [
+                ("avx512", |family, automaton, text, at, ends| fill_avx512(family, automaton, text, at, ends)),
+                ("avx2", |family, automaton, text, at, ends| fill_avx2(family, automaton, text, at, ends)),
+            ]
+        };
+        ways.into_iter().filter(|(name, _)| has(name)).collect()
+    }
+
+    type Classify = fn(&[u8; BLOCK]) -> Masks;
+
+    pub(in super::super) fn classifiers() -> Vec<(&'static str, Classify)> {
+        // SAFETY: only those that the machine has are kept.
+        let ways: [(_, Classify); 2] = unsafe { [("avx512", |block| avx512(block)), ("avx2", |block| avx2(block))] };
+        ways.into_iter().filter(|(name, _)| has(name)).collect()
+    }
+}
