@@ -4,7 +4,9 @@
 //! ids, [`decode`] turns ids back; [`pipeline`] alone composes them. [`train`] makes the merges that a [`vocab`] is
 //! compiled from.
 
+mod cache;
 pub mod decode;
+pub mod encode;
 pub mod error;
 pub mod merge;
 pub mod normalize;

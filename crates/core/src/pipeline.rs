@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::encode::{Count, Model, Sink};
 use crate::error::{Error, Kind, Result};
-use crate::merge::{Merger, Scratch};
 use crate::normalize::Normalizer;
 use crate::parallel;
 use crate::segment::{Policy, Segmenter, Visit};
@@ -36,28 +36,6 @@ impl<'a> Span<'a> {
 /// One text of a batch: some spans.
 pub type Spans<'a> = Vec<Span<'a>>;
 
-/// Takes ids as they come.
-pub trait Sink {
-    /// Some ids, in order.
-    fn take(&mut self, ids: &[u32]);
-}
-
-impl Sink for Vec<u32> {
-    fn take(&mut self, ids: &[u32]) {
-        self.extend_from_slice(ids);
-    }
-}
-
-/// Counts ids and keeps none.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Count(pub u64);
-
-impl Sink for Count {
-    fn take(&mut self, ids: &[u32]) {
-        self.0 += ids.len() as u64;
-    }
-}
-
 /// Everything that a tokenizer is made of.
 pub struct Parts {
     /// Tokens and merges.
@@ -74,39 +52,11 @@ pub struct Parts {
 
 /// An immutable tokenizer: shared by threads, each call given its own options.
 pub struct Tokenizer {
-    vocab: Vocab,
+    model: Model,
     added: Vec<AddedToken>,
     added_by_content: HashMap<String, usize>,
     added_by_id: HashMap<u32, usize>,
     segmenter: Segmenter,
-}
-
-/// Merges each piece into a sink.
-struct Encoder<'a, S> {
-    vocab: &'a Vocab,
-    scratch: &'a mut Scratch,
-    /// The ids of one piece.
-    ids: Vec<u32>,
-    sink: &'a mut S,
-}
-
-impl<S: Sink> Visit for Encoder<'_, S> {
-    fn piece(&mut self, piece: &str) -> Result<()> {
-        let piece = piece.as_bytes();
-        if let Some(id) = self.vocab.whole(piece) {
-            self.sink.take(&[id]);
-            return Ok(());
-        }
-        self.ids.clear();
-        Merger::for_length(piece.len()).merge(self.vocab, piece, self.scratch, &mut self.ids)?;
-        self.sink.take(&self.ids);
-        Ok(())
-    }
-
-    fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
-        self.sink.take(&[token.id]);
-        Ok(())
-    }
 }
 
 /// Keeps the text of each segment.
@@ -138,27 +88,27 @@ impl Tokenizer {
         }
         let added_by_content = added.iter().enumerate().map(|(at, token)| (token.content.clone(), at)).collect();
         let added_by_id = added.iter().enumerate().map(|(at, token)| (token.id, at)).collect();
-        Ok(Self { vocab, added, added_by_content, added_by_id, segmenter })
+        Ok(Self { model: Model::new(vocab), added, added_by_content, added_by_id, segmenter })
     }
 
     /// The vocabulary of the model, without added tokens.
     #[must_use]
     pub fn vocab(&self) -> &Vocab {
-        &self.vocab
+        &self.model.vocab
     }
 
     /// The largest id plus one: the rows of an embedding.
     #[must_use]
     pub fn vocab_size(&self) -> u64 {
         let added = self.added.iter().map(|token| token.id).max();
-        self.vocab.ids().last().copied().max(added).map_or(0, |id| u64::from(id) + 1)
+        self.model.vocab.ids().last().copied().max(added).map_or(0, |id| u64::from(id) + 1)
     }
 
     /// The number of tokens; ids may have holes.
     #[must_use]
     pub fn token_count(&self) -> usize {
-        let outside = |token: &&AddedToken| self.vocab.token_bytes(token.id).is_none();
-        self.vocab.len() + self.added.iter().filter(outside).count()
+        let outside = |token: &&AddedToken| self.model.vocab.token_bytes(token.id).is_none();
+        self.model.vocab.len() + self.added.iter().filter(outside).count()
     }
 
     /// The added token with this content.
@@ -171,13 +121,16 @@ impl Tokenizer {
     #[must_use]
     pub fn token_id(&self, token: &[u8]) -> Option<u32> {
         let added = std::str::from_utf8(token).ok().and_then(|content| self.added_token(content));
-        added.map(|token| token.id).or_else(|| self.vocab.token_id(token))
+        added.map(|token| token.id).or_else(|| self.model.vocab.token_id(token))
     }
 
     /// The bytes of a token.
     #[must_use]
     pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
-        self.vocab.token_bytes(id).or_else(|| self.added_by_id.get(&id).map(|&at| self.added[at].content.as_bytes()))
+        self.model
+            .vocab
+            .token_bytes(id)
+            .or_else(|| self.added_by_id.get(&id).map(|&at| self.added[at].content.as_bytes()))
     }
 
     /// Whether the token with this id is special.
@@ -190,8 +143,8 @@ impl Tokenizer {
     ///
     /// # Errors
     /// `SpecialToken`, `Encode` and `Pattern`, with the position; `sink` then holds the ids of what comes before.
-    pub fn encode(&self, text: &str, policy: Policy, scratch: &mut Scratch, sink: &mut impl Sink) -> Result<()> {
-        self.segmenter.walk(text, policy, &mut Encoder { vocab: &self.vocab, scratch, ids: Vec::new(), sink })
+    pub fn encode(&self, text: &str, policy: Policy, sink: &mut impl Sink) -> Result<()> {
+        self.segmenter.walk(text, policy, &mut self.model.encoder(sink))
     }
 
     /// Encodes spans as one text, in which what text there is between two control spans is split as a whole.
@@ -199,15 +152,9 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::encode`], with the position in the joined text; `SpecialToken`, if a control span is no added
     /// token.
-    pub fn encode_spans(
-        &self,
-        spans: &[Span],
-        policy: Policy,
-        scratch: &mut Scratch,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
+    pub fn encode_spans(&self, spans: &[Span], policy: Policy, sink: &mut impl Sink) -> Result<()> {
         if let [Span::Text(text)] = *spans {
-            return self.encode(text, policy, scratch, sink);
+            return self.encode(text, policy, sink);
         }
         let mut joined = String::new();
         let mut run = Run { start: 0, left: None, right: None };
@@ -223,23 +170,16 @@ impl Tokenizer {
                 Error::new(Kind::SpecialToken, format!("{content:?} is not an added token of this tokenizer"))
                     .remedy("pass it as plain text, or use one of tok.special_tokens")
             })?;
-            self.encode_run(&joined, Run { right: Some(token), ..run }, policy, scratch, sink)?;
+            self.encode_run(&joined, Run { right: Some(token), ..run }, policy, sink)?;
             sink.take(&[token.id]);
             joined.push_str(content);
             run = Run { start: joined.len(), left: Some(token), right: None };
         }
-        self.encode_run(&joined, run, policy, scratch, sink)
+        self.encode_run(&joined, run, policy, sink)
     }
 
     /// Encodes the end of `joined`, less the white space that the control tokens beside it take.
-    fn encode_run(
-        &self,
-        joined: &str,
-        run: Run,
-        policy: Policy,
-        scratch: &mut Scratch,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
+    fn encode_run(&self, joined: &str, run: Run, policy: Policy, sink: &mut impl Sink) -> Result<()> {
         let mut text = &joined[run.start..];
         if run.right.is_some_and(|token| token.lstrip) {
             text = text.trim_end();
@@ -249,7 +189,7 @@ impl Tokenizer {
             start += text.len() - text.trim_start().len();
             text = text.trim_start();
         }
-        self.encode(text, policy, scratch, sink)
+        self.encode(text, policy, sink)
             .map_err(|error| Error { byte: error.byte.map(|byte| byte + start), ..error }.placed(joined))
     }
 
@@ -281,9 +221,7 @@ impl Tokenizer {
         let threads = if bytes < BYTES_FOR_THREADS { 1 } else { threads };
         let rows = parallel::map(texts.len(), threads, |row| {
             let mut sink = S::default();
-            self.encode_spans(&texts[row], policy, &mut Scratch::default(), &mut sink)
-                .map_err(|error| error.row(row))
-                .map(|()| sink)
+            self.encode_spans(&texts[row], policy, &mut sink).map_err(|error| error.row(row)).map(|()| sink)
         });
         rows.into_iter().collect()
     }

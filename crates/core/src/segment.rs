@@ -49,6 +49,17 @@ pub trait Visit {
     fn piece(&mut self, piece: &str) -> Result<()>;
     /// An added token, and the text that it took.
     fn added(&mut self, token: &AddedToken, text: &str) -> Result<()>;
+    /// The pieces that a pattern makes of `text` and that start in `range`, which starts at a boundary; returns where
+    /// the last one ends. Errors are placed in `text`.
+    fn pieces(&mut self, text: &str, pattern: &Pattern, range: Range<usize>) -> Result<usize> {
+        let mut pieces = pattern.pieces_from(text, range.start);
+        while pieces.at() < range.end {
+            let at = pieces.at();
+            let Some(piece) = pieces.next() else { break };
+            piece.and_then(|piece| self.piece(piece).map_err(|error| shifted(error, at)))?;
+        }
+        Ok(pieces.at())
+    }
 }
 
 /// The matchers of one group of added tokens: which of them are looked for depends on the call.
@@ -171,13 +182,7 @@ impl Segmenter {
             let policy = Policy { special: Treat::Match, added: Treat::Match };
             return self.walk_between(stretch, policy, visitor).map(|()| stretch.len());
         };
-        let mut pieces = pattern.pieces_from(stretch, range.start);
-        while pieces.at() < range.end {
-            let at = pieces.at();
-            let Some(piece) = pieces.next() else { break };
-            piece.and_then(|piece| walk_pieces(piece, inner, visitor)).map_err(|error| shifted(error, at))?;
-        }
-        Ok(pieces.at())
+        walk_range(stretch, pattern, inner, range, visitor)
     }
 
     /// Where a scan of a stretch that starts at about `near` has a boundary after `settle` pieces: very likely one of
@@ -245,18 +250,31 @@ fn walk_added<V: Visit>(
 
 fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {
     let Some((pattern, inner)) = patterns.split_first() else { return visitor.piece(text) };
-    let mut at = 0;
-    for piece in pattern.pieces(text) {
-        let piece = piece?;
-        let visited = if inner.is_empty() { visitor.piece(piece) } else { walk_pieces(piece, inner, visitor) };
-        visited.map_err(|error| shifted(error, at))?;
-        at += piece.len();
+    walk_range(text, pattern, inner, 0..text.len(), visitor).map(|_| ())
+}
+
+/// The pieces that start in a range of a text; returns where the last one ends.
+fn walk_range(
+    text: &str,
+    pattern: &Pattern,
+    inner: &[Pattern],
+    range: Range<usize>,
+    visitor: &mut impl Visit,
+) -> Result<usize> {
+    if inner.is_empty() {
+        return visitor.pieces(text, pattern, range);
     }
-    Ok(())
+    let mut pieces = pattern.pieces_from(text, range.start);
+    while pieces.at() < range.end {
+        let at = pieces.at();
+        let Some(piece) = pieces.next() else { break };
+        piece.and_then(|piece| walk_pieces(piece, inner, visitor).map_err(|error| shifted(error, at)))?;
+    }
+    Ok(pieces.at())
 }
 
 /// The same error, its place counted from `start` bytes further left.
-fn shifted(error: Error, start: usize) -> Error {
+pub(crate) fn shifted(error: Error, start: usize) -> Error {
     Error { byte: error.byte.map(|byte| byte + start), ..error }
 }
 

@@ -248,6 +248,14 @@ impl Vocab {
     }
 }
 
+impl Vocab {
+    /// The tokens that may be taken whole without merging, and their ids.
+    pub(crate) fn wholes(&self) -> impl Iterator<Item = (&[u8], u32)> + Clone {
+        let taken = |&index: &usize| self.whole[index];
+        (0..self.ids.len()).filter(taken).map(|index| (self.token_at(index), self.ids[index]))
+    }
+}
+
 fn hash(token: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(token);

@@ -1,9 +1,10 @@
 //! The tokenizer as a Python class. Long because its docstrings and signatures are Python's; no method does more than
 //! convert, call and map errors.
 
-use bytepair_core::merge::{Scratch, canonical_merges as canonical};
+use bytepair_core::encode::{Count, Sink};
+use bytepair_core::merge::canonical_merges as canonical;
 use bytepair_core::normalize::Normalizer;
-use bytepair_core::pipeline::{Count, Parts, Sink, Spans};
+use bytepair_core::pipeline::{Parts, Spans};
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::vocab::Semantics;
@@ -61,7 +62,7 @@ impl CoreTokenizer {
         let spans = spans(&parts);
         let run = || {
             let mut sink = S::default();
-            self.inner.encode_spans(&spans, said.policy(), &mut Scratch::default(), &mut sink).map(|()| sink)
+            self.inner.encode_spans(&spans, said.policy(), &mut sink).map(|()| sink)
         };
         let bytes: usize = spans.iter().map(|span| span.text().len()).sum();
         let result = if bytes < BYTES_TO_DETACH { run() } else { py.detach(run) };

@@ -210,7 +210,7 @@ impl Default for Ends {
 
 impl Ends {
     /// A block of text has at most 64 ends, and there is room for as many whenever a block is begun.
-    const MOST: usize = 128;
+    pub(crate) const MOST: usize = 128;
 
     pub(crate) fn as_slice(&self) -> &[usize] {
         &self.places[..self.count]
