@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::cache::hash;
-use crate::cache::recent::{self, Recent};
-use crate::cache::tokens::{self, Tokens};
+use crate::cache::recent::{Recent, Sought};
+use crate::cache::tokens::{self, Found, Tokens};
 use crate::error::Result;
 use crate::merge::{Merger, Scratch};
 use crate::segment::{Visit, shifted};
@@ -36,6 +35,9 @@ impl Sink for Count {
         self.0 += ids.len() as u64;
     }
 }
+
+/// How many pieces are looked for together among the recent ones.
+const TOGETHER: usize = 16;
 
 /// What a thread needs to merge pieces.
 #[derive(Default)]
@@ -99,31 +101,62 @@ impl<S> Drop for Encoder<'_, S> {
 }
 
 impl<S: Sink> Encoder<'_, S> {
-    /// The ids of a piece that the table of tokens does not have.
-    #[inline(never)]
-    fn merge(&mut self, piece: &[u8]) -> Result<()> {
-        let Model { vocab, pool, .. } = self.model;
+    /// Looks some pieces up, of which the first starts at `start`, and merges those that are not known.
+    fn encode(&mut self, text: &[u8], start: usize, ends: &[usize], found: &mut Found) -> Result<()> {
+        let Model { vocab, tokens, pool } = self.model;
+        tokens.get_many(text, start, ends, found);
+        let mut sent = 0;
+        let mut missing = found.missing().peekable();
+        if missing.peek().is_some() {
+            let workspace = &mut **self.workspace.get_or_insert_with(|| pool.take());
+            let mut sought = [const { Sought::NONE }; TOGETHER];
+            loop {
+                // As with the tokens: the memory of some is asked for while others are compared.
+                let mut count = 0;
+                for (number, sought) in missing.by_ref().zip(&mut sought) {
+                    let start = if number == 0 { start } else { ends[number - 1] };
+                    *sought = Sought::new(text, start, ends[number], number);
+                    workspace.recent.prepare(sought);
+                    count += 1;
+                }
+                for sought in &sought[..count] {
+                    if sent < sought.number {
+                        self.sink.take(&found.ids[sent..sought.number]);
+                    }
+                    sent = sought.number + 1;
+                    workspace.ids.clear();
+                    workspace
+                        .merge(vocab, sought)
+                        .map_err(|error| shifted(error, ends[sought.number] - sought.piece.len()))?;
+                    self.sink.take(&workspace.ids);
+                }
+                if count < TOGETHER {
+                    break;
+                }
+            }
+        }
+        self.sink.take(&found.ids[sent..ends.len()]);
+        Ok(())
+    }
+}
+
+impl Workspace {
+    /// Appends the ids of a piece that is not in the table of tokens.
+    #[inline]
+    fn merge(&mut self, vocab: &Vocab, sought: &Sought) -> Result<()> {
+        let Self { scratch, recent, ids } = self;
+        if recent.get(sought, ids) {
+            return Ok(());
+        }
+        let piece = sought.piece;
         if piece.len() > tokens::LONGEST
             && let Some(id) = vocab.whole(piece)
         {
-            self.sink.take(&[id]);
-            return Ok(());
-        }
-        let Workspace { scratch, recent, ids } = &mut **self.workspace.get_or_insert_with(|| pool.take());
-        ids.clear();
-        if piece.len() > recent::LONGEST {
-            Merger::for_length(piece.len()).merge(vocab, piece, scratch, ids)?;
-            self.sink.take(ids);
-            return Ok(());
-        }
-        let hash = hash(piece);
-        if let Some(known) = recent.get(piece, hash) {
-            ids.extend(known.iter().map(|id| u32::from_le_bytes(*id)));
+            ids.push(id);
         } else {
             Merger::for_length(piece.len()).merge(vocab, piece, scratch, ids)?;
-            recent.keep(piece, hash, ids);
         }
-        self.sink.take(ids);
+        recent.keep(sought, ids);
         Ok(())
     }
 }
@@ -131,15 +164,11 @@ impl<S: Sink> Encoder<'_, S> {
 impl<S: Sink> Visit for Encoder<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         let piece = piece.as_bytes();
-        if (1..=tokens::LONGEST).contains(&piece.len()) {
-            let tokens = &self.model.tokens;
-            let hash = tokens.prepare(piece, 0, piece.len());
-            if let Some(id) = tokens.get(piece, 0, piece.len(), hash) {
-                self.sink.take(&[id]);
-                return Ok(());
-            }
+        let mut found = Found::default();
+        if piece.is_empty() {
+            return Ok(());
         }
-        self.merge(piece)
+        self.encode(piece, 0, &[piece.len()], &mut found)
     }
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
@@ -147,67 +176,26 @@ impl<S: Sink> Visit for Encoder<'_, S> {
         Ok(())
     }
 
-    /// Many pieces at a time: while some are compared with what the table has, the lines of those after them are on
-    /// their way from memory.
     fn pieces(&mut self, text: &str, pattern: &Pattern, range: Range<usize>) -> Result<usize> {
         let bytes = text.as_bytes();
-        let tokens = &self.model.tokens;
         let mut scan = pattern.scan(text, range.start);
         let mut ends = Ends::default();
-        let mut hashes = [0; Ends::MOST];
-        let mut known = Known { ids: [0; Ends::MOST], count: 0 };
+        let mut found = Found::default();
         let mut start = range.start;
         while start < range.end {
             let filled = scan.fill(&mut ends);
-            if ends.as_slice().is_empty() {
+            let Some(&last) = ends.as_slice().last() else {
                 filled?;
                 break;
+            };
+            let mut ends = ends.as_slice();
+            if last > range.end {
+                // The first that ends at the range's end or later is the last that starts in it.
+                ends = &ends[..=ends.partition_point(|&end| end < range.end)];
             }
-            let mut first = start;
-            for (&end, hash) in ends.as_slice().iter().zip(&mut hashes) {
-                let length = end - first;
-                if length <= tokens::LONGEST {
-                    *hash = tokens.prepare(bytes, first, length);
-                }
-                first = end;
-            }
-            for (&end, &hash) in ends.as_slice().iter().zip(&hashes) {
-                if start >= range.end {
-                    break;
-                }
-                let length = end - start;
-                if length <= tokens::LONGEST
-                    && let Some(id) = tokens.get(bytes, start, length, hash)
-                {
-                    known.push(id);
-                } else {
-                    known.send(self.sink);
-                    self.merge(&bytes[start..end]).map_err(|error| shifted(error, start))?;
-                }
-                start = end;
-            }
-            known.send(self.sink);
+            self.encode(bytes, start, ends, &mut found)?;
+            start = ends.last().copied().unwrap_or(range.end);
         }
         Ok(start)
-    }
-}
-
-/// Ids of pieces that are tokens, sent on together.
-struct Known {
-    ids: [u32; Ends::MOST],
-    count: usize,
-}
-
-impl Known {
-    #[inline(always)]
-    fn push(&mut self, id: u32) {
-        // The mask spares a check of the bounds: between two sends there are no more pieces than places.
-        self.ids[self.count & (Ends::MOST - 1)] = id;
-        self.count += 1;
-    }
-
-    #[inline(always)]
-    fn send(&mut self, sink: &mut impl Sink) {
-        sink.take(&self.ids[..std::mem::take(&mut self.count)]);
     }
 }

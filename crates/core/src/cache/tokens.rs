@@ -4,6 +4,7 @@
 //! beforehand: four entries of up to 12 bytes, or two of up to 28, with id and length in the last four bytes.
 
 use super::mix;
+use crate::vocab::NO_ID;
 
 /// The longest token that is held, in bytes.
 pub(crate) const LONGEST: usize = LONG;
@@ -14,15 +15,72 @@ const LONG: usize = 28;
 /// Larger ids leave no room for the length.
 const MOST_IDS: u32 = 1 << 27;
 
-/// An id and its length, in the upper 32 bits of an entry's last word.
+/// Where the id is in an entry's last word, and the length above it.
 const ID: u64 = (MOST_IDS as u64 - 1) << 32;
+const LENGTH: u32 = 59;
+
+/// Set in the last entry of a line of short tokens if there was no room for all that belong there.
+const SENT_ON: u64 = 1 << 63;
+
+/// What is no part of the key in the last word of a short entry.
+const NO_KEY: u64 = ID | SENT_ON;
+
+/// How many pieces are looked up together.
+pub(crate) const MANY: usize = 128;
+
+/// A piece on its way through the table of short tokens.
+#[derive(Clone, Copy, Default)]
+struct Sought {
+    key: Key,
+    line: usize,
+}
+
+/// What became of the pieces that were looked up together.
+pub(crate) struct Found {
+    /// The id of each, or [`NO_ID`].
+    pub(crate) ids: [u32; MANY],
+    /// The numbers of those that were not found.
+    which: [u8; MANY],
+    missing: usize,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { ids: [NO_ID; MANY], which: [0; MANY], missing: 0 }
+    }
+}
+
+impl Found {
+    /// The numbers of the pieces that were not found, in order.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = usize> {
+        self.which[..self.missing].iter().map(|&number| usize::from(number))
+    }
+}
+
+fn id_of(word: u64) -> u32 {
+    (word >> 32) as u32 & (MOST_IDS - 1)
+}
 
 /// Entries of 16 bytes.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
-struct ShortLine {
-    low: [u64; 4],
-    high: [u64; 4],
+struct ShortLine([Key; 4]);
+
+/// The bytes of a short piece and its length; in an entry also its id.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(16))]
+struct Key(u64, u64);
+
+impl ShortLine {
+    /// The id of the entry with this key, or [`NO_ID`].
+    #[inline(always)]
+    fn find(&self, &Key(low, high): &Key) -> u32 {
+        // All four are compared without a branch, since which of them it is cannot be foreseen.
+        self.0.iter().fold(NO_ID, |id, entry| {
+            let differs = (entry.0 ^ low) | (entry.1 ^ high) & !NO_KEY;
+            if differs == 0 { id_of(entry.1) } else { id }
+        })
+    }
 }
 
 /// Entries of 32 bytes.
@@ -47,30 +105,31 @@ const FIRST_BYTES: [u128; 17] = {
     masks
 };
 
-/// The piece's bytes as two numbers; it has up to 12.
+/// The piece's bytes as two numbers; of a piece of more than 12 bytes a key that no token has.
 #[inline(always)]
-fn short_key(text: &[u8], start: usize, length: usize) -> (u64, u64) {
-    let words = match text.get(start..start + 16) {
-        Some(bytes) => bytes.first_chunk().copied().map_or(0, u128::from_le_bytes),
+fn short_key(text: &[u8], start: usize, length: usize) -> Key {
+    // A length that no entry has, beyond what the mask knows.
+    let length = length.min(SHORT + 1);
+    let words = match text[start..].first_chunk() {
+        Some(bytes) => u128::from_le_bytes(*bytes),
         None => padded(&text[start..start + length])[0],
     };
     let key = words & FIRST_BYTES[length];
-    (key as u64, (key >> 64) as u64 | (length as u64) << 59)
+    Key(key as u64, (key >> 64) as u64 & u64::from(u32::MAX) | (length as u64) << LENGTH)
 }
 
-/// The piece's bytes as four numbers; it has from 13 to 28.
+/// The piece's bytes as four numbers; it has up to 28.
 #[inline(always)]
-fn long_key(text: &[u8], start: usize, length: usize) -> [u64; 4] {
-    let [low, high] = match text.get(start..start + 32) {
+pub(super) fn long_key(text: &[u8], start: usize, length: usize) -> [u64; 4] {
+    let [low, high] = match text[start..].first_chunk::<32>() {
         Some(bytes) => {
             let (words, _) = bytes.as_chunks::<16>();
             [u128::from_le_bytes(words[0]), u128::from_le_bytes(words[1])]
         }
         None => padded(&text[start..start + length]),
     };
-    // Of 13 to 16 bytes none is in the second half.
-    let (low, high) = if length > 16 { (low, high & FIRST_BYTES[length - 16]) } else { (low & FIRST_BYTES[length], 0) };
-    [low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64 | (length as u64) << 59]
+    let (low, high) = (low & FIRST_BYTES[length.min(16)], high & FIRST_BYTES[length.saturating_sub(16)]);
+    [low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64 | (length as u64) << LENGTH]
 }
 
 #[cold]
@@ -86,7 +145,7 @@ fn lines(entries: usize, a_line: usize) -> usize {
 }
 
 #[inline(always)]
-fn short_hash((low, high): (u64, u64)) -> u64 {
+fn short_hash(Key(low, high): Key) -> u64 {
     mix(low, high)
 }
 
@@ -115,14 +174,14 @@ impl Tokens {
 
     fn insert(&mut self, token: &[u8], id: u64) {
         if token.len() <= SHORT {
-            let (low, high) = short_key(token, 0, token.len());
-            let mut line = self.short_line(short_hash((low, high)));
+            let key = short_key(token, 0, token.len());
+            let mut line = self.short_line(short_hash(key));
             loop {
-                let ShortLine { low: lows, high: highs } = &mut self.short[line];
-                if let Some(free) = highs.iter().position(|&high| high == 0) {
-                    (lows[free], highs[free]) = (low, high | id);
+                if let Some(free) = self.short[line].0.iter_mut().find(|entry| entry.1 == 0) {
+                    *free = Key(key.0, key.1 | id);
                     return;
                 }
+                self.short[line].0[3].1 |= SENT_ON;
                 line = (line + 1) & (self.short.len() - 1);
             }
         }
@@ -148,63 +207,113 @@ impl Tokens {
         hash as usize & (self.long.len() - 1)
     }
 
-    /// The hash of a piece of up to [`LONGEST`] bytes, whose line is asked for from memory on the way.
-    #[inline(always)]
-    pub(crate) fn prepare(&self, text: &[u8], start: usize, length: usize) -> u64 {
-        if length <= SHORT {
-            let hash = short_hash(short_key(text, start, length));
-            prefetch(&self.short, self.short_line(hash));
-            hash
-        } else {
-            let hash = long_hash(long_key(text, start, length));
-            prefetch(&self.long, self.long_line(hash));
-            hash
+    /// Looks up many pieces: the ids of those that are found, and which are not. All of them end in `ends`, the first
+    /// one starts at `start`; none is empty.
+    ///
+    /// Most pieces are short, and in the first line if at all: they are all looked for there, without a branch.
+    #[inline]
+    pub(crate) fn get_many(&self, text: &[u8], start: usize, ends: &[usize], found: &mut Found) {
+        #[cfg(target_arch = "x86_64")]
+        if x86::is_there() {
+            // SAFETY: the machine has what the function is compiled for.
+            #[allow(unsafe_code, reason = "the call of what the machine was asked for first")]
+            unsafe {
+                x86::get_many(self, text, start, ends, found);
+            }
+            return;
         }
+        self.get_many_with(text, start, ends, found, ShortLine::find);
     }
 
-    /// The id of the piece `text[start..start + length]`, which has 1 to [`LONGEST`] bytes and this hash.
+    /// [`Tokens::get_many`] with one way of comparing a line.
     #[inline(always)]
-    pub(crate) fn get(&self, text: &[u8], start: usize, length: usize, hash: u64) -> Option<u32> {
-        if length <= SHORT {
-            self.get_short(text, start, length, hash)
-        } else {
-            self.get_long(text, start, length, hash)
+    fn get_many_with(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        found: &mut Found,
+        find: impl Fn(&ShortLine, &Key) -> u32,
+    ) {
+        // While some pieces are compared, the lines of all of them are on their way from memory.
+        let mut sought = [Sought::default(); MANY];
+        let mut at = start;
+        for (&end, sought) in ends.iter().zip(&mut sought) {
+            let key = short_key(text, at, end - at);
+            let line = self.short_line(short_hash(key));
+            prefetch(&self.short, line);
+            *sought = Sought { key, line };
+            at = end;
         }
+        let mut missing = 0;
+        for (number, (_, sought)) in ends.iter().zip(&sought).enumerate() {
+            let id = find(&self.short[sought.line], &sought.key);
+            found.ids[number] = id;
+            found.which[missing & (MANY - 1)] = number as u8;
+            missing += usize::from(id == NO_ID);
+        }
+        found.missing = missing;
+        self.get_rest(text, start, ends, &mut sought, found);
     }
 
-    #[inline(always)]
-    fn get_short(&self, text: &[u8], start: usize, length: usize, hash: u64) -> Option<u32> {
-        let (low, high) = short_key(text, start, length);
-        let mut at = self.short_line(hash);
-        loop {
-            let line = &self.short[at];
-            // All four are compared without a branch, since which of them it is cannot be foreseen.
-            let mut found = 0;
-            for way in 0..4 {
-                let differs = (line.low[way] ^ low) | (line.high[way] ^ high) & !ID;
-                found |= u32::from(differs == 0) << way;
+    /// Looks for those that were not in the first short line: in the next ones, or among the long ones.
+    #[inline(never)]
+    fn get_rest(&self, text: &[u8], start: usize, ends: &[usize], sought: &mut [Sought; MANY], found: &mut Found) {
+        let piece = |number: usize| {
+            let start = if number == 0 { start } else { ends[number - 1] };
+            (start, ends[number] - start)
+        };
+        for number in found.missing() {
+            let (at, length) = piece(number);
+            if (SHORT + 1..=LONG).contains(&length) {
+                sought[number].line = self.long_line(long_hash(long_key(text, at, length)));
+                prefetch(&self.long, sought[number].line);
             }
-            if found != 0 {
-                return Some((line.high[found.trailing_zeros() as usize & 3] >> 32) as u32 & (MOST_IDS - 1));
+        }
+        let mut missing = 0;
+        for which in 0..found.missing {
+            let number = usize::from(found.which[which]);
+            let (at, length) = piece(number);
+            let Sought { key, line } = sought[number];
+            let id = match length {
+                ..=SHORT => self.get_short(key, line),
+                ..=LONG => self.get_long(long_key(text, at, length), line),
+                _ => None,
+            };
+            if let Some(id) = id {
+                found.ids[number] = id;
+            } else {
+                found.which[missing] = number as u8;
+                missing += 1;
             }
-            // A line with room has sent nothing on to the next one.
-            if line.high[3] == 0 {
-                return None;
-            }
+        }
+        found.missing = missing;
+    }
+
+    /// The id of a short piece that is not in its first line.
+    #[inline]
+    fn get_short(&self, key: Key, first_line: usize) -> Option<u32> {
+        let mut at = first_line;
+        // A line that was full has sent entries on to the next one.
+        while self.short[at].0[3].1 & SENT_ON != 0 {
             at = (at + 1) & (self.short.len() - 1);
+            let id = self.short[at].find(&key);
+            if id != NO_ID {
+                return Some(id);
+            }
         }
+        None
     }
 
-    #[inline(always)]
-    fn get_long(&self, text: &[u8], start: usize, length: usize, hash: u64) -> Option<u32> {
-        let key = long_key(text, start, length);
-        let mut at = self.long_line(hash);
+    #[inline]
+    fn get_long(&self, key: [u64; 4], first_line: usize) -> Option<u32> {
+        let mut at = first_line;
         loop {
             for entry in &self.long[at].0 {
                 let differs =
                     (entry[0] ^ key[0]) | (entry[1] ^ key[1]) | (entry[2] ^ key[2]) | (entry[3] ^ key[3]) & !ID;
                 if differs == 0 {
-                    return Some((entry[3] >> 32) as u32 & (MOST_IDS - 1));
+                    return Some(id_of(entry[3]));
                 }
                 if entry[3] == 0 {
                     return None;
@@ -220,9 +329,48 @@ impl Tokens {
     }
 }
 
+/// The look-up of many pieces with registers of 64 bytes, each of which holds a line.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "loads of lines of 64 bytes")]
+mod x86 {
+    use std::arch::x86_64::{
+        _mm_load_si128, _mm512_broadcast_i32x4, _mm512_load_si512, _mm512_set_epi64, _mm512_test_epi64_mask,
+        _mm512_xor_si512,
+    };
+
+    use super::{Found, Key, NO_ID, NO_KEY, ShortLine, Tokens, id_of};
+
+    #[inline]
+    pub(super) fn is_there() -> bool {
+        is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("bmi2")
+    }
+
+    #[target_feature(enable = "avx512f,bmi1,bmi2")]
+    pub(super) fn get_many(tokens: &Tokens, text: &[u8], start: usize, ends: &[usize], found: &mut Found) {
+        tokens.get_many_with(text, start, ends, found, |line, key| find(line, key));
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,bmi1")]
+    fn find(line: &ShortLine, key: &Key) -> u32 {
+        // SAFETY: a line has the 64 bytes that are read, and their alignment.
+        let entries = unsafe { _mm512_load_si512(line.0.as_ptr().cast()) };
+        // SAFETY: a key has the 16 bytes that are read, and their alignment.
+        let key = _mm512_broadcast_i32x4(unsafe { _mm_load_si128(std::ptr::from_ref(key).cast()) });
+        let rest = (!NO_KEY).cast_signed();
+        let compared = _mm512_set_epi64(rest, -1, rest, -1, rest, -1, rest, -1);
+        let differs = u32::from(_mm512_test_epi64_mask(_mm512_xor_si512(entries, key), compared));
+        // Two bits for each entry, both of them zero where it is the one.
+        let is = !(differs | differs >> 1) & 0b0101_0101;
+        let entry = line.0[(is.trailing_zeros() as usize >> 1) & 3];
+        if is == 0 { NO_ID } else { id_of(entry.1) }
+    }
+}
+
+/// Asks for a cache line beforehand.
 #[inline(always)]
 #[allow(unsafe_code, reason = "asking for a cache line is no access")]
-fn prefetch<T>(lines: &[T], line: usize) {
+pub(super) fn prefetch<T>(lines: &[T], line: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -244,7 +392,19 @@ mod tests {
             .collect();
         let table = Tokens::new(tokens.iter().map(Vec::as_slice).zip(0..));
         let get = |text: &[u8], start: usize, length: usize| {
-            table.get(text, start, length, table.prepare(text, start, length))
+            let mut ways: Vec<fn(&Tokens, &[u8], usize, &[usize], &mut Found)> =
+                vec![|table, text, start, ends, found| {
+                    table.get_many_with(text, start, ends, found, ShortLine::find);
+                }];
+            ways.push(Tokens::get_many);
+            let ids = ways.into_iter().map(|get_many| {
+                let mut found = Found::default();
+                get_many(&table, text, start, &[start + length], &mut found);
+                found.missing().next().is_none().then_some(found.ids[0])
+            });
+            let ids: Vec<_> = ids.collect();
+            assert_eq!(ids[0], ids[1]);
+            ids[0]
         };
         for (id, token) in (0..).zip(&tokens).filter(|(_, token)| token.len() <= LONGEST) {
             for (before, after) in [(0, 0), (1, 3), (7, 40), (0, 15), (0, 31)] {
@@ -265,13 +425,19 @@ mod tests {
     #[test]
     fn ids_that_leave_no_room_for_the_length_are_left_out() {
         let table = Tokens::new([(&b"a"[..], MOST_IDS - 1), (b"b", MOST_IDS)].into_iter());
-        let get = |text: &[u8]| table.get(text, 0, 1, table.prepare(text, 0, 1));
+        let get = |text: &[u8]| {
+            let mut found = Found::default();
+            table.get_many(text, 0, &[1], &mut found);
+            found.missing().next().is_none().then_some(found.ids[0])
+        };
         assert_eq!((get(b"a"), get(b"b")), (Some(MOST_IDS - 1), None));
     }
 
     #[test]
     fn an_empty_table_finds_nothing() {
         let table = Tokens::new(std::iter::empty());
-        assert_eq!(table.get(b"a", 0, 1, table.prepare(b"a", 0, 1)), None);
+        let mut found = Found::default();
+        table.get_many(b"ab", 0, &[1, 2], &mut found);
+        assert_eq!(found.missing().collect::<Vec<_>>(), [0, 1]);
     }
 }
