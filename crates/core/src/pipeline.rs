@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Kind, Result};
-use crate::merge::{Merger, Scratch};
+use crate::merge::{self, Scratch};
 use crate::normalize::Normalizer;
 use crate::parallel;
 use crate::segment::{Policy, Segmenter, Visit};
@@ -98,7 +98,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
             return Ok(());
         }
         self.ids.clear();
-        Merger::for_length(piece.len()).merge(self.vocab, piece, self.scratch, &mut self.ids)?;
+        merge::encode(self.vocab, piece, self.scratch, &mut self.ids)?;
         self.sink.take(&self.ids);
         Ok(())
     }

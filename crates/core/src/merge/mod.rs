@@ -3,18 +3,21 @@
 
 mod heap;
 mod naive;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod real_tests;
+mod short;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
 
 use crate::error::{Error, Kind, Result};
-use crate::vocab::{NO_ID, Vocab};
-
-/// Longer pieces, in bytes, go to the heap. The two are equally fast at about 40 bytes of multilingual text and at about
-/// 110 of English: measured, see docs/performance.md.
-const SCAN_UP_TO: usize = 64;
+use crate::vocab::{FIRST, NO_ID, NONE, Vocab};
 
 /// The algorithms by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merger {
-    /// Scan all pairs for the lowest rank, merge, again: quadratic, and the fastest on short pieces.
+    /// Scan all pairs for the lowest rank, merge, again: quadratic, and the definition.
     Naive,
     /// A heap of pairs over a linked list: n log n on every input and every vocabulary.
     Heap,
@@ -23,15 +26,28 @@ pub enum Merger {
 /// Buffers that a caller keeps between pieces, so that merging allocates nothing.
 #[derive(Default)]
 pub struct Scratch {
+    symbols: Vec<u32>,
     naive: naive::Buffers,
     heap: heap::Buffers,
 }
 
+/// Appends the ids of `piece` to `ids`, by what is fastest for it.
+///
+/// # Errors
+/// `Encode`, with the position in the piece, if one of its bytes has no token.
+pub fn encode(vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+    check(vocab, piece)?;
+    if short::merge(vocab, piece, ids) {
+        return Ok(());
+    }
+    Merger::Heap.merge(vocab, piece, scratch, ids)
+}
+
 impl Merger {
-    /// The algorithm that is fastest for a piece of this many bytes.
+    /// Whether this algorithm is exact on this vocabulary, or inexact by design.
     #[must_use]
-    pub fn for_length(bytes: usize) -> Self {
-        if bytes <= SCAN_UP_TO { Self::Naive } else { Self::Heap }
+    pub fn serves(self, _vocab: &Vocab) -> bool {
+        true
     }
 
     /// Appends the ids of `piece` to `ids`.
@@ -49,12 +65,34 @@ impl Merger {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn merge(self, vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
-        if u32::try_from(piece.len()).is_err() {
-            return Err(Error::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern").at(0));
-        }
+        check(vocab, piece)?;
+        let symbols = &mut scratch.symbols;
+        symbols.clear();
+        symbols.extend(piece.iter().map(|&byte| u32::from(byte)));
         match self {
-            Self::Naive => naive::merge(vocab, piece, naive::NO_RANK, &mut scratch.naive, ids),
-            Self::Heap => heap::merge(vocab, piece, &mut scratch.heap, ids),
+            Self::Naive => naive::merge(vocab.rules(), NONE, &mut scratch.naive, symbols),
+            Self::Heap => heap::merge(vocab.rules(), &mut scratch.heap, symbols),
+        }
+        ids.extend(symbols.iter().map(|&symbol| vocab.rules().id(symbol)));
+        Ok(())
+    }
+}
+
+/// Whether each byte of a piece has a token, and places can be counted.
+#[inline]
+fn check(vocab: &Vocab, piece: &[u8]) -> Result<()> {
+    if u32::try_from(piece.len()).is_err() {
+        return Err(Error::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern").at(0));
+    }
+    if !vocab.rules().lacks_bytes() {
+        return Ok(());
+    }
+    match piece.iter().position(|&byte| vocab.byte_id(byte) == NO_ID) {
+        None => Ok(()),
+        Some(at) => {
+            let what = format!("byte 0x{:02X} has no token in this vocabulary", piece[at]);
+            let error = Error::new(Kind::Encode, what);
+            Err(error.remedy("use a vocabulary that holds all 256 bytes, or remove the character").at(at))
         }
     }
 }
@@ -78,16 +116,21 @@ impl Merger {
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn canonical_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
-    let mut buffers = naive::Buffers::default();
-    let mut parts = Vec::new();
+    let rules = vocab.rules();
     let mut merges = Vec::new();
-    for &id in vocab.ids() {
-        let token = vocab.token_bytes(id).unwrap_or_default();
+    for (index, &id) in vocab.ids().iter().enumerate() {
+        let token = vocab.token_at(index);
         if token.len() == 1 {
             continue;
         }
-        parts.clear();
-        naive::merge(vocab, token, id, &mut buffers, &mut parts)?;
+        if let Some([left, right]) = rules.parts(rules.symbol(index)) {
+            merges.push((rules.id(left), rules.id(right)));
+            continue;
+        }
+        check(vocab, token)?;
+        let mut parts: Vec<_> = token.iter().map(|&byte| u32::from(byte)).collect();
+        let limit = FIRST + merges.len() as u32;
+        naive::merge(rules, limit, &mut naive::Buffers::default(), &mut parts);
         let [left, right] = *parts.as_slice() else {
             let shown = String::from_utf8_lossy(token);
             let what = format!("no merge of two tokens makes {shown:?} (id {id}): it is left in {} parts", parts.len());
@@ -95,75 +138,7 @@ pub fn canonical_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
                 Error::new(Kind::Format, what).remedy("keep the ranks: save as tiktoken or as the native format")
             );
         };
-        merges.push((left, right));
+        merges.push((rules.id(left), rules.id(right)));
     }
     Ok(merges)
-}
-
-/// The id of each byte of a piece: where merging starts.
-fn byte_ids<'a>(vocab: &'a Vocab, piece: &'a [u8]) -> impl Iterator<Item = Result<u32>> + 'a {
-    piece.iter().enumerate().map(|(at, &byte)| match vocab.byte_id(byte) {
-        NO_ID => {
-            let error = Error::new(Kind::Encode, format!("byte 0x{byte:02X} has no token in this vocabulary"));
-            Err(error.remedy("use a vocabulary that holds all 256 bytes, or remove the character").at(at))
-        }
-        id => Ok(id),
-    })
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-    use crate::vocab::Semantics;
-
-    fn all_ways(vocab: &Vocab, piece: &[u8]) -> Vec<u32> {
-        let mut scratch = Scratch::default();
-        let mut naive = Vec::new();
-        Merger::Naive.merge(vocab, piece, &mut scratch, &mut naive).unwrap();
-        let mut heap = Vec::new();
-        Merger::Heap.merge(vocab, piece, &mut scratch, &mut heap).unwrap();
-        assert_eq!(naive, heap, "{piece:?}");
-        naive
-    }
-
-    #[test]
-    fn the_example_of_the_bpe_crate() {
-        let tokens: [&[u8]; 9] = [b"a", b"b", b"c", b"ab", b"cb", b"ac", b"bb", b"cbb", b"acbb"];
-        let vocab = Vocab::new(&tokens, &[0, 1, 2, 3, 4, 5, 6, 7, 8], Semantics::Ranks).unwrap();
-        assert_eq!(all_ways(&vocab, b"abacb"), [3, 0, 4]);
-        assert_eq!(all_ways(&vocab, b"abacbb"), [3, 8]);
-        let last = |piece: &[u8]| *all_ways(&vocab, piece).last().unwrap();
-        assert_eq!((1..=6).map(|end| last(&b"abacbb"[..end])).collect::<Vec<_>>(), [0, 3, 0, 5, 4, 8]);
-    }
-
-    #[test]
-    fn naive_and_heap_agree_on_every_short_piece_of_two_letters() {
-        let tokens: [&[u8]; 8] = [b"a", b"b", b"aa", b"ba", b"aab", b"bb", b"baa", b"aaaa"];
-        let ids = [0, 1, 2, 3, 4, 5, 6, 7];
-        let merges = vec![(0, 0), (1, 0), (2, 1), (1, 1), (3, 0), (2, 2)];
-        for semantics in [Semantics::Ranks, Semantics::Merges { pairs: merges, ignore_merges: false }] {
-            let vocab = Vocab::new(&tokens, &ids, semantics).unwrap();
-            for length in 0..=12 {
-                for bits in 0..1_u32 << length {
-                    let piece: Vec<u8> = (0..length).map(|i| b'a' + (bits >> i & 1) as u8).collect();
-                    let joined: Vec<u8> = all_ways(&vocab, &piece)
-                        .iter()
-                        .flat_map(|&id| vocab.token_bytes(id).unwrap())
-                        .copied()
-                        .collect();
-                    assert_eq!(joined, piece);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_byte_without_a_token_is_placed() {
-        let vocab = Vocab::new(&[b"a"], &[0], Semantics::Ranks).unwrap();
-        for merger in [Merger::Naive, Merger::Heap] {
-            let error = merger.merge(&vocab, b"aab", &mut Scratch::default(), &mut Vec::new()).unwrap_err();
-            assert_eq!((error.kind, error.byte), (Kind::Encode, Some(2)));
-        }
-    }
 }
