@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::merge::{self, Scratch};
 
 use characters::Characters;
-pub(crate) use pairs::NONE;
+pub(crate) use pairs::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
 use tokens::Tokens;
 

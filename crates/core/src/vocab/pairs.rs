@@ -1,6 +1,6 @@
 //! What each pair of symbols merges into: a hash table of one word an entry, and a plain table for pairs of bytes.
 
-/// A symbol that no pair has, and the value of a pair that does not merge.
+/// The value of a pair that does not merge, and of what has no symbol.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Symbols are below this, so that a pair and its value are one word.
@@ -12,8 +12,14 @@ pub(crate) const VALUES: usize = 1 << VALUE_BITS;
 const SYMBOL_BITS: u32 = 21;
 const VALUE_BITS: u32 = 22;
 
+/// A symbol that is none and merges with none, but may be asked for.
+pub(crate) const NOTHING: u32 = SYMBOLS as u32 - 1;
+
 /// No pair is here. It is no entry, since the pairs that it could be of have the symbol `SYMBOLS - 1`.
 const EMPTY: u64 = u64::MAX;
+
+/// Slots for each word of `seen`: four bits a slot.
+const SLOTS_A_WORD: usize = 16;
 
 /// 2^64 over the golden ratio: multiplying by it spreads what is close together.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -24,8 +30,9 @@ pub(super) struct PairTable {
     slots: Vec<u64>,
     entries: usize,
     shift: u32,
+    /// A bit for each pair, by two more bits of its hash than the slot has: most pairs that do not merge are known
+    /// here, in an eighth of the memory.
     seen: Vec<u64>,
-    seen_shift: u32,
     /// The values of pairs of bytes: the first round of a merge asks for nothing else.
     bytes: Box<[u32]>,
 }
@@ -37,8 +44,7 @@ impl PairTable {
         Self {
             slots: vec![EMPTY; slots],
             entries: 0,
-            seen: vec![0; slots / 16],
-            seen_shift: 62 - slots.trailing_zeros(),
+            seen: vec![0; slots / SLOTS_A_WORD],
             shift: u64::BITS - slots.trailing_zeros(),
             bytes: vec![NONE; 1 << 16].into_boxed_slice(),
         }
@@ -50,21 +56,21 @@ impl PairTable {
         if (left | right) < 256 {
             return self.bytes[(left << 8 | right) as usize];
         }
+        self.of_longer(left, right)
+    }
+
+    /// The value of a pair of which one symbol at least is no byte, or [`NONE`].
+    #[inline]
+    pub(super) fn of_longer(&self, left: u32, right: u32) -> u32 {
         let key = key(left, right);
-        let hash = key.wrapping_mul(SPREAD) >> self.seen_shift;
-        if self.seen[(hash >> 6) as usize & (self.seen.len() - 1)] >> (hash & 63) & 1 == 0 {
+        let (word, bit) = self.seen_at(key);
+        if self.seen[word] >> bit & 1 == 0 {
             return NONE;
         }
         match self.slots[self.slot(key)] {
             EMPTY => NONE,
             entry => entry as u32 & (VALUES as u32 - 1),
         }
-    }
-
-    /// The value of a pair of bytes, or [`NONE`].
-    #[inline]
-    pub(super) fn of_bytes(&self, left: u8, right: u8) -> u32 {
-        self.bytes[usize::from(left) << 8 | usize::from(right)]
     }
 
     /// Gives a pair a value, in place of the one it has, which is returned.
@@ -78,9 +84,7 @@ impl PairTable {
         let key = key(left, right);
         let slot = self.slot(key);
         let before = std::mem::replace(&mut self.slots[slot], key << VALUE_BITS | u64::from(value));
-        let hash = key.wrapping_mul(SPREAD) >> self.seen_shift;
-        let mask = self.seen.len() - 1;
-        self.seen[(hash >> 6) as usize & mask] |= 1 << (hash & 63);
+        self.see(key);
         if before == EMPTY {
             self.entries += 1;
             return NONE;
@@ -91,12 +95,26 @@ impl PairTable {
     fn grow(&mut self) {
         let larger = vec![EMPTY; self.slots.len() * 2];
         self.shift -= 1;
+        self.seen = vec![0; larger.len() / SLOTS_A_WORD];
         for entry in std::mem::replace(&mut self.slots, larger) {
             if entry != EMPTY {
+                self.see(entry >> VALUE_BITS);
                 let slot = self.slot(entry >> VALUE_BITS);
                 self.slots[slot] = entry;
             }
         }
+    }
+
+    fn see(&mut self, key: u64) {
+        let (word, bit) = self.seen_at(key);
+        self.seen[word] |= 1 << bit;
+    }
+
+    /// Where the bit of a pair is.
+    #[inline]
+    fn seen_at(&self, key: u64) -> (usize, u32) {
+        let hash = key.wrapping_mul(SPREAD) >> (self.shift - 2);
+        ((hash >> 6) as usize & (self.seen.len() - 1), hash as u32 & 63)
     }
 
     /// Where a pair stands, or would.

@@ -67,10 +67,10 @@ impl Rules {
         self.pairs.get(left, right)
     }
 
-    /// The value of a pair of bytes.
+    /// The value of a pair of which one symbol at least is no byte.
     #[inline]
-    pub(crate) fn value_of_bytes(&self, left: u8, right: u8) -> u32 {
-        self.pairs.of_bytes(left, right)
+    pub(crate) fn value_of_longer(&self, left: u32, right: u32) -> u32 {
+        self.pairs.of_longer(left, right)
     }
 
     /// The symbol that a pair of this value becomes.
