@@ -1,18 +1,26 @@
-//! Piece -> ids. One algorithm a file, all with the same result: the lowest-ranked pair merges first, of equal ones the
-//! leftmost, until no pair is left.
+//! Piece -> ids. One algorithm a file; all but two have the same result: the lowest-ranked pair merges first, of equal
+//! ones the leftmost, until no pair is left.
 
+mod backtrack;
+mod greedy;
 mod heap;
+mod minimal;
 mod naive;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_tests;
 mod short;
+mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
 
 use crate::error::{Error, Kind, Result};
-use crate::vocab::{FIRST, NO_ID, NONE, Vocab};
+use crate::vocab::{Beginnings, FIRST, NO_ID, NONE, Vocab};
+
+/// Vocabularies with longer tokens, in bytes, are left to the heap: looking for tokens at each place of a long piece
+/// could take that long each time.
+const LONGEST_LOOKED_FOR: usize = 1024;
 
 /// The algorithms by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +29,14 @@ pub enum Merger {
     Naive,
     /// A heap of pairs over a linked list: n log n on every input and every vocabulary.
     Heap,
+    /// The last token of every prefix, by dynamic programming: linear, for proper vocabularies.
+    Table,
+    /// The longest token that fits the one before, going back where none does: linear, for proper vocabularies.
+    Backtrack,
+    /// The longest token that begins here, again and again: not what merging gives.
+    Greedy,
+    /// The fewest tokens that spell the piece: not what merging gives.
+    Minimal,
 }
 
 /// Buffers that a caller keeps between pieces, so that merging allocates nothing.
@@ -29,31 +45,85 @@ pub struct Scratch {
     symbols: Vec<u32>,
     naive: naive::Buffers,
     heap: heap::Buffers,
+    table: table::Buffers,
+    backtrack: backtrack::Buffers,
+    minimal: minimal::Buffers,
+    beginnings: Beginnings,
 }
 
-/// Appends the ids of `piece` to `ids`, by what is fastest for it.
+/// Appends the ids of `piece` to `ids`, by what is fastest for it: a scan for short pieces, then `backtrack` if the
+/// vocabulary is proper, else `heap`.
+///
+/// Time: linear in the piece; n log n for vocabularies that are not proper.
 ///
 /// # Errors
 /// `Encode`, with the position in the piece, if one of its bytes has no token.
+///
+/// ```
+/// use bytepair_core::merge::{Scratch, encode};
+/// use bytepair_core::vocab::{Semantics, Vocab};
+/// let vocab = Vocab::new(&[b"a", b"b", b"c", b"bc", b"ab"], &[0, 1, 2, 3, 4], Semantics::Ranks)?;
+/// let mut ids = Vec::new();
+/// encode(&vocab, b"abc", &mut Scratch::default(), &mut ids)?;
+/// assert_eq!(ids, [0, 3]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
 pub fn encode(vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
     check(vocab, piece)?;
     if short::merge(vocab, piece, ids) {
         return Ok(());
     }
-    Merger::Heap.merge(vocab, piece, scratch, ids)
+    let linear = vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR;
+    let merger = if linear { Merger::Backtrack } else { Merger::Heap };
+    merger.merge(vocab, piece, scratch, ids)
 }
 
 impl Merger {
-    /// Whether this algorithm is exact on this vocabulary, or inexact by design.
+    /// All, by name.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("naive", Self::Naive),
+        ("heap", Self::Heap),
+        ("table", Self::Table),
+        ("backtrack", Self::Backtrack),
+        ("greedy", Self::Greedy),
+        ("minimal", Self::Minimal),
+    ];
+
+    /// The algorithm of this name.
     #[must_use]
-    pub fn serves(self, _vocab: &Vocab) -> bool {
-        true
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find_map(|(known, merger)| (known == name).then_some(merger))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+
+    /// Whether it gives what merging the lowest pair first gives.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        !matches!(self, Self::Greedy | Self::Minimal)
+    }
+
+    /// Whether it gives what it promises with this vocabulary.
+    ///
+    /// # Errors
+    /// `Format`, for `table` and `backtrack` if the vocabulary is not proper.
+    pub fn check(self, vocab: &Vocab) -> Result<()> {
+        if vocab.is_proper() || !matches!(self, Self::Table | Self::Backtrack) {
+            return Ok(());
+        }
+        let what =
+            format!("{:?} is exact only where each token is made by one pair, which is not so here", self.name());
+        Err(Error::new(Kind::Format, what).remedy("use \"heap\", which is exact for every vocabulary"))
     }
 
     /// Appends the ids of `piece` to `ids`.
     ///
     /// # Errors
-    /// `Encode`, with the position in the piece, if one of its bytes has no token.
+    /// `Encode`, with the position in the piece, if one of its bytes has no token; those of [`Merger::check`].
     ///
     /// ```
     /// use bytepair_core::merge::{Merger, Scratch};
@@ -61,10 +131,12 @@ impl Merger {
     /// let vocab = Vocab::new(&[b"a", b"b", b"c", b"bc", b"ab"], &[0, 1, 2, 3, 4], Semantics::Ranks)?;
     /// let mut ids = Vec::new();
     /// Merger::Heap.merge(&vocab, b"abc", &mut Scratch::default(), &mut ids)?;
-    /// assert_eq!(ids, [0, 3]);
+    /// Merger::Greedy.merge(&vocab, b"abc", &mut Scratch::default(), &mut ids)?;
+    /// assert_eq!(ids, [0, 3, 4, 2]);
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn merge(self, vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+        self.check(vocab)?;
         check(vocab, piece)?;
         let symbols = &mut scratch.symbols;
         symbols.clear();
@@ -72,6 +144,16 @@ impl Merger {
         match self {
             Self::Naive => naive::merge(vocab.rules(), NONE, &mut scratch.naive, symbols),
             Self::Heap => heap::merge(vocab.rules(), &mut scratch.heap, symbols),
+            Self::Table => table::merge(vocab, piece, &mut scratch.table, symbols),
+            Self::Backtrack => backtrack::merge(vocab, piece, &mut scratch.backtrack, symbols),
+            Self::Greedy => {
+                greedy::merge(vocab, piece, &mut scratch.beginnings, ids);
+                return Ok(());
+            }
+            Self::Minimal => {
+                minimal::merge(vocab, piece, &mut scratch.beginnings, &mut scratch.minimal, ids);
+                return Ok(());
+            }
         }
         ids.extend(symbols.iter().map(|&symbol| vocab.rules().id(symbol)));
         Ok(())

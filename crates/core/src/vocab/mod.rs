@@ -11,7 +11,7 @@ use crate::merge::{self, Scratch};
 use characters::Characters;
 pub(crate) use pairs::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
-use tokens::Tokens;
+pub(crate) use tokens::{Beginnings, Tokens};
 
 /// The id that no token has: it stands for "there is none".
 pub const NO_ID: u32 = u32::MAX;
@@ -122,9 +122,10 @@ impl Vocab {
         &self.characters
     }
 
-    /// The bytes of the longest token.
-    pub(crate) fn longest(&self) -> usize {
-        self.tokens.longest()
+    /// The tokens by their bytes.
+    #[inline]
+    pub(crate) fn tokens(&self) -> &Tokens {
+        &self.tokens
     }
 
     /// Token `index`, in id order.

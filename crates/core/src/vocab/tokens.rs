@@ -1,7 +1,8 @@
-//! Tokens and their ids, each found by the other.
+//! Tokens and their ids, each found by the other, and the tokens that begin at a place of a text.
 //!
-//! The hash of a token is a polynomial in its bytes, so that the hashes of all its ends follow from those of its
-//! beginnings: looking up both sides of every cut of a token then costs no more than the look-ups.
+//! The hash of a token is a polynomial in [`BASE`] whose first byte has the lowest power: one multiplication and one
+//! addition give the hash of a beginning from that of the one before, with no long chain of them, and those of all ends follow from
+//! those of the beginnings. So it costs little more to look up many beginnings, or both sides of many cuts, than one.
 
 use crate::error::{Error, Kind, Result};
 use crate::vocab::NO_ID;
@@ -9,14 +10,39 @@ use crate::vocab::NO_ID;
 /// No token is here.
 const EMPTY: u32 = u32::MAX;
 
-/// The base of the polynomial: odd, so that multiplying by it loses nothing.
+/// The base of the polynomial: odd, so that it has an inverse.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C55;
+
+/// What undoes a multiplication by [`BASE`], by Newton's iteration: each step doubles the bits that are right.
+const INVERSE: u64 = {
+    let mut inverse = BASE;
+    let mut step = 0;
+    while step < 5 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(BASE.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
+};
+
+/// The first powers of [`BASE`].
+const POWERS: [u64; 64] = {
+    let mut powers = [1; 64];
+    let mut at = 1;
+    while at < 64 {
+        powers[at] = BASE.wrapping_mul(powers[at - 1]);
+        at += 1;
+    }
+    powers
+};
+
+/// `BASE` to the 64th.
+const NEXT_POWER: u64 = BASE.wrapping_mul(POWERS[63]);
 
 /// Spreads a hash over its upper bits, which become the slot and the tag.
 const SPREAD: u64 = 0xD6E8_FEB8_6659_FD93;
 
 /// Parallel columns in id order, and the two ways to find a row.
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     /// All tokens, one after another.
     bytes: Vec<u8>,
     /// Token `i` is `bytes[ends[i - 1]..ends[i]]`.
@@ -32,48 +58,102 @@ pub(super) struct Tokens {
     seen: Vec<u64>,
     /// The bytes of the longest token.
     longest: usize,
+    /// The length of the longest token that begins with three bytes, by their hash; all ones for what is longer.
+    reach: Vec<u8>,
 }
 
 /// The hashes of all beginnings of one token.
+#[derive(Default)]
 pub(super) struct Hashes {
     beginnings: Vec<u64>,
-    powers: Vec<u64>,
+    /// The powers of [`INVERSE`].
+    inverses: Vec<u64>,
 }
 
 impl Hashes {
-    fn new(longest: usize) -> Self {
-        let powers = std::iter::successors(Some(1_u64), |power| Some(power.wrapping_mul(BASE)));
-        Self { beginnings: Vec::with_capacity(longest + 1), powers: powers.take(longest + 1).collect() }
-    }
-
     fn read(&mut self, token: &[u8]) {
         self.beginnings.clear();
         self.beginnings.push(0);
-        let mut hash = 0;
-        for &byte in token {
-            hash = add(hash, byte);
-            self.beginnings.push(hash);
+        extend(&mut self.beginnings, token);
+        while self.inverses.len() < self.beginnings.len() {
+            self.inverses.push(self.inverses.last().map_or(1, |last| INVERSE.wrapping_mul(*last)));
         }
     }
 
     /// The hash of the token up to `cut`.
+    #[inline]
     pub(super) fn before(&self, cut: usize) -> u64 {
         self.beginnings[cut]
     }
 
     /// The hash of the token from `cut` on.
+    #[inline]
     pub(super) fn after(&self, cut: usize) -> u64 {
         let end = self.beginnings.len() - 1;
-        self.beginnings[end].wrapping_sub(self.beginnings[cut].wrapping_mul(self.powers[end - cut]))
+        self.beginnings[end].wrapping_sub(self.beginnings[cut]).wrapping_mul(self.inverses[cut])
     }
 }
 
-fn add(hash: u64, byte: u8) -> u64 {
-    hash.wrapping_mul(BASE).wrapping_add(u64::from(byte) + 1)
+/// Puts the hash of each beginning of `token` that is not empty at the end of `hashes`.
+#[inline]
+fn extend(hashes: &mut Vec<u64>, token: &[u8]) {
+    let mut hash = 0_u64;
+    let mut factor = 1_u64;
+    for bytes in token.chunks(POWERS.len()) {
+        hashes.extend(bytes.iter().zip(&POWERS).map(|(&byte, power)| {
+            hash = hash.wrapping_add((u64::from(byte) + 1).wrapping_mul(power.wrapping_mul(factor)));
+            hash
+        }));
+        factor = factor.wrapping_mul(NEXT_POWER);
+    }
 }
 
 fn hash(token: &[u8]) -> u64 {
-    token.iter().fold(0, |hash, &byte| add(hash, byte))
+    let mut hash = 0_u64;
+    let mut factor = 1_u64;
+    for bytes in token.chunks(POWERS.len()) {
+        let terms = bytes.iter().zip(&POWERS).map(|(&byte, power)| (u64::from(byte) + 1).wrapping_mul(*power));
+        hash = hash.wrapping_add(factor.wrapping_mul(terms.fold(0, u64::wrapping_add)));
+        factor = factor.wrapping_mul(NEXT_POWER);
+    }
+    hash
+}
+
+/// The tokens that begin at one place of a text: first those that probably do, then each as it is asked for.
+#[derive(Default)]
+pub(crate) struct Beginnings {
+    /// The hash of each beginning of the text that could be a token; as long as the text that was looked at.
+    hashes: Vec<u64>,
+    /// Bit `i` of word `j`: a token of `64 j + i + 1` bytes may begin here.
+    lengths: Vec<u64>,
+}
+
+impl Beginnings {
+    /// The length of the longest candidate that is shorter than `below`.
+    #[inline]
+    pub(crate) fn longest_below(&self, below: usize) -> Option<usize> {
+        let last = below.checked_sub(2)?;
+        let mut word = last / 64;
+        let mut kept = u64::MAX >> (63 - last % 64);
+        if word >= self.lengths.len() {
+            word = self.lengths.len().checked_sub(1)?;
+            kept = u64::MAX;
+        }
+        loop {
+            let bits = self.lengths[word] & kept;
+            if bits != 0 {
+                return Some(word * 64 + 64 - bits.leading_zeros() as usize);
+            }
+            word = word.checked_sub(1)?;
+            kept = u64::MAX;
+        }
+    }
+}
+
+/// A hash of three bytes in 16 bits.
+#[inline]
+fn three(a: u8, b: u8, c: u8) -> usize {
+    (u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9E37_79B1) >> 16) as usize
 }
 
 /// Every bit of the hash in the upper half and in the upper bits of the lower.
@@ -111,11 +191,12 @@ impl Tokens {
             index_bits: usize::BITS - tokens.len().leading_zeros(),
             seen: vec![0; (tokens.len() * 2).next_power_of_two().div_ceil(16)],
             longest,
+            reach: vec![0; 1 << 16],
         };
         for byte in tokens.iter().filter(|token| token.len() == 1) {
             columns.see(hash(byte));
         }
-        let mut hashes = Hashes::new(longest);
+        let mut hashes = Hashes::default();
         let mut below = None;
         for (index, (&token, &id)) in (0..).zip(tokens.iter().zip(ids)) {
             if token.is_empty() {
@@ -145,6 +226,10 @@ impl Tokens {
         self.see(hash);
         if let Some(slot) = self.index_of_id.get_mut(id as usize) {
             *slot = index;
+        }
+        if let [a, b, c, ..] = *token {
+            let reach = &mut self.reach[three(a, b, c)];
+            *reach = u8::try_from(token.len()).unwrap_or(u8::MAX).max(*reach);
         }
         self.bytes.extend_from_slice(token);
         self.ends.push(self.bytes.len() as u32);
@@ -197,6 +282,32 @@ impl Tokens {
         self.seen[word] >> bit & 1 == 1
     }
 
+    /// Looks which tokens may begin `text`.
+    ///
+    /// Time: the length of the longest token that begins with the same three bytes.
+    #[inline]
+    pub(crate) fn look(&self, text: &[u8], beginnings: &mut Beginnings) {
+        let reach = match *text {
+            [a, b, c, ..] => match self.reach[three(a, b, c)] {
+                u8::MAX => self.longest,
+                reach => usize::from(reach).max(2),
+            },
+            _ => text.len(),
+        };
+        beginnings.hashes.clear();
+        extend(&mut beginnings.hashes, &text[..reach.min(text.len())]);
+        beginnings.lengths.clear();
+        beginnings.lengths.extend(beginnings.hashes.chunks(64).map(|hashes| {
+            hashes.iter().enumerate().fold(0, |bits, (at, &hash)| bits | u64::from(self.may_hold(hash)) << at)
+        }));
+    }
+
+    /// The index of the token that is the first bytes of `text`, which was looked at.
+    #[inline]
+    pub(crate) fn beginning(&self, text: &[u8], length: usize, beginnings: &Beginnings) -> Option<u32> {
+        self.find(beginnings.hashes[length - 1], &text[..length])
+    }
+
     /// The index of a token that probably has this hash: other tokens share what is compared, but rarely.
     #[inline]
     pub(super) fn guess(&self, hash: u64) -> Option<u32> {
@@ -221,7 +332,7 @@ impl Tokens {
 
     /// The bytes of token `index`.
     #[inline]
-    pub(super) fn bytes_at(&self, index: usize) -> &[u8] {
+    pub(crate) fn bytes_at(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.bytes[start..self.ends[index] as usize]
     }
@@ -236,12 +347,12 @@ impl Tokens {
     }
 
     /// The ids, ascending.
-    pub(super) fn ids(&self) -> &[u32] {
+    pub(crate) fn ids(&self) -> &[u32] {
         &self.ids
     }
 
     /// The bytes of the longest token.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 }
@@ -260,7 +371,7 @@ mod tests {
 
     #[test]
     fn the_hashes_of_both_sides_of_a_cut_are_those_of_the_sides() {
-        let mut hashes = Hashes::new(6);
+        let mut hashes = Hashes::default();
         hashes.read(b"tokens");
         for cut in 0..=6 {
             assert_eq!(hashes.before(cut), hash(&b"tokens"[..cut]));
