@@ -2,7 +2,7 @@
 //!
 //! Its weakness: it is another tokenizer. Often its ids are those of merging, and where not there is one more or less.
 //!
-//! Source: WordPiece's matching (Schuster and Nakajima, 2012); compared with merging in Uzan et al., "Greed is All You
+//! Source: the matching of `WordPiece` (Schuster and Nakajima, 2012); compared with merging in Uzan et al., "Greed is All You
 //! Need", 2024.
 
 use crate::vocab::{Beginnings, Vocab};

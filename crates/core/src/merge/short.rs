@@ -47,11 +47,12 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
         if lowest == NEVER {
             break;
         }
+        let lowest = lowest.cast_unsigned();
         let place = lowest as usize % PLACES;
         let gone = usize::from(after[place]) % PLACES;
         let next = usize::from(after[gone]) % PLACES;
         let previous = usize::from(before[place]) % PLACES;
-        let symbol = rules.product(lowest as u32 >> PLACE_BITS);
+        let symbol = rules.product(lowest >> PLACE_BITS);
         symbols[place] = symbol;
         after[place] = next as u8;
         before[next] = place as u8;

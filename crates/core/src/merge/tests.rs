@@ -87,7 +87,7 @@ fn random_case(random: &mut Random, alphabet: &[u8]) -> Case {
                 Some((ids[index(&token[..cut])?], ids[index(&token[cut..])?]))
             });
             let cuts: Vec<_> = cuts.collect();
-            for _ in 0..1 + at % 2 {
+            for _ in 0..=at % 2 {
                 if !cuts.is_empty() {
                     let place = if random.below(9) == 0 { random.below(pairs.len() + 1) } else { pairs.len() };
                     pairs.insert(place, cuts[random.below(cuts.len())]);
@@ -201,11 +201,65 @@ fn long_words_of_characters_encode_as_defined() {
         let vocab = case.vocab();
         for _ in 0..20 {
             let characters = ["é", "è", "中", "串", " "];
-            let word: String = (0..1 + random.below(40)).map(|_| characters[random.below(5)]).collect();
+            let word: String = (0..=random.below(40)).map(|_| characters[random.below(5)]).collect();
             let word: Vec<u8> = word.bytes().filter(|byte| vocab.byte_id(*byte) != NO_ID).collect();
             let ids = encoded(&word, |piece, scratch, ids| encode(&vocab, piece, scratch, ids));
             let shown = || format!("{:?} {:?} {:?} {word:?}", case.tokens, case.ids, case.semantics);
             assert_eq!(ids, case.encode(&word, usize::MAX), "{}", shown());
+        }
+    }
+}
+
+#[test]
+fn linear_encoders_refuse_vocabularies_on_which_they_could_be_wrong() {
+    let vocab = Vocab::new(&[b"a", b"b", b"aab", b"aa"], &[0, 1, 2, 3], Semantics::Ranks).unwrap();
+    for merger in [Merger::Table, Merger::Backtrack] {
+        let error = merger.merge(&vocab, b"aab", &mut Scratch::default(), &mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind, Kind::Format);
+        assert!(error.what.contains(merger.name()) && error.remedy.contains("heap"), "{error}");
+    }
+}
+
+#[test]
+fn inexact_encoders_spell_the_piece_and_minimal_is_never_longer() {
+    let mut random = Random(0x0D0);
+    for _ in 0..200 {
+        let case = random_case(&mut random, b"abc");
+        let vocab = case.vocab();
+        for word in words(b"abc", 6) {
+            let of = |merger: Merger| encoded(&word, |piece, scratch, ids| merger.merge(&vocab, piece, scratch, ids));
+            let (greedy, minimal) = (of(Merger::Greedy), of(Merger::Minimal));
+            for ids in [&greedy, &minimal] {
+                let bytes: Vec<u8> = ids.iter().flat_map(|&id| vocab.token_bytes(id).unwrap()).copied().collect();
+                assert_eq!(bytes, word);
+            }
+            assert!(minimal.len() <= greedy.len() && minimal.len() <= of(Merger::Naive).len());
+        }
+    }
+}
+
+#[test]
+fn names_lead_to_their_algorithms() {
+    for (name, merger) in Merger::ALL {
+        assert_eq!((Merger::by_name(name), merger.name()), (Some(merger), name));
+    }
+    assert_eq!(Merger::by_name("unigram"), None);
+}
+
+#[test]
+fn backtracking_looks_at_most_twice_at_each_place() {
+    let mut random = Random(0x11AE);
+    for _ in 0..300 {
+        let case = random_case(&mut random, b"ab");
+        let vocab = case.vocab();
+        if !vocab.is_proper() {
+            continue;
+        }
+        for unit in [&b"a"[..], b"ab", b"aab", b"abb", b"aabab"] {
+            let piece = unit.repeat(2000 / unit.len());
+            let mut buffers = backtrack::Buffers::default();
+            backtrack::merge(&vocab, &piece, &mut buffers, &mut Vec::new());
+            assert!(buffers.looks <= 2 * piece.len(), "{:?} {unit:?} {}", case.tokens, buffers.looks);
         }
     }
 }

@@ -193,6 +193,13 @@ impl Vocab {
         (value != NONE).then(|| Merge { rank: value - FIRST, id: self.rules.id(self.rules.product(value)) })
     }
 
+    /// The id of a piece that is taken whole, where merging is not known to give the same.
+    pub(crate) fn whole_without_merges(&self, piece: &[u8]) -> Option<u32> {
+        let index = self.tokens.index_of_token(piece)?;
+        let merged = self.rules.is_proper() && self.rules.symbol(index) != NONE;
+        (self.whole.is_none() && !merged).then(|| self.ids()[index])
+    }
+
     /// The id of a piece that is a token and may be taken whole without merging.
     #[inline]
     #[must_use]

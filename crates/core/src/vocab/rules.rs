@@ -97,11 +97,6 @@ impl Rules {
         self.symbols[index]
     }
 
-    /// One more than the largest symbol.
-    pub(crate) fn len(&self) -> usize {
-        self.ids.len()
-    }
-
     /// Whether encodings are what the argument above says they are.
     pub(crate) fn is_proper(&self) -> bool {
         self.proper
@@ -144,7 +139,7 @@ impl Rules {
             rules.parts.push([left, right]);
             rules.symbols[index as usize] = symbol;
         })?;
-        if unmade.iter().any(|&index| rules.has_a_higher_part(&columns, index)) {
+        if unmade.iter().any(|&index| has_a_higher_part(&columns, index)) {
             rules = rules.with_all_cuts(&columns);
         }
         Ok((columns, rules))
@@ -230,17 +225,6 @@ impl Rules {
         cuts.iter().find(|cut| fit(&self.pairs, &self.parts, cut.symbols[0], cut.symbols[1])).copied()
     }
 
-    /// Whether a cut of this token has a part that ranks above it.
-    fn has_a_higher_part(&self, columns: &Tokens, index: u32) -> bool {
-        let token = columns.bytes_at(index as usize);
-        (1..token.len()).any(|cut| {
-            let sides = (columns.index_of_token(&token[..cut]), columns.index_of_token(&token[cut..]));
-            // Bytes are there from the start, whatever their ids.
-            let higher = |side: usize, length: usize| length > 1 && side as u32 > index;
-            matches!(sides, (Some(left), Some(right)) if higher(left, cut) || higher(right, token.len() - cut))
-        })
-    }
-
     /// The same tokens, every way to cut one into two being a pair that merges into it.
     pub(super) fn with_all_cuts(mut self, columns: &Tokens) -> Self {
         self.proper = false;
@@ -304,6 +288,17 @@ impl Rules {
             self.products.push(self.symbols[product as usize]);
         }
     }
+}
+
+/// Whether a cut of this token has a part that ranks above it.
+fn has_a_higher_part(columns: &Tokens, index: u32) -> bool {
+    let token = columns.bytes_at(index as usize);
+    (1..token.len()).any(|cut| {
+        let sides = (columns.index_of_token(&token[..cut]), columns.index_of_token(&token[cut..]));
+        // Bytes are there from the start, whatever their ids.
+        let higher = |side: usize, length: usize| length > 1 && side as u32 > index;
+        matches!(sides, (Some(left), Some(right)) if higher(left, cut) || higher(right, token.len() - cut))
+    })
 }
 
 /// Whether the encoding of the bytes of two symbols is the two, by the merges taken so far.
