@@ -9,7 +9,7 @@ Example:
 
 from __future__ import annotations
 
-from bytepair._core import Control, StreamDecoder, __version__
+from bytepair._core import Control, Encoder, StreamDecoder, __version__
 from bytepair.encoding import Ragged
 from bytepair.errors import (
     ArtifactError,
@@ -37,6 +37,7 @@ __all__ = [
     "BytepairError",
     "Control",
     "EncodeError",
+    "Encoder",
     "FormatError",
     "IntegrityError",
     "InvalidIdError",

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::tokens::{self, Found, Tokens};
 use crate::error::Result;
-use crate::merge::{Merger, Scratch};
+use crate::merge::{self, Scratch};
 use crate::segment::{Visit, shifted};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern};
@@ -154,7 +154,7 @@ impl Workspace {
         {
             ids.push(id);
         } else {
-            Merger::for_length(piece.len()).merge(vocab, piece, scratch, ids)?;
+            merge::encode(vocab, piece, scratch, ids)?;
         }
         recent.keep(sought, ids);
         Ok(())

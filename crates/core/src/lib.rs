@@ -1,7 +1,8 @@
 //! The core of bytepair: every loop that touches each byte of a text, and no Python.
 //!
 //! Data runs one way: [`segment`] takes a text through [`normalize`] and [`split`] to pieces, [`merge`] turns pieces into
-//! ids, [`decode`] turns ids back; [`pipeline`] alone composes them. [`train`] makes the merges that a [`vocab`] is
+//! ids, [`decode`] turns ids back; [`pipeline`] alone composes them, and [`study`] with an algorithm that
+//! the caller chose. [`train`] makes the merges that a [`vocab`] is
 //! compiled from.
 
 mod cache;
@@ -14,6 +15,7 @@ pub mod parallel;
 pub mod pipeline;
 pub mod segment;
 pub mod split;
+pub mod study;
 pub mod train;
 pub mod vocab;
 

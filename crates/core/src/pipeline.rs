@@ -97,6 +97,11 @@ impl Tokenizer {
         &self.model.vocab
     }
 
+    /// The stages before the model.
+    pub(crate) fn segmenter(&self) -> &Segmenter {
+        &self.segmenter
+    }
+
     /// The largest id plus one: the rows of an embedding.
     #[must_use]
     pub fn vocab_size(&self) -> u64 {

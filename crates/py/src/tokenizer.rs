@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::encoder::Encoder;
 use crate::errors::{in_row, raise};
 use crate::stream::StreamDecoder;
 use crate::text::{OnInvalid, Said, Text, spans};
@@ -92,7 +93,7 @@ fn with_batch<T: Send>(
 }
 
 /// Imports numpy by Python's own means, so that a failure is an exception: the bindings would panic.
-fn import_numpy(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn import_numpy(py: Python<'_>) -> PyResult<()> {
     py.import("numpy").map(|_| ())
 }
 
@@ -389,6 +390,27 @@ impl CoreTokenizer {
     #[pyo3(signature = (*, skip_special_tokens=false))]
     fn stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> StreamDecoder {
         StreamDecoder::new(slf.unbind(), skip_special_tokens)
+    }
+
+    /// The same tokenizer with one algorithm of the literature for its merges: for study and cross-checking.
+    ///
+    /// Args:
+    ///     name: ``naive`` (scan, merge the lowest pair, again), ``heap`` (n log n), ``table`` (the last token of every
+    ///         prefix), ``backtrack`` (the longest token that fits); or, not exact by design, ``greedy`` (the longest
+    ///         token) and ``minimal`` (the fewest tokens).
+    ///
+    /// Raises:
+    ///     ValueError: There is no encoder of this name.
+    ///     FormatError: ``table`` or ``backtrack`` could be wrong with this vocabulary, in which tokens are made in more
+    ///         than one way; ``heap`` never is.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> tok.encoder("backtrack").encode_piece(b"lower low")
+    ///     [257, 258, 32, 257]
+    fn encoder(slf: Bound<'_, Self>, name: &str) -> PyResult<Encoder> {
+        Encoder::new(slf.py(), slf.clone().unbind(), name)
     }
 
     /// The bytes of a token; InvalidIdError if no token has this id.

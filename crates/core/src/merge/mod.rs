@@ -1,43 +1,129 @@
-//! Piece -> ids. One algorithm a file, all with the same result: the lowest-ranked pair merges first, of equal ones the
-//! leftmost, until no pair is left.
+//! Piece -> ids. One algorithm a file; all but two have the same result: the lowest-ranked pair merges first, of equal
+//! ones the leftmost, until no pair is left.
 
+mod backtrack;
+mod greedy;
 mod heap;
+mod minimal;
 mod naive;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod real_tests;
+mod short;
+mod table;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
 
 use crate::error::{Error, Kind, Result};
-use crate::vocab::{NO_ID, Vocab};
+use crate::vocab::{Beginnings, FIRST, NO_ID, NONE, Vocab};
 
-/// Longer pieces, in bytes, go to the heap. The two are equally fast at about 40 bytes of multilingual text and at about
-/// 110 of English: measured, see docs/performance.md.
-const SCAN_UP_TO: usize = 64;
+/// Vocabularies with longer tokens, in bytes, are left to the heap: looking for tokens at each place of a long piece
+/// could take that long each time.
+const LONGEST_LOOKED_FOR: usize = 1024;
 
 /// The algorithms by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merger {
-    /// Scan all pairs for the lowest rank, merge, again: quadratic, and the fastest on short pieces.
+    /// Scan all pairs for the lowest rank, merge, again: quadratic, and the definition.
     Naive,
     /// A heap of pairs over a linked list: n log n on every input and every vocabulary.
     Heap,
+    /// The last token of every prefix, by dynamic programming: linear, for proper vocabularies.
+    Table,
+    /// The longest token that fits the one before, going back where none does: linear, for proper vocabularies.
+    Backtrack,
+    /// The longest token that begins here, again and again: not what merging gives.
+    Greedy,
+    /// The fewest tokens that spell the piece: not what merging gives.
+    Minimal,
 }
 
 /// Buffers that a caller keeps between pieces, so that merging allocates nothing.
 #[derive(Default)]
 pub struct Scratch {
+    symbols: Vec<u32>,
     naive: naive::Buffers,
     heap: heap::Buffers,
+    table: table::Buffers,
+    backtrack: backtrack::Buffers,
+    minimal: minimal::Buffers,
+    beginnings: Beginnings,
+}
+
+/// Appends the ids of `piece` to `ids`, by what is fastest for it: a scan for short pieces, then `backtrack` if the
+/// vocabulary is proper, else `heap`.
+///
+/// Time: linear in the piece; n log n for vocabularies that are not proper.
+///
+/// # Errors
+/// `Encode`, with the position in the piece, if one of its bytes has no token.
+///
+/// ```
+/// use bytepair_core::merge::{Scratch, encode};
+/// use bytepair_core::vocab::{Semantics, Vocab};
+/// let vocab = Vocab::new(&[b"a", b"b", b"c", b"bc", b"ab"], &[0, 1, 2, 3, 4], Semantics::Ranks)?;
+/// let mut ids = Vec::new();
+/// encode(&vocab, b"abc", &mut Scratch::default(), &mut ids)?;
+/// assert_eq!(ids, [0, 3]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub fn encode(vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+    check(vocab, piece)?;
+    if short::merge(vocab, piece, ids) {
+        return Ok(());
+    }
+    let linear = vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR;
+    let merger = if linear { Merger::Backtrack } else { Merger::Heap };
+    merger.merge(vocab, piece, scratch, ids)
 }
 
 impl Merger {
-    /// The algorithm that is fastest for a piece of this many bytes.
+    /// All, by name.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("naive", Self::Naive),
+        ("heap", Self::Heap),
+        ("table", Self::Table),
+        ("backtrack", Self::Backtrack),
+        ("greedy", Self::Greedy),
+        ("minimal", Self::Minimal),
+    ];
+
+    /// The algorithm of this name.
     #[must_use]
-    pub fn for_length(bytes: usize) -> Self {
-        if bytes <= SCAN_UP_TO { Self::Naive } else { Self::Heap }
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find_map(|(known, merger)| (known == name).then_some(merger))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+
+    /// Whether it gives what merging the lowest pair first gives.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        !matches!(self, Self::Greedy | Self::Minimal)
+    }
+
+    /// Whether it gives what it promises with this vocabulary.
+    ///
+    /// # Errors
+    /// `Format`, for `table` and `backtrack` if the vocabulary is not proper.
+    pub fn check(self, vocab: &Vocab) -> Result<()> {
+        if vocab.is_proper() || !matches!(self, Self::Table | Self::Backtrack) {
+            return Ok(());
+        }
+        let what =
+            format!("{:?} is exact only where each token is made by one pair, which is not so here", self.name());
+        Err(Error::new(Kind::Format, what).remedy("use \"heap\", which is exact for every vocabulary"))
     }
 
     /// Appends the ids of `piece` to `ids`.
     ///
     /// # Errors
-    /// `Encode`, with the position in the piece, if one of its bytes has no token.
+    /// `Encode`, with the position in the piece, if one of its bytes has no token; those of [`Merger::check`].
     ///
     /// ```
     /// use bytepair_core::merge::{Merger, Scratch};
@@ -45,16 +131,50 @@ impl Merger {
     /// let vocab = Vocab::new(&[b"a", b"b", b"c", b"bc", b"ab"], &[0, 1, 2, 3, 4], Semantics::Ranks)?;
     /// let mut ids = Vec::new();
     /// Merger::Heap.merge(&vocab, b"abc", &mut Scratch::default(), &mut ids)?;
-    /// assert_eq!(ids, [0, 3]);
+    /// Merger::Greedy.merge(&vocab, b"abc", &mut Scratch::default(), &mut ids)?;
+    /// assert_eq!(ids, [0, 3, 4, 2]);
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn merge(self, vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
-        if u32::try_from(piece.len()).is_err() {
-            return Err(Error::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern").at(0));
-        }
+        self.check(vocab)?;
+        check(vocab, piece)?;
+        let symbols = &mut scratch.symbols;
+        symbols.clear();
+        symbols.extend(piece.iter().map(|&byte| u32::from(byte)));
         match self {
-            Self::Naive => naive::merge(vocab, piece, naive::NO_RANK, &mut scratch.naive, ids),
-            Self::Heap => heap::merge(vocab, piece, &mut scratch.heap, ids),
+            Self::Naive => naive::merge(vocab.rules(), NONE, &mut scratch.naive, symbols),
+            Self::Heap => heap::merge(vocab.rules(), &mut scratch.heap, symbols),
+            Self::Table => table::merge(vocab, piece, &mut scratch.table, symbols),
+            Self::Backtrack => backtrack::merge(vocab, piece, &mut scratch.backtrack, symbols),
+            Self::Greedy => {
+                greedy::merge(vocab, piece, &mut scratch.beginnings, ids);
+                return Ok(());
+            }
+            Self::Minimal => {
+                minimal::merge(vocab, piece, &mut scratch.beginnings, &mut scratch.minimal, ids);
+                return Ok(());
+            }
+        }
+        ids.extend(symbols.iter().map(|&symbol| vocab.rules().id(symbol)));
+        Ok(())
+    }
+}
+
+/// Whether each byte of a piece has a token, and places can be counted.
+#[inline]
+fn check(vocab: &Vocab, piece: &[u8]) -> Result<()> {
+    if u32::try_from(piece.len()).is_err() {
+        return Err(Error::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern").at(0));
+    }
+    if !vocab.rules().lacks_bytes() {
+        return Ok(());
+    }
+    match piece.iter().position(|&byte| vocab.byte_id(byte) == NO_ID) {
+        None => Ok(()),
+        Some(at) => {
+            let what = format!("byte 0x{:02X} has no token in this vocabulary", piece[at]);
+            let error = Error::new(Kind::Encode, what);
+            Err(error.remedy("use a vocabulary that holds all 256 bytes, or remove the character").at(at))
         }
     }
 }
@@ -78,16 +198,21 @@ impl Merger {
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn canonical_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
-    let mut buffers = naive::Buffers::default();
-    let mut parts = Vec::new();
+    let rules = vocab.rules();
     let mut merges = Vec::new();
-    for &id in vocab.ids() {
-        let token = vocab.token_bytes(id).unwrap_or_default();
+    for (index, &id) in vocab.ids().iter().enumerate() {
+        let token = vocab.token_at(index);
         if token.len() == 1 {
             continue;
         }
-        parts.clear();
-        naive::merge(vocab, token, id, &mut buffers, &mut parts)?;
+        if let Some([left, right]) = rules.parts(rules.symbol(index)) {
+            merges.push((rules.id(left), rules.id(right)));
+            continue;
+        }
+        check(vocab, token)?;
+        let mut parts: Vec<_> = token.iter().map(|&byte| u32::from(byte)).collect();
+        let limit = FIRST + merges.len() as u32;
+        naive::merge(rules, limit, &mut naive::Buffers::default(), &mut parts);
         let [left, right] = *parts.as_slice() else {
             let shown = String::from_utf8_lossy(token);
             let what = format!("no merge of two tokens makes {shown:?} (id {id}): it is left in {} parts", parts.len());
@@ -95,75 +220,7 @@ pub fn canonical_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
                 Error::new(Kind::Format, what).remedy("keep the ranks: save as tiktoken or as the native format")
             );
         };
-        merges.push((left, right));
+        merges.push((rules.id(left), rules.id(right)));
     }
     Ok(merges)
-}
-
-/// The id of each byte of a piece: where merging starts.
-fn byte_ids<'a>(vocab: &'a Vocab, piece: &'a [u8]) -> impl Iterator<Item = Result<u32>> + 'a {
-    piece.iter().enumerate().map(|(at, &byte)| match vocab.byte_id(byte) {
-        NO_ID => {
-            let error = Error::new(Kind::Encode, format!("byte 0x{byte:02X} has no token in this vocabulary"));
-            Err(error.remedy("use a vocabulary that holds all 256 bytes, or remove the character").at(at))
-        }
-        id => Ok(id),
-    })
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-    use crate::vocab::Semantics;
-
-    fn all_ways(vocab: &Vocab, piece: &[u8]) -> Vec<u32> {
-        let mut scratch = Scratch::default();
-        let mut naive = Vec::new();
-        Merger::Naive.merge(vocab, piece, &mut scratch, &mut naive).unwrap();
-        let mut heap = Vec::new();
-        Merger::Heap.merge(vocab, piece, &mut scratch, &mut heap).unwrap();
-        assert_eq!(naive, heap, "{piece:?}");
-        naive
-    }
-
-    #[test]
-    fn the_example_of_the_bpe_crate() {
-        let tokens: [&[u8]; 9] = [b"a", b"b", b"c", b"ab", b"cb", b"ac", b"bb", b"cbb", b"acbb"];
-        let vocab = Vocab::new(&tokens, &[0, 1, 2, 3, 4, 5, 6, 7, 8], Semantics::Ranks).unwrap();
-        assert_eq!(all_ways(&vocab, b"abacb"), [3, 0, 4]);
-        assert_eq!(all_ways(&vocab, b"abacbb"), [3, 8]);
-        let last = |piece: &[u8]| *all_ways(&vocab, piece).last().unwrap();
-        assert_eq!((1..=6).map(|end| last(&b"abacbb"[..end])).collect::<Vec<_>>(), [0, 3, 0, 5, 4, 8]);
-    }
-
-    #[test]
-    fn naive_and_heap_agree_on_every_short_piece_of_two_letters() {
-        let tokens: [&[u8]; 8] = [b"a", b"b", b"aa", b"ba", b"aab", b"bb", b"baa", b"aaaa"];
-        let ids = [0, 1, 2, 3, 4, 5, 6, 7];
-        let merges = vec![(0, 0), (1, 0), (2, 1), (1, 1), (3, 0), (2, 2)];
-        for semantics in [Semantics::Ranks, Semantics::Merges { pairs: merges, ignore_merges: false }] {
-            let vocab = Vocab::new(&tokens, &ids, semantics).unwrap();
-            for length in 0..=12 {
-                for bits in 0..1_u32 << length {
-                    let piece: Vec<u8> = (0..length).map(|i| b'a' + (bits >> i & 1) as u8).collect();
-                    let joined: Vec<u8> = all_ways(&vocab, &piece)
-                        .iter()
-                        .flat_map(|&id| vocab.token_bytes(id).unwrap())
-                        .copied()
-                        .collect();
-                    assert_eq!(joined, piece);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_byte_without_a_token_is_placed() {
-        let vocab = Vocab::new(&[b"a"], &[0], Semantics::Ranks).unwrap();
-        for merger in [Merger::Naive, Merger::Heap] {
-            let error = merger.merge(&vocab, b"aab", &mut Scratch::default(), &mut Vec::new()).unwrap_err();
-            assert_eq!((error.kind, error.byte), (Kind::Encode, Some(2)));
-        }
-    }
 }

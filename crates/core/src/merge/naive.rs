@@ -1,55 +1,42 @@
-//! Scan all pairs for the lowest rank, merge it, update the two ranks beside it, again.
+//! Scan all pairs for the lowest rank, merge it, update the two ranks beside it, again: the definition.
 //!
-//! Its weakness: quadratic in the length of the piece. On a handful of bytes nothing is faster.
+//! Its weakness: quadratic in the length of the piece.
 
-use crate::error::Result;
-use crate::merge::byte_ids;
-use crate::vocab::Vocab;
+use crate::vocab::{NONE, Rules};
 
-/// No pair starts here.
-pub(super) const NO_RANK: u32 = u32::MAX;
-
-/// The ids of the piece so far, and the rank of each id's pair with the next.
+/// The values of the pairs that begin at each symbol.
 #[derive(Default)]
 pub(super) struct Buffers {
-    symbols: Vec<u32>,
-    ranks: Vec<u32>,
+    values: Vec<u32>,
 }
 
-/// Merges what ranks below `limit`, which is [`NO_RANK`] for everything.
-pub(super) fn merge(vocab: &Vocab, piece: &[u8], limit: u32, buffers: &mut Buffers, ids: &mut Vec<u32>) -> Result<()> {
-    let Buffers { symbols, ranks } = buffers;
-    symbols.clear();
-    for id in byte_ids(vocab, piece) {
-        symbols.push(id?);
-    }
-    let rank = |symbols: &[u32], at: usize| match symbols.get(at..at + 2) {
-        Some(&[left, right]) => vocab.merge(left, right).map_or(NO_RANK, |merge| merge.rank),
-        _ => NO_RANK,
+/// Merges what ranks below `limit`, which is [`NONE`] for everything; `symbols` are bytes and become the encoding.
+pub(super) fn merge(rules: &Rules, limit: u32, buffers: &mut Buffers, symbols: &mut Vec<u32>) {
+    let values = &mut buffers.values;
+    let value = |symbols: &[u32], at: usize| match symbols.get(at..at + 2) {
+        Some(&[left, right]) => rules.value(left, right),
+        _ => NONE,
     };
-    ranks.clear();
-    ranks.extend((0..symbols.len()).map(|at| rank(symbols, at)));
-    while let Some((at, _)) = lowest(ranks).filter(|&(_, rank)| rank < limit) {
-        let Some(merge) = vocab.merge(symbols[at], symbols[at + 1]) else { break };
-        symbols[at] = merge.id;
+    values.clear();
+    values.extend((0..symbols.len()).map(|at| value(symbols, at)));
+    while let Some((at, lowest)) = lowest(values).filter(|&(_, value)| value < limit) {
+        symbols[at] = rules.product(lowest);
         symbols.remove(at + 1);
-        ranks.remove(at + 1);
-        ranks[at] = rank(symbols, at);
+        values.remove(at + 1);
+        values[at] = value(symbols, at);
         if at > 0 {
-            ranks[at - 1] = rank(symbols, at - 1);
+            values[at - 1] = value(symbols, at - 1);
         }
     }
-    ids.extend_from_slice(symbols);
-    Ok(())
 }
 
-/// Where the lowest rank is, the leftmost of equal ones.
-fn lowest(ranks: &[u32]) -> Option<(usize, u32)> {
-    let mut best = (0, NO_RANK);
-    for (at, &rank) in ranks.iter().enumerate() {
-        if rank < best.1 {
-            best = (at, rank);
+/// Where the lowest value is, the leftmost of equal ones.
+fn lowest(values: &[u32]) -> Option<(usize, u32)> {
+    let mut best = (0, NONE);
+    for (at, &value) in values.iter().enumerate() {
+        if value < best.1 {
+            best = (at, value);
         }
     }
-    (best.1 != NO_RANK).then_some(best)
+    (best.1 != NONE).then_some(best)
 }

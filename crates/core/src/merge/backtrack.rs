@@ -1,0 +1,65 @@
+//! Take the longest token that fits the one before, and go back where none does: linear, for proper vocabularies.
+//!
+//! A sequence of tokens whose neighbours fit is the encoding of its bytes (`vocab::rules`), so that there is at most one
+//! way to reach a place of the piece: the encoding of all before it. A place from which nothing leads on is therefore
+//! never of use again, and a bit says so. Each place is left behind once, and given up at most once.
+//!
+//! Its weakness: a vocabulary with very long tokens, since at each place it looks as far as the longest that may begin
+//! there.
+//!
+//! Source: the backtracking encoder of the crate `bpe` (rust-gems); there an automaton finds the tokens, here hashes of
+//! all beginnings and a bit set, which need no building.
+
+use crate::vocab::{Beginnings, NONE, Vocab};
+
+/// The tokens so far and their lengths, and the places that lead nowhere.
+#[derive(Default)]
+pub(super) struct Buffers {
+    taken: Vec<(u32, u32)>,
+    dead: Vec<u64>,
+    beginnings: Beginnings,
+    /// How often tokens were looked for: what tests count in place of time.
+    pub(super) looks: usize,
+}
+
+/// Leaves the encoding of `piece` in `symbols`.
+pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols: &mut Vec<u32>) {
+    let (tokens, rules) = (vocab.tokens(), vocab.rules());
+    let Buffers { taken, dead, beginnings, looks } = buffers;
+    symbols.clear();
+    taken.clear();
+    dead.clear();
+    dead.resize(piece.len() / 64 + 1, 0);
+    let mut last = NONE;
+    let mut at = 0;
+    let mut below = usize::MAX;
+    while at < piece.len() {
+        let text = &piece[at..];
+        *looks += 1;
+        tokens.look(text, beginnings);
+        let next = loop {
+            let Some(length) = beginnings.longest_below(below) else { break None };
+            below = length;
+            let end = at + length;
+            if dead[end / 64] >> (end % 64) & 1 == 1 {
+                continue;
+            }
+            let Some(index) = tokens.beginning(text, length, beginnings) else { continue };
+            let symbol = rules.symbol(index as usize);
+            if symbol != NONE && (last == NONE || rules.fit(last, symbol)) {
+                break Some((symbol, length));
+            }
+        };
+        if let Some((symbol, length)) = next {
+            taken.push((symbol, length as u32));
+            (last, at, below) = (symbol, at + length, usize::MAX);
+        } else {
+            dead[at / 64] |= 1 << (at % 64);
+            // There is an encoding, so that the first place leads on.
+            let Some((_, length)) = taken.pop() else { return };
+            (at, below) = (at - length as usize, length as usize);
+            last = taken.last().map_or(NONE, |&(symbol, _)| symbol);
+        }
+    }
+    symbols.extend(taken.iter().map(|&(symbol, _)| symbol));
+}

@@ -1,0 +1,255 @@
+//! The vocabulary, compiled: tokens, ids, and what each adjacent pair merges into. Immutable.
+
+mod characters;
+mod pairs;
+mod rules;
+mod tokens;
+
+use crate::error::Result;
+use crate::merge::{self, Scratch};
+
+use characters::Characters;
+pub(crate) use pairs::{NONE, NOTHING};
+pub(crate) use rules::{FIRST, Rules};
+pub(crate) use tokens::{Beginnings, Tokens};
+
+/// The id that no token has: it stands for "there is none".
+pub const NO_ID: u32 = u32::MAX;
+
+/// What an adjacent pair of ids becomes, and how early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merge {
+    /// Lower ranks merge first; counted without what never merges.
+    pub rank: u32,
+    /// The id of the token that the pair becomes.
+    pub id: u32,
+}
+
+/// How the merges of a piece are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Semantics {
+    /// Any adjacent pair whose concatenation is a token merges; the id is the rank (tiktoken).
+    Ranks,
+    /// Only listed pairs `(left id, right id)` merge, ranked by their place in the list (GPT-2, tokenizers).
+    Merges {
+        /// The list, in rank order.
+        pairs: Vec<(u32, u32)>,
+        /// Whether a piece that is a token is taken whole, even if no merges lead to it.
+        ignore_merges: bool,
+    },
+}
+
+/// Tokens, ids and merges of one model.
+///
+/// ```
+/// use bytepair_core::vocab::{Semantics, Vocab};
+/// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
+/// assert_eq!(vocab.token_id(b"ab"), Some(7));
+/// assert_eq!(vocab.token_bytes(7), Some(&b"ab"[..]));
+/// assert_eq!(vocab.token_bytes(2), None);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub struct Vocab {
+    tokens: Tokens,
+    rules: Rules,
+    characters: Characters,
+    /// Whether token `i`, as a whole piece, is its own encoding; none if all are.
+    whole: Option<Vec<bool>>,
+}
+
+impl Vocab {
+    /// Compiles a vocabulary from parallel columns of tokens and ids.
+    ///
+    /// Time: linear in the bytes of the tokens, for vocabularies as they are trained.
+    ///
+    /// # Errors
+    /// `Format`, if an id or a token occurs twice, ids do not ascend, a token is empty, a merge names an id that is
+    /// not there or makes bytes that are not a token, or there are more than two million tokens or four million merges.
+    pub fn new(tokens: &[&[u8]], ids: &[u32], semantics: Semantics) -> Result<Self> {
+        match semantics {
+            Semantics::Ranks => {
+                let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
+                Ok(Self::of_rules(tokens, rules))
+            }
+            Semantics::Merges { pairs, ignore_merges } => {
+                let columns = Tokens::new(tokens, ids, |_, _, _, _| {})?;
+                let rules = Rules::of_merges(&columns, tokens, &pairs)?;
+                let mut vocab = Self::of_rules(columns, rules);
+                if !ignore_merges {
+                    vocab.whole = Some((0..vocab.len()).map(|index| vocab.encodes_to_itself(index)).collect());
+                }
+                Ok(vocab)
+            }
+        }
+    }
+
+    fn of_rules(tokens: Tokens, rules: Rules) -> Self {
+        let characters = if rules.is_proper() {
+            let made = (0..tokens.ids().len()).map(|index| (rules.symbol(index), tokens.bytes_at(index)));
+            Characters::new(made.filter(|&(symbol, _)| symbol != NONE))
+        } else {
+            Characters::none()
+        };
+        Self { tokens, rules, characters, whole: None }
+    }
+
+    /// A vocabulary of ranks with every cut of every token as a pair, whether it is proper or not: the definition.
+    #[cfg(test)]
+    pub(crate) fn with_all_cuts(tokens: &[&[u8]], ids: &[u32]) -> Result<Self> {
+        let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
+        let rules = rules.with_all_cuts(&tokens);
+        Ok(Self::of_rules(tokens, rules))
+    }
+
+    fn encodes_to_itself(&self, index: usize) -> bool {
+        if self.rules.is_proper() {
+            return self.rules.symbol(index) != NONE;
+        }
+        let token = self.tokens.bytes_at(index);
+        let mut ids = Vec::new();
+        merge::encode(self, token, &mut Scratch::default(), &mut ids).is_ok() && ids == [self.ids()[index]]
+    }
+
+    /// What merges, and into what.
+    #[inline]
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The characters that a piece may begin with.
+    #[inline]
+    pub(crate) fn characters(&self) -> &Characters {
+        &self.characters
+    }
+
+    /// The tokens by their bytes.
+    #[inline]
+    pub(crate) fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// Token `index`, in id order.
+    pub(crate) fn token_at(&self, index: usize) -> &[u8] {
+        self.tokens.bytes_at(index)
+    }
+
+    /// The tokens that may be taken whole without merging, and their ids.
+    pub(crate) fn wholes(&self) -> impl Iterator<Item = (&[u8], u32)> + Clone {
+        let taken = |&index: &usize| self.whole.as_ref().is_none_or(|whole| whole[index]);
+        (0..self.len()).filter(taken).map(|index| (self.token_at(index), self.ids()[index]))
+    }
+
+    /// Whether each token that merges make is made by one pair, in every text: the condition of the linear encoders.
+    ///
+    /// ```
+    /// use bytepair_core::vocab::{Semantics, Vocab};
+    /// let tokens: [&[u8]; 4] = [b"a", b"b", b"ab", b"abab"];
+    /// assert!(Vocab::new(&tokens, &[0, 1, 2, 3], Semantics::Ranks)?.is_proper());
+    /// let tokens: [&[u8]; 4] = [b"a", b"b", b"aab", b"aa"];
+    /// assert!(!Vocab::new(&tokens, &[0, 1, 2, 3], Semantics::Ranks)?.is_proper());
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_proper(&self) -> bool {
+        self.rules.is_proper()
+    }
+
+    /// The number of tokens.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ids().len()
+    }
+
+    /// Whether there is no token at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ids().is_empty()
+    }
+
+    /// The ids, ascending.
+    #[must_use]
+    pub fn ids(&self) -> &[u32] {
+        self.tokens.ids()
+    }
+
+    /// The bytes of a token, if there is one with this id.
+    #[must_use]
+    pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
+        self.tokens.index_of_id(id).map(|index| self.tokens.bytes_at(index))
+    }
+
+    /// The id of a token, if these bytes are one.
+    #[must_use]
+    pub fn token_id(&self, token: &[u8]) -> Option<u32> {
+        self.tokens.index_of_token(token).map(|index| self.ids()[index])
+    }
+
+    /// The id of the token that is this one byte, or [`NO_ID`].
+    #[inline]
+    #[must_use]
+    pub fn byte_id(&self, byte: u8) -> u32 {
+        self.rules.id(u32::from(byte))
+    }
+
+    /// What an adjacent pair of ids merges into; nothing as well if the two are never adjacent when their turn comes.
+    #[must_use]
+    pub fn merge(&self, left: u32, right: u32) -> Option<Merge> {
+        let symbol = |id| self.tokens.index_of_id(id).map(|index| self.rules.symbol(index)).filter(|&it| it != NONE);
+        let value = self.rules.value(symbol(left)?, symbol(right)?);
+        (value != NONE).then(|| Merge { rank: value - FIRST, id: self.rules.id(self.rules.product(value)) })
+    }
+
+    /// The id of a piece that is taken whole, where merging is not known to give the same.
+    pub(crate) fn whole_without_merges(&self, piece: &[u8]) -> Option<u32> {
+        let index = self.tokens.index_of_token(piece)?;
+        let merged = self.rules.is_proper() && self.rules.symbol(index) != NONE;
+        (self.whole.is_none() && !merged).then(|| self.ids()[index])
+    }
+
+    /// The id of a piece that is a token and may be taken whole without merging.
+    #[inline]
+    #[must_use]
+    pub fn whole(&self, piece: &[u8]) -> Option<u32> {
+        let index = self.tokens.index_of_token(piece)?;
+        self.whole.as_ref().is_none_or(|whole| whole[index]).then(|| self.ids()[index])
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn what(tokens: &[&[u8]], ids: &[u32], semantics: Semantics) -> String {
+        Vocab::new(tokens, ids, semantics).err().unwrap().what
+    }
+
+    #[test]
+    fn faults_are_named() {
+        assert!(what(&[b"a", b""], &[0, 1], Semantics::Ranks).contains("id 1 is empty"));
+        assert!(what(&[b"a", b"a"], &[0, 1], Semantics::Ranks).contains("two ids, 0 and 1"));
+        assert!(what(&[b"a", b"b"], &[4, 4], Semantics::Ranks).contains("id 4 occurs twice"));
+        let merges = |pairs| Semantics::Merges { pairs, ignore_merges: false };
+        assert!(what(&[b"a", b"b"], &[0, 1], merges(vec![(0, 9)])).contains("names id 9"));
+        assert!(what(&[b"a", b"b"], &[0, 1], merges(vec![(0, 1)])).contains("\"ab\", which is not a token"));
+    }
+
+    #[test]
+    fn a_huge_id_is_found() {
+        let vocab = Vocab::new(&[b"a", b"b"], &[3, NO_ID - 1], Semantics::Ranks).unwrap();
+        assert_eq!(vocab.token_bytes(NO_ID - 1), Some(&b"b"[..]));
+        assert_eq!(vocab.token_bytes(NO_ID), None);
+    }
+
+    #[test]
+    fn a_token_that_merges_cannot_reach_is_not_taken_whole() {
+        let pairs = vec![(1, 2)];
+        let tokens: [&[u8]; 5] = [b"a", b"b", b"c", b"bc", b"ab"];
+        let strict = Semantics::Merges { pairs: pairs.clone(), ignore_merges: false };
+        let vocab = Vocab::new(&tokens, &[0, 1, 2, 3, 4], strict).unwrap();
+        assert_eq!((vocab.whole(b"bc"), vocab.whole(b"ab")), (Some(3), None));
+        let ignoring = Semantics::Merges { pairs, ignore_merges: true };
+        let vocab = Vocab::new(&tokens, &[0, 1, 2, 3, 4], ignoring).unwrap();
+        assert_eq!(vocab.whole(b"ab"), Some(4));
+    }
+}

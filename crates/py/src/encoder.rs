@@ -1,0 +1,169 @@
+//! `tok.encoder(name)`: a tokenizer whose merges one algorithm of the literature does.
+
+use bytepair_core::encode::{Count, Sink};
+use bytepair_core::merge::{Merger, Scratch};
+use bytepair_core::study;
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::errors::raise;
+use crate::text::{OnInvalid, Said, utf8};
+use crate::tokenizer::CoreTokenizer;
+
+/// A tokenizer that merges with one algorithm, which `Tokenizer.encoder` names: for study and cross-checking.
+///
+/// It runs the whole pipeline, but keeps nothing between pieces and takes no short way for whole tokens.
+///
+/// Example:
+///     >>> import bytepair as bp
+///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+///     >>> [tok.encoder(name).encode("lower") for name in ("heap", "greedy")]
+///     [[257, 258], [257, 258]]
+#[pyclass(frozen, module = "bytepair")]
+pub(crate) struct Encoder {
+    tokenizer: Py<CoreTokenizer>,
+    merger: Merger,
+}
+
+impl Encoder {
+    pub(crate) fn new(py: Python<'_>, tokenizer: Py<CoreTokenizer>, name: &str) -> PyResult<Self> {
+        let merger = Merger::by_name(name).ok_or_else(|| unknown(py, name))?;
+        merger.check(tokenizer.get().inner.vocab()).map_err(|error| raise(py, error))?;
+        Ok(Self { tokenizer, merger })
+    }
+
+    fn run<S: Sink + Default + Send>(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<S> {
+        let tokenizer = &self.tokenizer.get().inner;
+        let said = Said::new(tokenizer, special, added)?;
+        let text = utf8(text, OnInvalid::parse(errors)?)?;
+        let result = py.detach(|| {
+            let mut sink = S::default();
+            study::encode(tokenizer, self.merger, &text, said.policy(), &mut Scratch::default(), &mut sink)
+                .map(|()| sink)
+                .map_err(|error| error.placed(&text))
+        });
+        result.map_err(|error| raise(py, error))
+    }
+}
+
+/// The error for a name that no algorithm has, with the nearest that one has.
+fn unknown(py: Python<'_>, name: &str) -> PyErr {
+    let names = Merger::ALL.map(|(name, _)| name);
+    let near: Vec<String> = py
+        .import("difflib")
+        .and_then(|difflib| difflib.call_method1("get_close_matches", (name, names.to_vec(), 1))?.extract())
+        .unwrap_or_default();
+    let meant = near.first().map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+    PyValueError::new_err(format!("there is no encoder {name:?}, only {}{meant}", names.join(", ")))
+}
+
+#[pymethods]
+impl Encoder {
+    /// The name of the algorithm.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.merger.name()
+    }
+
+    /// Whether it gives what the tokenizer gives; ``greedy`` and ``minimal`` do not, by design.
+    #[getter]
+    fn exact(&self) -> bool {
+        self.merger.is_exact()
+    }
+
+    /// The ids of a text, ``str`` or UTF-8 ``bytes``; options and errors as `Tokenizer.encode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).encoder("backtrack").encode("low low")
+    ///     [257, 32, 257]
+    #[pyo3(
+        signature = (text, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.run::<Vec<u32>>(py, text, special, added, errors)?)
+    }
+
+    /// The ids of a text as a numpy array of uint32; options and errors as `encode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).encoder("table").encode_array("low low")
+    ///     array([257,  32, 257], dtype=uint32)
+    #[pyo3(
+        signature = (text, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn encode_array<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        crate::tokenizer::import_numpy(py)?;
+        Ok(PyArray1::from_vec(py, self.run(py, text, special, added, errors)?))
+    }
+
+    /// The number of ids of a text; options and errors as `encode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).encoder("minimal").count("low low")
+    ///     3
+    #[pyo3(
+        signature = (text, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<u64> {
+        Ok(self.run::<Count>(py, text, special, added, errors)?.0)
+    }
+
+    /// The ids of some bytes as one piece, with neither split nor added tokens nor normalizers.
+    ///
+    /// Raises:
+    ///     EncodeError: A byte has no token.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).encoder("naive").encode_piece(b"slow\xff")
+    ///     [115, 257, 255]
+    fn encode_piece<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyList>> {
+        let vocab = self.tokenizer.get().inner.vocab();
+        let piece = piece.as_bytes();
+        let result = py.detach(|| {
+            let mut ids = Vec::new();
+            study::encode_piece(vocab, self.merger, piece, &mut Scratch::default(), &mut ids).map(|()| ids)
+        });
+        PyList::new(py, result.map_err(|error| raise(py, error))?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Encoder: {}, {}>", self.merger.name(), if self.merger.is_exact() { "exact" } else { "not exact" })
+    }
+}
