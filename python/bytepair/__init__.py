@@ -9,8 +9,9 @@ Example:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from bytepair._core import Control, StreamDecoder, __version__
-from bytepair.encoding import Ragged
 from bytepair.errors import (
     ArtifactError,
     BytepairError,
@@ -24,10 +25,14 @@ from bytepair.errors import (
     TrainingError,
 )
 from bytepair.hub import get_encoding
-from bytepair.progress import Progress
-from bytepair.spec import SPLIT_PATTERNS, AddedToken, BytePair, TokenizerSpec
+from bytepair.patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
-from bytepair.training import Merge, train, train_merges
+
+if TYPE_CHECKING:
+    from bytepair.encoding import Ragged
+    from bytepair.progress import Progress
+    from bytepair.spec import AddedToken, BytePair, TokenizerSpec
+    from bytepair.training import Merge, train, train_merges
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -55,3 +60,29 @@ __all__ = [
     "train",
     "train_merges",
 ]
+
+# What loading and encoding do not need is imported when it is first asked for: dataclasses alone cost more than all else.
+_LATER = {
+    "AddedToken": "spec",
+    "BytePair": "spec",
+    "Merge": "training",
+    "Progress": "progress",
+    "Ragged": "encoding",
+    "TokenizerSpec": "spec",
+    "train": "training",
+    "train_merges": "training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415
+
+    value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

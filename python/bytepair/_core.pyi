@@ -10,6 +10,7 @@ from typing_extensions import Self, disjoint_base
 from bytepair.encoding import Ids, Special, TextInput
 
 __all__ = [
+    "Columns",
     "Control",
     "CoreTokenizer",
     "PieceCounter",
@@ -18,10 +19,25 @@ __all__ = [
     "canonical_merges",
     "learn",
     "matches_nothing",
+    "read_rank_file",
     "split_patterns",
 ]
 
 __version__: str
+
+@final
+class Columns:
+    def __new__(cls, tokens: Sequence[bytes], ids: Sequence[int], merges: Sequence[tuple[int, int]] | None) -> Self: ...
+    @staticmethod
+    def unpack(data: bytes, tokens: int, merges: int | None) -> Columns: ...
+    def pack(self) -> bytes: ...
+    def tokens(self) -> tuple[bytes, ...]: ...
+    def ids(self) -> tuple[int, ...]: ...
+    def merges(self) -> tuple[tuple[int, int], ...] | None: ...
+    @property
+    def merge_count(self) -> int | None: ...
+    def single_bytes(self) -> bytes: ...
+    def __len__(self) -> int: ...
 
 @final
 class Control:
@@ -44,9 +60,7 @@ class CoreTokenizer:
     def __new__(
         cls,
         *,
-        tokens: Sequence[bytes],
-        ids: Sequence[int],
-        merges: Sequence[tuple[int, int]] | None,
+        columns: Columns,
         ignore_merges: bool,
         added: Sequence[tuple[str, int, bool, bool, bool, bool, bool]],
         normalizers: Sequence[str],
@@ -129,4 +143,5 @@ def learn(
 ) -> tuple[list[bytes], list[tuple[int, int, int]]]: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
 def matches_nothing(pattern: str) -> bool: ...
+def read_rank_file(data: bytes) -> Columns: ...
 def split_patterns() -> dict[str, str]: ...

@@ -4,12 +4,14 @@
 //! ids, [`decode`] turns ids back; [`pipeline`] alone composes them. [`train`] makes the merges that a [`vocab`] is
 //! compiled from.
 
+pub mod columns;
 pub mod decode;
 pub mod error;
 pub mod merge;
 pub mod normalize;
 pub mod parallel;
 pub mod pipeline;
+pub mod rank_file;
 pub mod segment;
 pub mod split;
 pub mod train;

@@ -7,6 +7,7 @@
     reason = "docstrings here are Python's, and arguments come as PyO3 extracts them"
 )]
 
+mod columns;
 mod errors;
 mod stream;
 mod text;
@@ -22,6 +23,8 @@ mod _core {
 
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::columns::{Columns, read_rank_file};
     #[pymodule_export]
     use crate::stream::StreamDecoder;
     #[pymodule_export]

@@ -10,14 +10,19 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from itertools import pairwise
-from typing import Any, cast
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, cast
 
+from bytepair._core import Columns
+from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import byte_alphabet, oniguruma
-from bytepair.semantics import to_merges
-from bytepair.spec import MOST_IDS, AddedToken, BytePair, NormalizerName, TokenizerSpec, split_pattern
+from bytepair.loaded import AddedRow, Loaded, added_row
+from bytepair.patterns import split_pattern
+
+if TYPE_CHECKING:
+    from bytepair.spec import TokenizerSpec
 
 Json = Any
 GPT2 = split_pattern("gpt2")
@@ -37,7 +42,7 @@ def looks_like(table: Json) -> bool:
     return isinstance(table, dict) and isinstance(table.get("model"), dict)
 
 
-def read(table: Json) -> TokenizerSpec:
+def load(table: Json) -> Loaded:
     """Reads a parsed ``tokenizer.json``.
 
     Raises:
@@ -56,14 +61,20 @@ def read(table: Json) -> TokenizerSpec:
     split, prefix_space = _read_pre_tokenizer(table.get("pre_tokenizer"))
     _check_decoder(table.get("decoder"))
     post_processor = table.get("post_processor")
-    return TokenizerSpec(
-        model=_read_bpe(table["model"], {token.content: token.id for token in added}),
+    return Loaded(
+        _read_bpe(table["model"], {token.content: token.id for token in added}),
+        ignore_merges=table["model"].get("ignore_merges", False),
         split=split,
-        added_tokens=tuple(sorted(added, key=lambda token: token.id)),
+        added=tuple(sorted(added, key=lambda token: token.id)),
         normalizers=tuple(_read_normalizers(table.get("normalizer"), "/normalizer")),
         prefix_space=prefix_space,
         post_processor=None if post_processor is None else json.dumps(post_processor, ensure_ascii=False),
     )
+
+
+def read(table: Json) -> TokenizerSpec:
+    """As `load`, into plain data."""
+    return load(table).spec()
 
 
 def read_model(
@@ -71,10 +82,9 @@ def read_model(
     merges: Json,
     *,
     added: Mapping[str, int],
-    ignore_merges: bool = False,
     vocab_pointer: str,
     merge_place: Callable[[int], dict[str, Any]],
-) -> BytePair:
+) -> Columns:
     """A model from a vocabulary and merges in the byte alphabet.
 
     An added token that stands in the vocabulary as well is a token of the model only if a merge makes it or it is a
@@ -88,36 +98,53 @@ def read_model(
     for token, id in vocab.items():
         if type(id) is not int or not 0 <= id < MOST_IDS:
             raise FormatError(f"the id of {token!r} is {id!r}", pointer=_pointer(vocab_pointer, token))
-    pairs = [_read_merge(merge, merge_place(row)) for row, merge in enumerate(merges)]
+    pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in merges]
+    for row, pair in enumerate(pairs):
+        if not _is_pair(pair):
+            raise FormatError(f"{merges[row]!r} is not a merge of two tokens", **merge_place(row))
     made = {left + right for left, right in pairs}
-    kept = {token: id for token, id in vocab.items() if token not in added or token in made or _is_byte(token)}
-    bytes_of = dict(zip(kept, byte_alphabet.all_to_bytes(kept), strict=True))
-    for token, spelled in bytes_of.items():
-        if spelled is None:
-            raise FormatError(
-                f"the token {token!r} is not written in the byte alphabet",
-                pointer=_pointer(vocab_pointer, token),
-                remedy="only byte-level BPE is supported",
-            )
-    by_id = sorted(kept.items(), key=lambda item: item[1])
-    for (token, id), (_, following) in pairwise(by_id):
-        if id == following:
-            raise FormatError(f"two tokens have the id {id}", pointer=_pointer(vocab_pointer, token))
-    ids = []
-    for row, (left, right) in enumerate(pairs):
-        for part in (left, right, left + right):
-            if part not in kept:
-                raise FormatError(
-                    f"the merge of {left!r} and {right!r} needs {part!r}, which is not in the vocabulary",
-                    **merge_place(row),
-                    remedy="is the file whole? fetch it again",
-                )
-        ids.append((kept[left], kept[right]))
-    return BytePair(
-        tokens=tuple(cast("bytes", bytes_of[token]) for token, _ in by_id),
-        ids=tuple(id for _, id in by_id),
-        merges=tuple(ids),
-        ignore_merges=ignore_merges,
+    kept = dict(vocab)
+    for token in added:
+        if token in kept and token not in made and not _is_byte(token):
+            del kept[token]
+    tokens = byte_alphabet.all_to_bytes(kept)
+    if None in tokens:
+        token = next(token for token, spelled in zip(kept, tokens, strict=True) if spelled is None)
+        raise FormatError(
+            f"the token {token!r} is not written in the byte alphabet",
+            pointer=_pointer(vocab_pointer, token),
+            remedy="only byte-level BPE is supported",
+        )
+    by_id = sorted(zip(kept.values(), kept, tokens, strict=True), key=itemgetter(0))
+    ids = [id for id, _, _ in by_id]
+    if len(set(ids)) < len(ids):
+        id, token = next((id, token) for (id, token, _), (following, *_) in pairwise(by_id) if id == following)
+        raise FormatError(f"two tokens have the id {id}", pointer=_pointer(vocab_pointer, token))
+    if not made <= kept.keys() or not all(left in kept and right in kept for left, right in pairs):
+        raise _unknown_part(pairs, kept, merge_place)
+    return Columns(
+        [cast("bytes", spelled) for _, _, spelled in by_id], ids, [(kept[left], kept[right]) for left, right in pairs]
+    )
+
+
+def _is_pair(parts: Json) -> bool:
+    return isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) and part for part in parts)
+
+
+def _unknown_part(
+    pairs: Sequence[Sequence[str]], kept: Mapping[str, int], merge_place: Callable[[int], dict[str, Any]]
+) -> FormatError:
+    row, part = next(
+        (row, part)
+        for row, (left, right) in enumerate(pairs)
+        for part in (left, right, left + right)
+        if part not in kept
+    )
+    left, right = pairs[row]
+    return FormatError(
+        f"the merge of {left!r} and {right!r} needs {part!r}, which is not in the vocabulary",
+        **merge_place(row),
+        remedy="is the file whole? fetch it again",
     )
 
 
@@ -125,14 +152,7 @@ def _is_byte(token: str) -> bool:
     return len(token) == 1 and byte_alphabet.to_bytes(token) is not None
 
 
-def _read_merge(merge: Json, place: dict[str, Any]) -> tuple[str, str]:
-    parts = merge.split(" ") if isinstance(merge, str) else merge
-    if isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) and part for part in parts):
-        return parts[0], parts[1]
-    raise FormatError(f"{merge!r} is not a merge of two tokens", **place)
-
-
-def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> BytePair:
+def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> Columns:
     kind = model.get("type", "BPE")
     if kind != "BPE":
         raise _unsupported(f"the model {kind}", "/model/type")
@@ -153,13 +173,12 @@ def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> BytePair:
         model.get("vocab"),
         model.get("merges"),
         added=added,
-        ignore_merges=model.get("ignore_merges", False),
         vocab_pointer="/model/vocab",
         merge_place=lambda row: {"pointer": f"/model/merges/{row}"},
     )
 
 
-def _read_added(token: Json, pointer: str) -> AddedToken:
+def _read_added(token: Json, pointer: str) -> AddedRow:
     flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
     if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
         raise FormatError(f"{token!r} is not an added token", pointer=pointer)
@@ -170,15 +189,15 @@ def _read_added(token: Json, pointer: str) -> AddedToken:
             raise FormatError(f"{flag} is {token[flag]!r}, not true or false", pointer=f"{pointer}/{flag}")
     if not 0 <= token["id"] < MOST_IDS:
         raise FormatError(f"the id is {token['id']}", pointer=f"{pointer}/id")
-    return AddedToken(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
+    return AddedRow(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
 
 
-def _read_normalizers(normalizer: Json, pointer: str) -> list[NormalizerName]:
+def _read_normalizers(normalizer: Json, pointer: str) -> list[str]:
     if normalizer is None:
         return []
     kind = _kind(normalizer, pointer)
     if kind in _FORMS:
-        return [cast("NormalizerName", kind)]
+        return [kind]
     if kind == "Sequence":
         inner = _list(normalizer, "normalizers", pointer)
         if any(isinstance(item, dict) and item.get("type") == "Sequence" for item in inner):
@@ -273,6 +292,9 @@ def write(spec: TokenizerSpec) -> bytes:
     Raises:
         FormatError: It holds something that the format cannot hold.
     """
+    # What was loaded is seldom saved again.
+    from bytepair.semantics import to_merges  # noqa: PLC0415
+
     model = to_merges(spec.model)
     spelled = {id: byte_alphabet.to_characters(token) for token, id in zip(model.tokens, model.ids, strict=True)}
     vocab = {token: id for id, token in spelled.items()}
@@ -291,7 +313,8 @@ def write(spec: TokenizerSpec) -> bytes:
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {"id": token.id, **{k: v for k, v in asdict(token).items() if k != "id"}} for token in spec.added_tokens
+            {"id": row.id, **{name: value for name, value in row._asdict().items() if name != "id"}}
+            for row in map(added_row, spec.added_tokens)
         ],
         "normalizer": _write_normalizers(spec.normalizers),
         "pre_tokenizer": _write_pre_tokenizer(spec.split, prefix_space=spec.prefix_space),
