@@ -1,7 +1,7 @@
 # The compiled core, as Python sees it. Kept by hand; `make check` compares it with the module (mypy's stubtest).
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ __all__ = [
     "canonical_merges",
     "learn",
     "matches_nothing",
+    "read_byte_alphabet",
     "read_rank_file",
     "split_patterns",
 ]
@@ -143,5 +144,6 @@ def learn(
 ) -> tuple[list[bytes], list[tuple[int, int, int]]]: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
 def matches_nothing(pattern: str) -> bool: ...
+def read_byte_alphabet(vocab: dict[str, Any], merges: list[Any], added: Sequence[str]) -> Columns | None: ...
 def read_rank_file(data: bytes) -> Columns: ...
 def split_patterns() -> dict[str, str]: ...

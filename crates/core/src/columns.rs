@@ -36,6 +36,7 @@ impl Columns {
     }
 
     /// The tokens in order.
+    #[must_use]
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.ends.len()).map(|index| self.token(index))
     }

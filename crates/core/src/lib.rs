@@ -4,6 +4,7 @@
 //! ids, [`decode`] turns ids back; [`pipeline`] alone composes them. [`train`] makes the merges that a [`vocab`] is
 //! compiled from.
 
+pub mod byte_alphabet;
 pub mod columns;
 pub mod decode;
 pub mod error;

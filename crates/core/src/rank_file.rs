@@ -7,15 +7,15 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::hash::Hasher;
 
-use hashbrown::HashTable;
+use hashbrown::hash_table::{Entry, HashTable};
 use rustc_hash::FxHasher;
 
 use crate::columns::Columns;
 use crate::error::{Error, Kind, Result};
 use crate::vocab::NO_ID;
 
-/// A line has a token of at least four characters, a space, and a digit.
-const SHORTEST_LINE: usize = 6;
+/// The bytes of a line, about: as many lines as that makes of a file have room from the start.
+const USUAL_LINE: usize = 16;
 
 /// Python reads no longer number.
 const MOST_DIGITS: usize = 4300;
@@ -31,44 +31,82 @@ const MOST_DIGITS: usize = 4300;
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn read(data: &[u8]) -> Result<Columns> {
-    // What is reserved is what the data could hold, whatever it claims.
-    let most = data.iter().filter(|&&byte| byte == b'\n').count().min(data.len() / SHORTEST_LINE) + 1;
-    let mut columns = Columns { bytes: Vec::new(), ends: Vec::with_capacity(most), ids: Vec::with_capacity(most) };
-    let mut known: HashTable<u32> = HashTable::with_capacity(most);
+    let lines = data.len() / USUAL_LINE;
+    let mut columns = Columns { bytes: Vec::new(), ends: Vec::with_capacity(lines), ids: Vec::with_capacity(lines) };
+    let mut known: HashTable<u32> = HashTable::with_capacity(lines);
     // Ranks that ascend occur once. From the first that does not, all are remembered.
     let mut ranks: Option<HashSet<u32>> = None;
-    for (number, line) in (1..).zip(Lines(data)) {
-        if line.is_empty() {
-            continue;
-        }
-        let space = line.iter().position(|&byte| byte == b' ').unwrap_or(line.len());
-        let (token, rank) = (&line[..space], line.get(space + 1..).unwrap_or_default());
-        let id = match decimal(rank) {
-            Some(id) if decode_base64(token, &mut columns.bytes) => id,
-            _ => return Err(broken(number, not_a_rank(token, rank))),
+    let mut lines = Lines(data);
+    for number in 1.. {
+        let start = columns.bytes.len();
+        let id = if let Some((id, rest)) = plain_line(lines.0, &mut columns.bytes) {
+            lines.0 = rest;
+            id
+        } else {
+            columns.bytes.truncate(start);
+            let Some(line) = lines.next() else { break };
+            if line.is_empty() {
+                continue;
+            }
+            rank_and_token(line, &mut columns.bytes).map_err(|what| broken(number, what))?
         };
-        if id >= u64::from(NO_ID) {
-            return Err(broken(number, not_a_rank(token, rank)));
-        }
-        let id = id as u32;
         if ranks.is_none() && columns.ids.last().is_some_and(|&last| last >= id) {
             ranks = Some(columns.ids.iter().copied().collect());
         }
         if ranks.as_mut().is_some_and(|ranks| !ranks.insert(id)) {
             return Err(broken(number, format!("has the rank {id}, which an earlier line has")));
         }
-        let start = columns.ends.last().copied().unwrap_or(0);
-        let decoded = &columns.bytes[start..];
-        let hash = hash(decoded);
-        if decoded.is_empty() || known.find(hash, |&index| columns.token(index as usize) == decoded).is_some() {
-            let shown = spelled(decoded);
-            return Err(broken(number, format!("has the token {shown}, which is empty or an earlier line has")));
-        }
-        known.insert_unique(hash, columns.ends.len() as u32, |&index| self::hash(columns.token(index as usize)));
+        let token = &columns.bytes[start..];
+        let earlier = |&index: &u32| columns.token(index as usize);
+        match known.entry(hash(token), |index| earlier(index) == token, |index| hash(earlier(index))) {
+            Entry::Vacant(entry) if !token.is_empty() => entry.insert(columns.ends.len() as u32),
+            _ => {
+                let shown = spelled(token);
+                return Err(broken(number, format!("has the token {shown}, which is empty or an earlier line has")));
+            }
+        };
         columns.ends.push(columns.bytes.len());
         columns.ids.push(id);
     }
     Ok(if ranks.is_some() { columns.by_id() } else { columns })
+}
+
+/// Reads a line as files have them, with no second look at a byte: appends its token, and returns its rank and what comes
+/// after it. None for any other line, which may be right all the same.
+fn plain_line<'a>(data: &'a [u8], into: &mut Vec<u8>) -> Option<(u32, &'a [u8])> {
+    let (quads, _) = data.as_chunks::<4>();
+    let mut rest = data;
+    for quad in quads {
+        let [a, b, c, d] = quad.map(|byte| VALUES[usize::from(byte)]);
+        if a | b | c | d >= NOT_BASE64 {
+            break;
+        }
+        into.extend_from_slice(&[a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d]);
+        rest = &rest[4..];
+    }
+    if let [_, _, _, b'=', after @ ..] = rest {
+        if !decode_base64(&rest[..4], into) {
+            return None;
+        }
+        rest = after;
+    }
+    let digits = rest.strip_prefix(b" ")?;
+    // More digits may be no id.
+    let length = digits.iter().take(10).position(|byte| !byte.is_ascii_digit())?;
+    let rest = digits[length..].strip_prefix(b"\n")?;
+    let id = digits[..length].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    (length > 0).then_some((id, rest))
+}
+
+/// Reads any other line: appends its token, and returns its rank.
+fn rank_and_token(line: &[u8], into: &mut Vec<u8>) -> std::result::Result<u32, String> {
+    let space = line.iter().position(|&byte| byte == b' ').unwrap_or(line.len());
+    let (token, rank) = (&line[..space], line.get(space + 1..).unwrap_or_default());
+    if let (true, Some(number)) = (decode_base64(token, into), integer(rank)) {
+        let id = number.parse().ok().filter(|&id| id < NO_ID && rank.iter().all(u8::is_ascii_digit));
+        return id.ok_or_else(|| format!("has the rank {number}, which is not an id"));
+    }
+    Err("is not a token in base64, a space and a rank".to_owned())
 }
 
 /// Lines without their ends: `\n`, `\r\n` or `\r`.
@@ -98,17 +136,13 @@ fn hash(token: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The value of some digits; as large as can be, if it is larger.
-fn decimal(rank: &[u8]) -> Option<u64> {
-    let digits = (1..=MOST_DIGITS).contains(&rank.len()) && rank.iter().all(u8::is_ascii_digit);
-    let add = |value: u64, digit: &u8| value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-    digits.then(|| rank.iter().fold(0, add))
-}
+/// The bit that no character of base64 has in its value.
+const NOT_BASE64: u8 = 64;
 
-/// The value of each character of base64, and 64 for what is none.
+/// The value of each character of base64.
 const VALUES: [u8; 256] = {
     let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut values = [64; 256];
+    let mut values = [NOT_BASE64; 256];
     let mut value = 0;
     while value < 64 {
         values[alphabet[value as usize] as usize] = value;
@@ -120,9 +154,7 @@ const VALUES: [u8; 256] = {
 /// Appends what `text` stands for; false if it is not what an encoder would write: padded, and with no stray bits.
 fn decode_base64(text: &[u8], into: &mut Vec<u8>) -> bool {
     let unpadded = match text {
-        [text @ .., b'=', b'='] => text,
-        [text @ .., b'='] => text,
-        text => text,
+        [text @ .., b'=', b'='] | [text @ .., b'='] | text => text,
     };
     let (quads, rest) = unpadded.as_chunks::<4>();
     let mut seen = 0;
@@ -149,15 +181,7 @@ fn decode_base64(text: &[u8], into: &mut Vec<u8>) -> bool {
         }
         _ => return false,
     };
-    text.len() % 4 == 0 && seen < 64 && stray == 0
-}
-
-/// What is wrong with a line whose rank is no plain number below the largest, or whose token is not base64.
-fn not_a_rank(token: &[u8], rank: &[u8]) -> String {
-    match integer(rank) {
-        Some(id) if decode_base64(token, &mut Vec::new()) => format!("has the rank {id}, which is not an id"),
-        _ => "is not a token in base64, a space and a rank".to_owned(),
-    }
+    text.len().is_multiple_of(4) && seen < NOT_BASE64 && stray == 0
 }
 
 /// What Python's `int` reads: signs, white space around it and underscores between digits are allowed.
@@ -167,8 +191,7 @@ fn integer(text: &[u8]) -> Option<String> {
     let end = text.iter().rposition(|byte| !blank(byte))? + 1;
     let (negative, digits) = match &text[start..end] {
         [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
     };
     let groups = digits.split(|&byte| byte == b'_');
     if !groups.clone().all(|group| !group.is_empty() && group.iter().all(u8::is_ascii_digit)) {

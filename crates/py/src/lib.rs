@@ -24,7 +24,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::columns::{Columns, read_rank_file};
+    use crate::columns::{Columns, read_byte_alphabet, read_rank_file};
     #[pymodule_export]
     use crate::stream::StreamDecoder;
     #[pymodule_export]

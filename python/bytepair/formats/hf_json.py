@@ -11,10 +11,9 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
-from bytepair._core import Columns
+from bytepair._core import Columns, read_byte_alphabet
 from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import byte_alphabet, oniguruma
@@ -95,61 +94,61 @@ def read_model(
     """
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         raise FormatError("the vocabulary is not an object or the merges are not a list", pointer=vocab_pointer or "/")
+    columns = read_byte_alphabet(vocab, merges, list(added))
+    if columns is not None:
+        return columns
+    return read_model_carefully(vocab, merges, added, vocab_pointer=vocab_pointer, merge_place=merge_place)
+
+
+def read_model_carefully(
+    vocab: dict[str, Json],
+    merges: list[Json],
+    added: Mapping[str, int],
+    *,
+    vocab_pointer: str,
+    merge_place: Callable[[int], dict[str, Any]],
+) -> Columns:
+    """As `read_model`, but slow; it says what is wrong, and where."""
     for token, id in vocab.items():
         if type(id) is not int or not 0 <= id < MOST_IDS:
             raise FormatError(f"the id of {token!r} is {id!r}", pointer=_pointer(vocab_pointer, token))
-    pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in merges]
-    for row, pair in enumerate(pairs):
-        if not _is_pair(pair):
-            raise FormatError(f"{merges[row]!r} is not a merge of two tokens", **merge_place(row))
+    pairs = [_read_merge(merge, merge_place(row)) for row, merge in enumerate(merges)]
     made = {left + right for left, right in pairs}
-    kept = dict(vocab)
-    for token in added:
-        if token in kept and token not in made and not _is_byte(token):
-            del kept[token]
-    tokens = byte_alphabet.all_to_bytes(kept)
-    if None in tokens:
-        token = next(token for token, spelled in zip(kept, tokens, strict=True) if spelled is None)
-        raise FormatError(
-            f"the token {token!r} is not written in the byte alphabet",
-            pointer=_pointer(vocab_pointer, token),
-            remedy="only byte-level BPE is supported",
-        )
-    by_id = sorted(zip(kept.values(), kept, tokens, strict=True), key=itemgetter(0))
-    ids = [id for id, _, _ in by_id]
-    if len(set(ids)) < len(ids):
-        id, token = next((id, token) for (id, token, _), (following, *_) in pairwise(by_id) if id == following)
-        raise FormatError(f"two tokens have the id {id}", pointer=_pointer(vocab_pointer, token))
-    if not made <= kept.keys() or not all(left in kept and right in kept for left, right in pairs):
-        raise _unknown_part(pairs, kept, merge_place)
-    return Columns(
-        [cast("bytes", spelled) for _, _, spelled in by_id], ids, [(kept[left], kept[right]) for left, right in pairs]
-    )
-
-
-def _is_pair(parts: Json) -> bool:
-    return isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) and part for part in parts)
-
-
-def _unknown_part(
-    pairs: Sequence[Sequence[str]], kept: Mapping[str, int], merge_place: Callable[[int], dict[str, Any]]
-) -> FormatError:
-    row, part = next(
-        (row, part)
-        for row, (left, right) in enumerate(pairs)
-        for part in (left, right, left + right)
-        if part not in kept
-    )
-    left, right = pairs[row]
-    return FormatError(
-        f"the merge of {left!r} and {right!r} needs {part!r}, which is not in the vocabulary",
-        **merge_place(row),
-        remedy="is the file whole? fetch it again",
-    )
+    kept = {token: id for token, id in vocab.items() if token not in added or token in made or _is_byte(token)}
+    bytes_of = {token: byte_alphabet.to_bytes(token) for token in kept}
+    for token, spelled in bytes_of.items():
+        if spelled is None:
+            raise FormatError(
+                f"the token {token!r} is not written in the byte alphabet",
+                pointer=_pointer(vocab_pointer, token),
+                remedy="only byte-level BPE is supported",
+            )
+    by_id = sorted(kept.items(), key=lambda item: item[1])
+    for (token, id), (_, following) in pairwise(by_id):
+        if id == following:
+            raise FormatError(f"two tokens have the id {id}", pointer=_pointer(vocab_pointer, token))
+    ids = []
+    for row, (left, right) in enumerate(pairs):
+        for part in (left, right, left + right):
+            if part not in kept:
+                raise FormatError(
+                    f"the merge of {left!r} and {right!r} needs {part!r}, which is not in the vocabulary",
+                    **merge_place(row),
+                    remedy="is the file whole? fetch it again",
+                )
+        ids.append((kept[left], kept[right]))
+    return Columns([cast("bytes", bytes_of[token]) for token, _ in by_id], [id for _, id in by_id], ids)
 
 
 def _is_byte(token: str) -> bool:
     return len(token) == 1 and byte_alphabet.to_bytes(token) is not None
+
+
+def _read_merge(merge: Json, place: dict[str, Any]) -> tuple[str, str]:
+    parts = merge.split(" ") if isinstance(merge, str) else merge
+    if isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) and part for part in parts):
+        return parts[0], parts[1]
+    raise FormatError(f"{merge!r} is not a merge of two tokens", **place)
 
 
 def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> Columns:
