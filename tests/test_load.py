@@ -245,6 +245,6 @@ def test_every_public_name_is_there() -> None:
         assert getattr(bp, name) is not None
     with pytest.raises(AttributeError, match="module 'bytepair' has no attribute 'nothing'"):
         bp.nothing  # noqa: B018
-    names = "from bytepair import *; TokenizerSpec, train; import bytepair; bytepair.Merge"
-    assert "bytepair.training" in imported_by(names)
+    names = "from bytepair import *; TokenizerSpec, train; import bytepair; bytepair.Merge; bytepair.progress.bar"
+    assert {"bytepair.training", "bytepair.progress"} <= imported_by(names)
     assert json.loads(json.dumps(bp.SPLIT_PATTERNS)) == bp.SPLIT_PATTERNS
