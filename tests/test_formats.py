@@ -144,7 +144,7 @@ def test_files_are_written_with_usual_permissions(tmp_path: Path, tok: bp.Tokeni
 def test_the_byte_alphabet() -> None:
     assert byte_alphabet.to_characters(b" \n\x00\xff!") == "ĠĊĀÿ!"
     everything = [bytes([byte]) for byte in range(256)]
-    assert byte_alphabet.all_to_bytes(map(byte_alphabet.to_characters, everything)) == everything
+    assert [byte_alphabet.to_bytes(byte_alphabet.to_characters(byte)) for byte in everything] == everything
     assert len(set(byte_alphabet.BYTES_IN_ALPHABET_ORDER)) == 256
 
 

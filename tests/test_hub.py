@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import http.server
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +34,7 @@ def published(tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch
 
         def log_message(self, format: str, *args: object) -> None: ...
 
-    encoding = replace(hub.ENCODINGS["r50k_base"], sha256=hashlib.sha256(data).hexdigest())
+    encoding = hub.ENCODINGS["r50k_base"]._replace(sha256=hashlib.sha256(data).hexdigest())
     monkeypatch.setitem(hub.ENCODINGS, "r50k_base", encoding)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -60,7 +59,7 @@ def test_a_file_is_fetched_once_and_checked(published: list[str], tmp_path: Path
 
 
 def test_a_wrong_file_is_not_kept(published: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(hub.ENCODINGS, "r50k_base", replace(hub.ENCODINGS["r50k_base"], sha256="0" * 64))
+    monkeypatch.setitem(hub.ENCODINGS, "r50k_base", hub.ENCODINGS["r50k_base"]._replace(sha256="0" * 64))
     with pytest.raises(bp.IntegrityError):
         bp.get_encoding("r50k_base")
     assert published

@@ -9,8 +9,9 @@ Example:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from bytepair._core import Control, Encoder, StreamDecoder, __version__
-from bytepair.encoding import Ragged
 from bytepair.errors import (
     ArtifactError,
     BytepairError,
@@ -24,10 +25,14 @@ from bytepair.errors import (
     TrainingError,
 )
 from bytepair.hub import get_encoding
-from bytepair.progress import Progress
-from bytepair.spec import SPLIT_PATTERNS, AddedToken, BytePair, TokenizerSpec
+from bytepair.patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
-from bytepair.training import Merge, train, train_merges
+
+if TYPE_CHECKING:
+    from bytepair.encoding import Ragged
+    from bytepair.progress import Progress
+    from bytepair.spec import AddedToken, BytePair, TokenizerSpec
+    from bytepair.training import Merge, train, train_merges
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -56,3 +61,33 @@ __all__ = [
     "train",
     "train_merges",
 ]
+
+# Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
+# half of the time of `import bytepair`.
+_LATER = {
+    "AddedToken": "spec",
+    "BytePair": "spec",
+    "Merge": "training",
+    "Progress": "progress",
+    "Ragged": "encoding",
+    "TokenizerSpec": "spec",
+    "train": "training",
+    "train_merges": "training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module  # noqa: PLC0415
+
+    # A module that was imported is an attribute from then on; so these always are.
+    if name in _LATER.values():
+        return import_module(f"{__name__}.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
 # The compiled core, as Python sees it. Kept by hand; `make check` compares it with the module (mypy's stubtest).
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from typing_extensions import Self, disjoint_base
 from bytepair.encoding import Ids, Special, TextInput
 
 __all__ = [
+    "Columns",
     "Control",
     "CoreTokenizer",
     "Encoder",
@@ -19,10 +20,26 @@ __all__ = [
     "canonical_merges",
     "learn",
     "matches_nothing",
+    "read_byte_alphabet",
+    "read_rank_file",
     "split_patterns",
 ]
 
 __version__: str
+
+@final
+class Columns:
+    def __new__(cls, tokens: Sequence[bytes], ids: Sequence[int], merges: Sequence[tuple[int, int]] | None) -> Self: ...
+    @staticmethod
+    def unpack(data: bytes, tokens: int, merges: int | None) -> Columns: ...
+    def pack(self) -> bytes: ...
+    def tokens(self) -> tuple[bytes, ...]: ...
+    def ids(self) -> tuple[int, ...]: ...
+    def merges(self) -> tuple[tuple[int, int], ...] | None: ...
+    @property
+    def merge_count(self) -> int | None: ...
+    def single_bytes(self) -> bytes: ...
+    def __len__(self) -> int: ...
 
 @final
 class Control:
@@ -62,9 +79,7 @@ class CoreTokenizer:
     def __new__(
         cls,
         *,
-        tokens: Sequence[bytes],
-        ids: Sequence[int],
-        merges: Sequence[tuple[int, int]] | None,
+        columns: Columns,
         ignore_merges: bool,
         added: Sequence[tuple[str, int, bool, bool, bool, bool, bool]],
         normalizers: Sequence[str],
@@ -148,4 +163,6 @@ def learn(
 ) -> tuple[list[bytes], list[tuple[int, int, int]]]: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
 def matches_nothing(pattern: str) -> bool: ...
+def read_byte_alphabet(vocab: dict[str, Any], merges: list[Any], added: Sequence[str]) -> Columns | None: ...
+def read_rank_file(data: bytes) -> Columns: ...
 def split_patterns() -> dict[str, str]: ...

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import stat
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +57,11 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
     Raises:
         ArtifactError: The folder or a file cannot be written. Nothing half-written is left behind.
     """
+    # Only those who write wait for these.
+    import contextlib  # noqa: PLC0415
+    import stat  # noqa: PLC0415
+    import tempfile  # noqa: PLC0415
+
     written: list[tuple[str, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

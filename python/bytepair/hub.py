@@ -8,11 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair import files
+from bytepair import files, formats
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
 from bytepair.tokenizer import Tokenizer
 
@@ -26,12 +25,11 @@ _SECONDS = 60
 _LARGEST = 64 << 20
 
 
-@dataclass(frozen=True)
-class _Encoding:
+class _Encoding(NamedTuple):
     file: str
     sha256: str
     split: str
-    special_tokens: Mapping[str, int] = field(default_factory=dict)
+    special_tokens: Mapping[str, int]
 
 
 _END = "<|endoftext|>"
@@ -96,13 +94,14 @@ def get_encoding(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
     folder = folder or os.environ.get("BYTEPAIR_ENCODINGS")
     path = Path(folder or _cache()) / encoding.file
     if folder or path.is_file():
-        _check(files.read(path), encoding, str(path))
+        data = files.read(path)
+        _check(data, encoding, str(path))
     else:
         url = f"{os.environ.get('BYTEPAIR_ENCODINGS_URL', PUBLISHED_AT).rstrip('/')}/{encoding.file}"
         data = _fetch(url)
         _check(data, encoding, url)
         files.write_all(path.parent, {path.name: data})
-    return Tokenizer.from_tiktoken(path, split=encoding.split, special_tokens=encoding.special_tokens)
+    return Tokenizer._from_loaded(formats.load_ranks(data, encoding.split, encoding.special_tokens))
 
 
 def _cache() -> Path:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
 from bytepair.formats import native
-from bytepair.spec import split_name
+from bytepair.patterns import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +25,8 @@ def build(spec: TokenizerSpec, format_name: str, contents: Mapping[str, bytes], 
 
     Its fingerprint is that of the tokenizer as it loads again (with what was dropped said again by the caller).
     """
+    import json  # noqa: PLC0415 (only where there is a manifest)
+
     table = {
         "kind": _KIND,
         "format": format_name,
@@ -50,6 +51,8 @@ def load(folder: Path) -> dict[str, Any] | None:
     place = folder / NAME
     if files.is_folder(place) or not files.exists(place):
         return None
+    import json  # noqa: PLC0415 (as above)
+
     try:
         table = json.loads(files.read(place))
     except (ValueError, RecursionError) as error:

@@ -5,55 +5,15 @@ Formats read and write it; the core is compiled from it.
 
 from __future__ import annotations
 
-import difflib
-import json
-import re
 from dataclasses import dataclass
 from typing import Literal
 
-from bytepair._core import split_patterns
-from bytepair.errors import FormatError, PatternError
+from bytepair.checks import check_added_ids, check_alphabet, check_post_processor
+from bytepair.patterns import SPLIT_PATTERNS, split_name, split_pattern
 
-SPLIT_PATTERNS: dict[str, str] = split_patterns()
-"""Split patterns by name: ``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2`` and ``none``."""
-
-# UTF-8 has no use for the other 13, and some vocabularies (GPT-NeoX) have no token for them.
-_BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
-
-MOST_IDS = 2**32 - 1
-"""Ids are below this."""
+__all__ = ["SPLIT_PATTERNS", "AddedToken", "BytePair", "NormalizerName", "TokenizerSpec", "split_name", "split_pattern"]
 
 NormalizerName = Literal["NFC", "NFD", "NFKC", "NFKD"]
-
-
-def split_pattern(split: str) -> str:
-    """The pattern of a name; anything else is a pattern already.
-
-    Raises:
-        PatternError: It looks like a name and is none.
-
-    Example:
-        >>> split_pattern("none"), split_pattern("[0-9]+")
-        ('', '[0-9]+')
-        >>> split_pattern("GPT2")
-        Traceback (most recent call last):
-        bytepair.errors.PatternError: there is no split pattern 'GPT2'; did you mean 'gpt2'? For this text say (?:GPT2)
-    """
-    if split and split not in SPLIT_PATTERNS and re.fullmatch(r"[\w\s-]+", split):
-        close = difflib.get_close_matches(split.lower(), SPLIT_PATTERNS, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"use one of {', '.join(SPLIT_PATTERNS)}."
-        raise PatternError(f"there is no split pattern {split!r}", remedy=f"{hint} For this text say (?:{split})")
-    return SPLIT_PATTERNS.get(split, split)
-
-
-def split_name(pattern: str) -> str | None:
-    """The name of a pattern, if it has one.
-
-    Example:
-        >>> split_name(split_pattern("gpt2"))
-        'gpt2'
-    """
-    return next((name for name, known in SPLIT_PATTERNS.items() if known == pattern), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +65,8 @@ class BytePair:
 
     def check(self) -> None:
         """Raises FormatError if a byte that text can hold has no token, unless the alphabet is said to be partial."""
-        if self.partial_alphabet:
-            return
-        missing = sorted(_BYTES_IN_TEXT - {token[0] for token in self.tokens if len(token) == 1})
-        if missing:
-            shown = ", ".join(f"0x{byte:02X}" for byte in missing[:8]) + (", ..." if len(missing) > 8 else "")
-            raise FormatError(
-                f"the vocabulary has no token for {len(missing)} of the bytes of UTF-8: {shown}",
-                remedy="is the file whole? If it is meant to be so, load it with partial_alphabet=True; "
-                "text that needs one of these bytes then raises EncodeError",
-            )
-
-
-def _is_canonical(text: str) -> bool:
-    try:
-        return text not in ("null", "") and json.dumps(json.loads(text), ensure_ascii=False) == text
-    except (ValueError, RecursionError):
-        return False
+        if not self.partial_alphabet:
+            check_alphabet({token[0] for token in self.tokens if len(token) == 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +113,8 @@ class TokenizerSpec:
         for name, column in columns.items():
             if not isinstance(column, tuple):
                 raise TypeError(f"{name} is a tuple, not {type(column).__name__}")
-        added = [token.id for token in self.added_tokens]
-        for id in added:
-            if not 0 <= id < MOST_IDS:
-                raise FormatError(f"the id {id} is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}")
-        if added != sorted(added):
-            raise FormatError("the added tokens are not in the order of their ids", remedy="sort them by id")
-        if self.post_processor is not None and not _is_canonical(self.post_processor):
-            raise FormatError("post_processor is not JSON as json.dumps(..., ensure_ascii=False) writes it")
+        check_added_ids([token.id for token in self.added_tokens])
+        check_post_processor(self.post_processor)
         self.model.check()
 
     @property

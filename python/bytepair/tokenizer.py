@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import formats
 from bytepair._core import CoreTokenizer
-from bytepair.encoding import Ragged
+from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError
 from bytepair.formats import native
-from bytepair.spec import MOST_IDS, TokenizerSpec
+from bytepair.loaded import Loaded, unload
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from bytepair.encoding import Special, TextInput
+    from typing_extensions import Self
+
+    from bytepair.encoding import Ragged, Special, TextInput
+    from bytepair.spec import TokenizerSpec
 
 
 class Tokenizer(CoreTokenizer):
@@ -41,29 +43,45 @@ class Tokenizer(CoreTokenizer):
         'lower'
     """
 
-    _spec: TokenizerSpec
+    _loaded: Loaded
 
-    def __new__(cls, spec: TokenizerSpec) -> Tokenizer:  # noqa: D102 (the class says it)
+    def __new__(cls, spec: TokenizerSpec) -> Self:  # noqa: D102 (the class says it)
+        # Whoever has a spec has imported this; who loads a file need not.
+        from bytepair.spec import TokenizerSpec  # noqa: PLC0415
+
         if not isinstance(spec, TokenizerSpec):
             raise TypeError(
                 f"a Tokenizer is made of a TokenizerSpec, not {type(spec).__name__}; see Tokenizer.from_file"
             )
         spec.check()
         try:
-            self = super().__new__(
-                cls,
-                tokens=spec.model.tokens,
-                ids=spec.model.ids,
-                merges=spec.model.merges,
-                ignore_merges=spec.model.ignore_merges,
-                added=[astuple(token) for token in spec.added_tokens],
-                normalizers=spec.normalizers,
-                prefix_space=spec.prefix_space,
-                patterns=spec.split,
-            )
+            self = cls._compile(unload(spec))
         except OverflowError as error:
             raise FormatError("an id is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}") from error
-        self.__dict__["_spec"] = spec
+        self.__dict__["spec"] = spec
+        return self
+
+    @classmethod
+    def _from_loaded(cls, loaded: Loaded) -> Self:
+        """Compiles what was read; the spec is made when it is asked for."""
+        if cls is not Tokenizer:
+            # A subclass may have a constructor of its own, which is given a spec.
+            return cls(loaded.spec())
+        loaded.check()
+        return cls._compile(loaded)
+
+    @classmethod
+    def _compile(cls, loaded: Loaded) -> Self:
+        self = super().__new__(
+            cls,
+            columns=loaded.columns,
+            ignore_merges=loaded.ignore_merges,
+            added=loaded.added,
+            normalizers=loaded.normalizers,
+            prefix_space=loaded.prefix_space,
+            patterns=loaded.split,
+        )
+        self.__dict__["_loaded"] = loaded
         return self
 
     @classmethod
@@ -97,7 +115,7 @@ class Tokenizer(CoreTokenizer):
             True
         """
         options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
-        return cls(formats.load(Path(path), **options, partial_alphabet=partial_alphabet))
+        return cls._from_loaded(formats.load(Path(path), **options, partial_alphabet=partial_alphabet))
 
     @classmethod
     def from_tiktoken(
@@ -132,12 +150,12 @@ class Tokenizer(CoreTokenizer):
             FormatError: The format cannot hold a feature that is not in `drop`, which is named.
             ArtifactError: The files cannot be written. What was there before is then still there.
         """
-        return formats.save(self._spec, Path(path), format, drop)
+        return formats.save(self.spec, Path(path), format, drop)
 
-    @property
+    @cached_property
     def spec(self) -> TokenizerSpec:
-        """What the tokenizer was compiled from."""
-        return self._spec
+        """What the tokenizer was compiled from, as plain data."""
+        return self._loaded.spec()
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -148,12 +166,12 @@ class Tokenizer(CoreTokenizer):
             >>> bp.train({"low": 5}, vocab_size=258, special_tokens=["<|end|>"]).special_tokens
             {'<|end|>': 257}
         """
-        return self._spec.special_tokens
+        return self._loaded.special_tokens
 
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of the tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
-        return native.fingerprint(self._spec)
+        return native.fingerprint(self._loaded)
 
     def encode_batch_array(
         self,
@@ -171,6 +189,9 @@ class Tokenizer(CoreTokenizer):
             >>> bp.train({"low": 5}, vocab_size=258).encode_batch_array(["low", "w"]).ids
             array([257, 119], dtype=uint32)
         """
+        # Only those who want arrays wait for this import.
+        from bytepair.encoding import Ragged  # noqa: PLC0415
+
         return Ragged(*self.encode_batch_flat(texts, special=special, added=added, errors=errors, threads=threads))
 
     def decode_batch(
@@ -201,14 +222,13 @@ class Tokenizer(CoreTokenizer):
         raise AttributeError(f"a Tokenizer is immutable; {name} cannot be set")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._spec,)
+        return type(self), (self.spec,)
 
     def __eq__(self, other: object) -> bool:
-        return self._spec == other._spec if isinstance(other, Tokenizer) else NotImplemented
+        return self.spec == other.spec if isinstance(other, Tokenizer) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
     def __repr__(self) -> str:
-        semantics = self._spec.model.semantics
-        return f"<Tokenizer: {len(self)} tokens, {semantics}, {len(self.special_tokens)} special>"
+        return f"<Tokenizer: {len(self)} tokens, {self._loaded.semantics}, {len(self.special_tokens)} special>"

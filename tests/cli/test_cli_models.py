@@ -116,7 +116,7 @@ def test_encodings_by_name(call: Call, fails: Fails, misused: Callable[..., str]
     here = ["-m", "r50k_base", "--encodings", "ranks"]
     assert "not the published" in fails("count", *here)
     hash = hashlib.sha256(Path("ranks/r50k_base.tiktoken").read_bytes()).hexdigest()  # noqa: A001
-    mp.setitem(hub.ENCODINGS, "r50k_base", replace(hub.ENCODINGS["r50k_base"], sha256=hash))
+    mp.setitem(hub.ENCODINGS, "r50k_base", hub.ENCODINGS["r50k_base"]._replace(sha256=hash))
     assert call("count", *here, stdin=b"low") == call("count", "-m", "model", stdin=b"low")
     assert (
         json.loads(call("inspect", "r50k_base", "--encodings", "ranks", "--format", "json"))["encoding"] == "r50k_base"

@@ -39,12 +39,14 @@ pub struct Error {
     pub character: Option<usize>,
     /// Index in a batch or in a list of ids.
     pub row: Option<usize>,
+    /// Line of a file, from 1.
+    pub line: Option<usize>,
 }
 
 impl Error {
     /// An error of `kind` with no place and no remedy yet.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), remedy: String::new(), byte: None, character: None, row: None }
+        Self { kind, what: what.into(), remedy: String::new(), byte: None, character: None, row: None, line: None }
     }
 
     /// The same error with a remedy.
@@ -68,6 +70,13 @@ impl Error {
         self
     }
 
+    /// The same error, placed in a line of a file.
+    #[must_use]
+    pub fn line(mut self, line: usize) -> Self {
+        self.line = Some(line);
+        self
+    }
+
     /// The same error, placed in a row of a batch.
     #[must_use]
     pub fn row(mut self, row: usize) -> Self {
@@ -79,6 +88,9 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)?;
+        if let Some(line) = self.line {
+            write!(f, " (line {line})")?;
+        }
         if let Some(byte) = self.byte {
             write!(f, " (byte {byte})")?;
         }

@@ -1,11 +1,12 @@
 //! The core of bytepair: every loop that touches each byte of a text, and no Python.
 //!
 //! Data runs one way: [`segment`] takes a text through [`normalize`] and [`split`] to pieces, [`merge`] turns pieces into
-//! ids, [`decode`] turns ids back; [`pipeline`] alone composes them, and [`study`] with an algorithm that
-//! the caller chose. [`train`] makes the merges that a [`vocab`] is
-//! compiled from.
+//! ids, [`decode`] turns ids back; [`pipeline`] alone composes them, and [`study`] with an algorithm that the caller
+//! chose. [`train`] makes the merges that a [`vocab`] is compiled from.
 
+pub mod byte_alphabet;
 mod cache;
+pub mod columns;
 pub mod decode;
 pub mod encode;
 pub mod error;
@@ -13,6 +14,7 @@ pub mod merge;
 pub mod normalize;
 pub mod parallel;
 pub mod pipeline;
+pub mod rank_file;
 pub mod segment;
 pub mod split;
 pub mod study;

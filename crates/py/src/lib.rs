@@ -7,6 +7,7 @@
     reason = "docstrings here are Python's, and arguments come as PyO3 extracts them"
 )]
 
+mod columns;
 mod encoder;
 mod errors;
 mod stream;
@@ -23,6 +24,8 @@ mod _core {
 
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::columns::{Columns, read_byte_alphabet, read_rank_file};
     #[pymodule_export]
     use crate::encoder::Encoder;
     #[pymodule_export]

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::columns::Columns;
 use crate::encoder::Encoder;
 use crate::errors::{in_row, raise};
 use crate::stream::StreamDecoder;
@@ -29,8 +30,7 @@ type AddedRow = (String, u32, bool, bool, bool, bool, bool);
 /// Ids and offsets.
 type FlatBatch<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
-fn vocab(py: Python<'_>, tokens: &[PyBackedBytes], ids: &[u32], semantics: Semantics) -> PyResult<Vocab> {
-    let tokens: Vec<&[u8]> = tokens.iter().map(|token| &**token).collect();
+fn vocab(py: Python<'_>, tokens: Vec<&[u8]>, ids: &[u32], semantics: Semantics) -> PyResult<Vocab> {
     py.detach(|| Vocab::new(&tokens, ids, semantics)).map_err(|error| raise(py, error))
 }
 
@@ -38,7 +38,7 @@ fn vocab(py: Python<'_>, tokens: &[PyBackedBytes], ids: &[u32], semantics: Seman
 /// for which ranks and merges are not proved to agree.
 #[pyfunction]
 pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: Vec<u32>) -> PyResult<Vec<(u32, u32)>> {
-    let vocab = vocab(py, &tokens, &ids, Semantics::Ranks)?;
+    let vocab = vocab(py, tokens.iter().map(|token| &**token).collect(), &ids, Semantics::Ranks)?;
     py.detach(|| canonical(&vocab)).map_err(|error| raise(py, error))
 }
 
@@ -108,24 +108,19 @@ pub(crate) fn check_threads(threads: Option<usize>) -> PyResult<usize> {
 #[pymethods]
 impl CoreTokenizer {
     #[new]
-    #[pyo3(signature = (*, tokens, ids, merges, ignore_merges, added, normalizers, prefix_space, patterns))]
-    #[allow(clippy::too_many_arguments, reason = "the columns of a TokenizerSpec, by keyword")]
+    #[pyo3(signature = (*, columns, ignore_merges, added, normalizers, prefix_space, patterns))]
+    #[allow(clippy::too_many_arguments, reason = "what a TokenizerSpec holds, by keyword")]
     fn new(
         py: Python<'_>,
-        tokens: Vec<PyBackedBytes>,
-        ids: Vec<u32>,
-        merges: Option<Vec<(u32, u32)>>,
+        columns: &Bound<'_, Columns>,
         ignore_merges: bool,
         added: Vec<AddedRow>,
         normalizers: Vec<String>,
         prefix_space: bool,
         patterns: Vec<String>,
     ) -> PyResult<Self> {
-        let semantics = match merges {
-            Some(pairs) => Semantics::Merges { pairs, ignore_merges },
-            None => Semantics::Ranks,
-        };
-        let vocab = vocab(py, &tokens, &ids, semantics)?;
+        let Columns { tokens, .. } = columns.get();
+        let vocab = vocab(py, tokens.tokens().collect(), &tokens.ids, columns.get().semantics(ignore_merges))?;
         let added = added.into_iter().map(|(content, id, special, single_word, lstrip, rstrip, normalized)| {
             AddedToken { content, id, special, single_word, lstrip, rstrip, normalized }
         });

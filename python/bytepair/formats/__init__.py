@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files, manifest
 from bytepair.errors import BytepairError, FormatError
-from bytepair.formats import hf_json, native, tiktoken, vocab_merges
-from bytepair.semantics import to_merges, to_ranks
-from bytepair.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
+from bytepair.formats import native, tiktoken
+from bytepair.loaded import AddedRow, Loaded
+from bytepair.patterns import split_pattern
+
+# What loading a rank file or a native file does not need is imported where it is used: nobody waits for JSON or
+# dataclasses who has neither.
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
+
+    from bytepair.spec import TokenizerSpec
 
 FILES: dict[str, tuple[str, ...]] = {
     "native": ("tokenizer.bytepair",),
@@ -25,19 +28,11 @@ FILES: dict[str, tuple[str, ...]] = {
 }
 """The formats, and the names of the files that each is saved as."""
 
-# The semantics that each format holds a model in, and its writer.
-_WRITERS: dict[str, tuple[Callable[[BytePair], BytePair], Callable[[TokenizerSpec], tuple[bytes, ...]]]] = {
-    "native": (lambda model: model, lambda spec: (native.write(spec),)),
-    "tokenizer.json": (to_merges, lambda spec: (hf_json.write(spec),)),
-    "tiktoken": (to_ranks, lambda spec: (tiktoken.write(spec),)),
-    "vocab+merges": (to_merges, vocab_merges.write),
-}
 _SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken"}
 _FEATURES = ("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor")
 
 
-@dataclass(frozen=True, slots=True)
-class Detected:
+class Detected(NamedTuple):
     """The file of a tokenizer, its format, and its content: bytes, or what the JSON parsed to."""
 
     path: Path
@@ -62,6 +57,8 @@ def detect(path: Path) -> Detected:
     if native.looks_like(data):
         return Detected(path, "native", data)
     if data.lstrip()[:1] == b"{":
+        from bytepair.formats import hf_json
+
         table = _parse_json(path, data)
         return Detected(path, "tokenizer.json" if hf_json.looks_like(table) else "vocab+merges", table)
     if tiktoken.looks_like(data):
@@ -89,6 +86,8 @@ def _file_in(folder: Path) -> Path:
 
 
 def _parse_json(path: Path, data: bytes) -> dict[str, Any]:
+    import json
+
     try:
         table = json.loads(data, object_pairs_hook=_unique)
     except FormatError as error:
@@ -99,8 +98,8 @@ def _parse_json(path: Path, data: bytes) -> dict[str, Any]:
         raise FormatError(f"the file is not JSON: {error}", file=str(path), remedy=remedy) from error
     if not isinstance(table, dict):
         raise FormatError("the file is not a JSON object", file=str(path))
-    # Only an escape can put half a surrogate pair into a string.
-    if b"\\u" in data and (half := _lone_surrogate(json.dumps(table, ensure_ascii=False))):
+    # Only an escape can put half a surrogate pair into a string, and few files have such escapes.
+    if re.search(rb"\\u[dD][89A-Fa-f]", data) and (half := _lone_surrogate(json.dumps(table, ensure_ascii=False))):
         raise FormatError(f"a string holds the lone surrogate {half}", file=str(path), remedy="fetch it again")
     return table
 
@@ -116,6 +115,8 @@ def _lone_surrogate(text: str) -> str | None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
+        from collections import Counter
+
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise FormatError(f"the key {twice!r} stands twice in one object", remedy="keep one of them")
     return table
@@ -127,7 +128,7 @@ def load(
     split: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
-) -> TokenizerSpec:
+) -> Loaded:
     """Reads a tokenizer from a file or a folder.
 
     Raises:
@@ -136,38 +137,48 @@ def load(
     """
     detected = detect(path)
     try:
-        spec = _read(detected, split, special_tokens)
+        loaded = _read(detected, split, special_tokens)
     except BytepairError as error:
         error.file = error.file or str(detected.path)
         raise
-    return replace(spec, model=replace(spec.model, partial_alphabet=True)) if partial_alphabet else spec
+    return loaded._replace(partial_alphabet=True) if partial_alphabet else loaded
 
 
-def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
+def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> Loaded:
     if detected.format in ("native", "tokenizer.json"):
         given = [name for name, value in (("split", split), ("special_tokens", special_tokens)) if value is not None]
         if given:
             raise FormatError(f"the file holds its own {given[0]}", remedy=f"leave {given[0]} out")
-        spec: TokenizerSpec = (native if detected.format == "native" else hf_json).read(detected.content)
-        return spec
+        if detected.format == "native":
+            return native.load(detected.content)
+        from bytepair.formats import hf_json
+
+        return hf_json.load(detected.content)
     if detected.format == "vocab+merges":
+        from bytepair.formats import vocab_merges
+
         place = detected.path.with_name("merges.txt")
         merges = files.read(place)
         manifest.verify(place, merges)
-        spec = vocab_merges.read(detected.content, merges, special_tokens or {})
-        return _complete(spec, split or "gpt2", special_tokens)
+        loaded = vocab_merges.load(detected.content, merges, special_tokens or {})
+        return _complete(loaded, split or "gpt2", special_tokens)
     if split is None:
         remedy = 'name it: Tokenizer.from_file(path, split="cl100k", special_tokens={...})'
         raise FormatError("a rank file holds no split pattern", remedy=remedy)
-    return _complete(tiktoken.read(detected.content), split, special_tokens)
+    return load_ranks(detected.content, split, special_tokens)
 
 
-def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
+def load_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None) -> Loaded:
+    """Reads a rank file, which holds neither split pattern nor special tokens; FormatError names its broken line."""
+    return _complete(tiktoken.load(data), split, special_tokens)
+
+
+def _complete(loaded: Loaded, split: str, special_tokens: Mapping[str, int] | None) -> Loaded:
     """What a bare file does not hold, as the caller says it."""
     pattern = split_pattern(split)
-    added = [AddedToken(content, id) for content, id in (special_tokens or {}).items()]
-    by_id = tuple(sorted(added, key=lambda token: token.id))
-    return replace(spec, split=(pattern,) if pattern else (), added_tokens=by_id)
+    added = [AddedRow(content, id) for content, id in (special_tokens or {}).items()]
+    by_id = tuple(sorted(added, key=lambda row: row.id))
+    return loaded._replace(split=(pattern,) if pattern else (), added=by_id)
 
 
 def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collection[str]) -> list[Path]:
@@ -178,14 +189,28 @@ def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collect
         ArtifactError: The folder cannot be written.
     """
     folder, names, format_name, dropped = plan(spec, path, format_name, drop)
-    convert, write = _WRITERS[format_name]
-    held = replace(spec, model=convert(spec.model))
-    contents = write(held)
+    held, contents = _write(spec, format_name)
     written = dict(zip(names, contents, strict=True))
     contents_and_manifest = {**written, manifest.NAME: manifest.build(held, format_name, written, dropped)}
     # Without a manifest a folder loads whatever is whole in it, so that being killed in between loses nothing.
     files.write_all(folder, contents_and_manifest, retired=manifest.NAME)
     return [folder / name for name in (*names, manifest.NAME)]
+
+
+def _write(spec: TokenizerSpec, format_name: str) -> tuple[TokenizerSpec, tuple[bytes, ...]]:
+    """The tokenizer with the semantics that the format holds, and its files."""
+    from dataclasses import replace
+
+    from bytepair.formats import hf_json, vocab_merges
+    from bytepair.semantics import to_merges, to_ranks
+
+    if format_name == "native":
+        return spec, (native.write(spec),)
+    if format_name == "tiktoken":
+        held = replace(spec, model=to_ranks(spec.model))
+        return held, (tiktoken.write(held),)
+    held = replace(spec, model=to_merges(spec.model))
+    return held, (hf_json.write(held),) if format_name == "tokenizer.json" else vocab_merges.write(held)
 
 
 def plan(
@@ -227,7 +252,8 @@ def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> li
             raise FormatError(f"{name!r} is no feature that can be dropped", remedy=f"use {', '.join(_FEATURES)}")
     if format_name in ("native", "tokenizer.json"):
         return []
-    understood = vocab_merges.UNDERSTOOD_SPLIT if format_name == "vocab+merges" else ()
+    # Of vocab.json and merges.txt GPT-2's pattern is understood.
+    understood = (split_pattern("gpt2"),) if format_name == "vocab+merges" else ()
     present = (
         spec.split != understood,
         bool(spec.special_tokens),

@@ -6,12 +6,6 @@ Source: ``bytes_to_unicode`` in GPT-2's ``encoder.py``, the alphabet of ``vocab.
 
 from __future__ import annotations
 
-from itertools import accumulate
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 _PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
 
@@ -45,29 +39,3 @@ def to_bytes(token: str) -> bytes | None:
         return bytes(_TO_BYTES[ord(character)] for character in token)
     except KeyError:
         return None
-
-
-class _Marking(dict[int, int]):
-    """Maps characters that are not in the alphabet to one that Latin-1 cannot encode."""
-
-    def __missing__(self, character: int) -> int:
-        return 0xFFFF
-
-
-_MARKING = _Marking(_TO_BYTES)
-
-
-def all_to_bytes(tokens: Iterable[str]) -> list[bytes | None]:
-    """`to_bytes` of many tokens, which is much faster in one go.
-
-    Example:
-        >>> all_to_bytes(["Ġlow", "er"]), all_to_bytes(["Ġlow", "e r"])
-        ([b' low', b'er'], [b' low', None])
-    """
-    tokens = list(tokens)
-    try:
-        joined = "".join(tokens).translate(_MARKING).encode("latin-1")
-    except UnicodeEncodeError:
-        return [to_bytes(token) for token in tokens]
-    ends = accumulate(map(len, tokens))
-    return [joined[end - len(token) : end] for token, end in zip(tokens, ends, strict=True)]

@@ -10,14 +10,18 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from itertools import pairwise
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from bytepair._core import Columns, read_byte_alphabet
+from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import byte_alphabet, oniguruma
-from bytepair.semantics import to_merges
-from bytepair.spec import MOST_IDS, AddedToken, BytePair, NormalizerName, TokenizerSpec, split_pattern
+from bytepair.loaded import AddedRow, Loaded, added_row
+from bytepair.patterns import split_pattern
+
+if TYPE_CHECKING:
+    from bytepair.spec import TokenizerSpec
 
 Json = Any
 GPT2 = split_pattern("gpt2")
@@ -37,7 +41,7 @@ def looks_like(table: Json) -> bool:
     return isinstance(table, dict) and isinstance(table.get("model"), dict)
 
 
-def read(table: Json) -> TokenizerSpec:
+def load(table: Json) -> Loaded:
     """Reads a parsed ``tokenizer.json``.
 
     Raises:
@@ -56,14 +60,20 @@ def read(table: Json) -> TokenizerSpec:
     split, prefix_space = _read_pre_tokenizer(table.get("pre_tokenizer"))
     _check_decoder(table.get("decoder"))
     post_processor = table.get("post_processor")
-    return TokenizerSpec(
-        model=_read_bpe(table["model"], {token.content: token.id for token in added}),
+    return Loaded(
+        _read_bpe(table["model"], {token.content: token.id for token in added}),
+        ignore_merges=table["model"].get("ignore_merges", False),
         split=split,
-        added_tokens=tuple(sorted(added, key=lambda token: token.id)),
+        added=tuple(sorted(added, key=lambda token: token.id)),
         normalizers=tuple(_read_normalizers(table.get("normalizer"), "/normalizer")),
         prefix_space=prefix_space,
         post_processor=None if post_processor is None else json.dumps(post_processor, ensure_ascii=False),
     )
+
+
+def read(table: Json) -> TokenizerSpec:
+    """As `load`, into plain data."""
+    return load(table).spec()
 
 
 def read_model(
@@ -71,10 +81,9 @@ def read_model(
     merges: Json,
     *,
     added: Mapping[str, int],
-    ignore_merges: bool = False,
     vocab_pointer: str,
     merge_place: Callable[[int], dict[str, Any]],
-) -> BytePair:
+) -> Columns:
     """A model from a vocabulary and merges in the byte alphabet.
 
     An added token that stands in the vocabulary as well is a token of the model only if a merge makes it or it is a
@@ -85,13 +94,28 @@ def read_model(
     """
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         raise FormatError("the vocabulary is not an object or the merges are not a list", pointer=vocab_pointer or "/")
+    columns = read_byte_alphabet(vocab, merges, list(added))
+    if columns is not None:
+        return columns
+    return read_model_carefully(vocab, merges, added, vocab_pointer=vocab_pointer, merge_place=merge_place)
+
+
+def read_model_carefully(
+    vocab: dict[str, Json],
+    merges: list[Json],
+    added: Mapping[str, int],
+    *,
+    vocab_pointer: str,
+    merge_place: Callable[[int], dict[str, Any]],
+) -> Columns:
+    """As `read_model`, but slow; it says what is wrong, and where."""
     for token, id in vocab.items():
         if type(id) is not int or not 0 <= id < MOST_IDS:
             raise FormatError(f"the id of {token!r} is {id!r}", pointer=_pointer(vocab_pointer, token))
     pairs = [_read_merge(merge, merge_place(row)) for row, merge in enumerate(merges)]
     made = {left + right for left, right in pairs}
     kept = {token: id for token, id in vocab.items() if token not in added or token in made or _is_byte(token)}
-    bytes_of = dict(zip(kept, byte_alphabet.all_to_bytes(kept), strict=True))
+    bytes_of = {token: byte_alphabet.to_bytes(token) for token in kept}
     for token, spelled in bytes_of.items():
         if spelled is None:
             raise FormatError(
@@ -113,12 +137,7 @@ def read_model(
                     remedy="is the file whole? fetch it again",
                 )
         ids.append((kept[left], kept[right]))
-    return BytePair(
-        tokens=tuple(cast("bytes", bytes_of[token]) for token, _ in by_id),
-        ids=tuple(id for _, id in by_id),
-        merges=tuple(ids),
-        ignore_merges=ignore_merges,
-    )
+    return Columns([cast("bytes", bytes_of[token]) for token, _ in by_id], [id for _, id in by_id], ids)
 
 
 def _is_byte(token: str) -> bool:
@@ -132,7 +151,7 @@ def _read_merge(merge: Json, place: dict[str, Any]) -> tuple[str, str]:
     raise FormatError(f"{merge!r} is not a merge of two tokens", **place)
 
 
-def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> BytePair:
+def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> Columns:
     kind = model.get("type", "BPE")
     if kind != "BPE":
         raise _unsupported(f"the model {kind}", "/model/type")
@@ -153,13 +172,12 @@ def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> BytePair:
         model.get("vocab"),
         model.get("merges"),
         added=added,
-        ignore_merges=model.get("ignore_merges", False),
         vocab_pointer="/model/vocab",
         merge_place=lambda row: {"pointer": f"/model/merges/{row}"},
     )
 
 
-def _read_added(token: Json, pointer: str) -> AddedToken:
+def _read_added(token: Json, pointer: str) -> AddedRow:
     flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
     if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
         raise FormatError(f"{token!r} is not an added token", pointer=pointer)
@@ -170,15 +188,15 @@ def _read_added(token: Json, pointer: str) -> AddedToken:
             raise FormatError(f"{flag} is {token[flag]!r}, not true or false", pointer=f"{pointer}/{flag}")
     if not 0 <= token["id"] < MOST_IDS:
         raise FormatError(f"the id is {token['id']}", pointer=f"{pointer}/id")
-    return AddedToken(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
+    return AddedRow(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
 
 
-def _read_normalizers(normalizer: Json, pointer: str) -> list[NormalizerName]:
+def _read_normalizers(normalizer: Json, pointer: str) -> list[str]:
     if normalizer is None:
         return []
     kind = _kind(normalizer, pointer)
     if kind in _FORMS:
-        return [cast("NormalizerName", kind)]
+        return [kind]
     if kind == "Sequence":
         inner = _list(normalizer, "normalizers", pointer)
         if any(isinstance(item, dict) and item.get("type") == "Sequence" for item in inner):
@@ -273,6 +291,9 @@ def write(spec: TokenizerSpec) -> bytes:
     Raises:
         FormatError: It holds something that the format cannot hold.
     """
+    # What was loaded is seldom saved again.
+    from bytepair.semantics import to_merges  # noqa: PLC0415
+
     model = to_merges(spec.model)
     spelled = {id: byte_alphabet.to_characters(token) for token, id in zip(model.tokens, model.ids, strict=True)}
     vocab = {token: id for id, token in spelled.items()}
@@ -291,7 +312,8 @@ def write(spec: TokenizerSpec) -> bytes:
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {"id": token.id, **{k: v for k, v in asdict(token).items() if k != "id"}} for token in spec.added_tokens
+            {"id": row.id, **{name: value for name, value in row._asdict().items() if name != "id"}}
+            for row in map(added_row, spec.added_tokens)
         ],
         "normalizer": _write_normalizers(spec.normalizers),
         "pre_tokenizer": _write_pre_tokenizer(spec.split, prefix_space=spec.prefix_space),

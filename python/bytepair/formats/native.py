@@ -10,15 +10,14 @@ before anything is made of it.
 from __future__ import annotations
 
 import hashlib
-import json
-import sys
-from array import array
-from dataclasses import asdict
-from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.spec import AddedToken, BytePair, TokenizerSpec
+from bytepair.loaded import AddedRow, Loaded, unload
+
+if TYPE_CHECKING:
+    from bytepair.spec import TokenizerSpec
 
 MAGIC = b"bytepair\x01\n"
 _HASH_BYTES = 32
@@ -40,54 +39,45 @@ def looks_like(data: bytes) -> bool:
     return data.startswith(MAGIC[:8])
 
 
-def fingerprint(spec: TokenizerSpec) -> str:
+def fingerprint(tokenizer: TokenizerSpec | Loaded) -> str:
     """The SHA-256 of a tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
-    return hashlib.sha256(_payload(spec)).hexdigest()
+    return hashlib.sha256(_payload(tokenizer)).hexdigest()
 
 
-def write(spec: TokenizerSpec) -> bytes:
+def write(tokenizer: TokenizerSpec | Loaded) -> bytes:
     """Writes a tokenizer; nothing is lost.
 
     Example:
+        >>> from bytepair.spec import BytePair, TokenizerSpec
         >>> spec = TokenizerSpec(BytePair((b"a", b"b", b"ab"), (0, 1, 2)))
         >>> read(write(spec)) == spec
         True
     """
-    payload = _payload(spec)
+    payload = _payload(tokenizer)
     return MAGIC + hashlib.sha256(payload).digest() + payload
 
 
-def _payload(spec: TokenizerSpec) -> bytes:
-    model = spec.model
+def _payload(tokenizer: TokenizerSpec | Loaded) -> bytes:
+    # Only files of this format wait for this import.
+    import json  # noqa: PLC0415
+
+    loaded = tokenizer if isinstance(tokenizer, Loaded) else unload(tokenizer)
     head = {
-        "tokens": len(model.tokens),
-        "merges": None if model.merges is None else len(model.merges),
-        "ignore_merges": model.ignore_merges,
-        "partial_alphabet": model.partial_alphabet,
-        "split": spec.split,
-        "added_tokens": [asdict(token) for token in spec.added_tokens],
-        "normalizers": spec.normalizers,
-        "prefix_space": spec.prefix_space,
-        "post_processor": spec.post_processor,
+        "tokens": len(loaded.columns),
+        "merges": loaded.columns.merge_count,
+        "ignore_merges": loaded.ignore_merges,
+        "partial_alphabet": loaded.partial_alphabet,
+        "split": loaded.split,
+        "added_tokens": [row._asdict() for row in loaded.added],
+        "normalizers": loaded.normalizers,
+        "prefix_space": loaded.prefix_space,
+        "post_processor": loaded.post_processor,
     }
-    columns = (model.ids, map(len, model.tokens), (id for pair in model.merges or () for id in pair))
-    return b"".join(
-        [
-            json.dumps(head, sort_keys=True, separators=(",", ":")).encode(),
-            b"\n",
-            *(_little(array("I", column)).tobytes() for column in columns),
-            *model.tokens,
-        ]
-    )
+    line = json.dumps(head, sort_keys=True, separators=(",", ":")).encode()
+    return b"".join((line, b"\n", loaded.columns.pack()))
 
 
-def _little(numbers: array[int]) -> array[int]:
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
-
-
-def read(data: bytes) -> TokenizerSpec:
+def load(data: bytes) -> Loaded:
     """Reads a tokenizer.
 
     Raises:
@@ -106,7 +96,14 @@ def read(data: bytes) -> TokenizerSpec:
         raise FormatError(f"the file was not written by bytepair: {error}", remedy="save it again") from error
 
 
-def _parse(payload: bytes) -> TokenizerSpec:
+def read(data: bytes) -> TokenizerSpec:
+    """As `load`, into plain data."""
+    return load(data).spec()
+
+
+def _parse(payload: bytes) -> Loaded:
+    import json  # noqa: PLC0415 (as above)
+
     line, _, rest = payload.partition(b"\n")
     head: dict[str, Any] = json.loads(line)
     for name, kinds in _HEAD.items():
@@ -118,27 +115,12 @@ def _parse(payload: bytes) -> TokenizerSpec:
     sizes = (tokens, tokens, 2 * int(merges or 0))
     if min(sizes) < 0 or 4 * sum(sizes) > len(rest):
         raise ValueError("the columns are longer than the file")
-    columns = []
-    start = 0
-    for size in sizes:
-        column = array("I", rest[start : start + 4 * size])
-        columns.append(_little(column))
-        start += 4 * size
-    ids, lengths, pairs = columns
-    ends = list(accumulate(lengths, initial=start))
-    if ends[-1] != len(rest):
-        raise ValueError("the tokens are not as long as the file")
-    model = BytePair(
-        tokens=tuple(rest[begin:end] for begin, end in pairwise(ends)),
-        ids=tuple(ids),
-        merges=None if merges is None else tuple(zip(pairs[::2], pairs[1::2], strict=True)),
+    return Loaded(
+        Columns.unpack(rest, tokens, merges),
         ignore_merges=head["ignore_merges"],
         partial_alphabet=head["partial_alphabet"],
-    )
-    return TokenizerSpec(
-        model,
         split=tuple(head["split"]),
-        added_tokens=tuple(AddedToken(**token) for token in head["added_tokens"]),
+        added=tuple(AddedRow(**token) for token in head["added_tokens"]),
         normalizers=tuple(head["normalizers"]),
         prefix_space=head["prefix_space"],
         post_processor=head["post_processor"],

@@ -6,10 +6,13 @@ It holds neither the split pattern nor special tokens. Source: ``tiktoken/load.p
 from __future__ import annotations
 
 import binascii
+from typing import TYPE_CHECKING
 
-from bytepair.errors import FormatError
-from bytepair.semantics import to_ranks
-from bytepair.spec import MOST_IDS, BytePair, TokenizerSpec
+from bytepair._core import read_rank_file
+from bytepair.loaded import Loaded
+
+if TYPE_CHECKING:
+    from bytepair.spec import TokenizerSpec
 
 
 def looks_like(data: bytes) -> bool:
@@ -21,37 +24,23 @@ def looks_like(data: bytes) -> bool:
         return False
 
 
-def read(data: bytes) -> TokenizerSpec:
-    r"""Reads the ranks.
+def load(data: bytes) -> Loaded:
+    """Reads the ranks.
 
     Raises:
         FormatError: A line is not what it should be; ``line`` names it.
+    """
+    return Loaded(read_rank_file(data))
+
+
+def read(data: bytes) -> TokenizerSpec:
+    r"""As `load`, into plain data.
 
     Example:
         >>> read(b"YQ== 0\nYg== 1\nYWI= 2\n").model.tokens
         (b'a', b'b', b'ab')
     """
-    ranks: dict[int, bytes] = {}
-    known = {b""}
-    for number, line in enumerate(data.splitlines(), 1):
-        if not line:
-            continue
-        token, _, rank = line.partition(b" ")
-        try:
-            id = int(rank)
-            decoded = _decode(token)
-        except ValueError as error:
-            raise _broken(number, "is not a token in base64, a space and a rank") from error
-        if not rank.isdigit() or id >= MOST_IDS:
-            raise _broken(number, f"has the rank {id}, which is not an id")
-        if id in ranks:
-            raise _broken(number, f"has the rank {id}, which an earlier line has")
-        if decoded in known:
-            raise _broken(number, f"has the token {decoded!r}, which is empty or an earlier line has")
-        ranks[id] = decoded
-        known.add(decoded)
-    ids = sorted(ranks)
-    return TokenizerSpec(BytePair(tokens=tuple(ranks[id] for id in ids), ids=tuple(ids)))
+    return load(data).spec()
 
 
 def _decode(token: bytes) -> bytes:
@@ -62,16 +51,15 @@ def _decode(token: bytes) -> bytes:
     return decoded
 
 
-def _broken(line: int, what: str) -> FormatError:
-    return FormatError(f"a line {what}", line=line, remedy="is the file whole? fetch it again")
-
-
 def write(spec: TokenizerSpec) -> bytes:
     """Writes the ranks of a model.
 
     Raises:
         FormatError: The ids are not ranks that give the same ids.
     """
+    # What was loaded is seldom saved again.
+    from bytepair.semantics import to_ranks  # noqa: PLC0415
+
     model = to_ranks(spec.model)
     lines = (
         b"%b %d\n" % (binascii.b2a_base64(token, newline=False), id)

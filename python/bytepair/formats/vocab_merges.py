@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
 from bytepair.formats import byte_alphabet, hf_json
-from bytepair.semantics import to_merges
-from bytepair.spec import TokenizerSpec, split_pattern
+from bytepair.loaded import Loaded
+from bytepair.patterns import split_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from bytepair.spec import TokenizerSpec
 
 UNDERSTOOD_SPLIT = (split_pattern("gpt2"),)
 _HEADER = "#version: 0.2"
 
 
-def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, int]) -> TokenizerSpec:
+def load(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, int]) -> Loaded:
     """Reads a parsed ``vocab.json`` and ``merges.txt``; what is named special is no token of the model.
 
     Raises:
@@ -35,14 +37,14 @@ def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, i
         lines[0] = ""
     pairs = [line.rstrip("\r") for line in lines]
     listed = [(number, pair) for number, pair in enumerate(pairs, 1) if pair]
-    model = hf_json.read_model(
+    columns = hf_json.read_model(
         vocab,
         [pair for _, pair in listed],
         added=special_tokens,
         vocab_pointer="",
         merge_place=lambda index: {"line": listed[index][0]},
     )
-    return TokenizerSpec(model, split=UNDERSTOOD_SPLIT)
+    return Loaded(columns, split=UNDERSTOOD_SPLIT)
 
 
 def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
@@ -51,6 +53,9 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     Raises:
         FormatError: There is no merge list that gives the same ids.
     """
+    # What was loaded is seldom saved again.
+    from bytepair.semantics import to_merges  # noqa: PLC0415
+
     model = to_merges(spec.model)
     if model.ignore_merges:
         raise FormatError(

@@ -1,0 +1,170 @@
+//! Tokens, ids and merges without a Python object for each: between a file and a tokenizer.
+
+use bytepair_core::columns::Columns as Core;
+use bytepair_core::vocab::Semantics;
+use bytepair_core::{byte_alphabet, rank_file};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
+
+use crate::errors::raise;
+
+/// The model of a tokenizer: the columns of a `BytePair`, which are tuples only when they are asked for.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct Columns {
+    pub(crate) tokens: Core,
+    merges: Option<Vec<(u32, u32)>>,
+}
+
+impl Columns {
+    /// How pairs merge; `ignore_merges` is said beside the columns.
+    pub(crate) fn semantics(&self, ignore_merges: bool) -> Semantics {
+        match &self.merges {
+            Some(pairs) => Semantics::Merges { pairs: pairs.clone(), ignore_merges },
+            None => Semantics::Ranks,
+        }
+    }
+}
+
+#[pymethods]
+impl Columns {
+    #[new]
+    #[pyo3(signature = (tokens, ids, merges))]
+    fn new(tokens: Vec<PyBackedBytes>, ids: Vec<u32>, merges: Option<Vec<(u32, u32)>>) -> Self {
+        let mut columns = Core { ids, ..Core::default() };
+        for token in &tokens {
+            columns.push(token);
+        }
+        Self { tokens: columns, merges }
+    }
+
+    /// Reads what `pack` wrote, whose sizes the caller knows; ValueError if it has another length.
+    #[staticmethod]
+    #[pyo3(signature = (data, tokens, merges))]
+    fn unpack(data: &[u8], tokens: usize, merges: Option<usize>) -> PyResult<Self> {
+        let too_short = || PyValueError::new_err("the columns are longer than the file");
+        let mut rest = data;
+        // A number is a claim: nothing is reserved before that many bytes are there.
+        let mut column = |length: Option<usize>| {
+            let bytes = length.and_then(|length| length.checked_mul(4));
+            let (column, after) = bytes.and_then(|bytes| rest.split_at_checked(bytes)).ok_or_else(too_short)?;
+            rest = after;
+            PyResult::Ok(column.as_chunks().0.iter().map(|&number| u32::from_le_bytes(number)))
+        };
+        let (ids, lengths) = (column(Some(tokens))?.collect(), column(Some(tokens))?);
+        let pairs: Vec<u32> = column(merges.unwrap_or(0).checked_mul(2))?.collect();
+        let ends: Vec<usize> = lengths
+            .scan(0_usize, |end, length| {
+                *end = end.saturating_add(length as usize);
+                Some(*end)
+            })
+            .collect();
+        if ends.last().copied().unwrap_or(0) != rest.len() {
+            return Err(PyValueError::new_err("the tokens are not as long as the file"));
+        }
+        let pairs = pairs.as_chunks().0.iter().map(|&[left, right]| (left, right)).collect();
+        Ok(Self { tokens: Core { bytes: rest.to_vec(), ends, ids }, merges: merges.map(|_| pairs) })
+    }
+
+    /// The columns one after another, as `bytepair.formats.native` says.
+    fn pack<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let lengths = self.tokens.tokens().map(|token| token.len() as u32);
+        let pairs = self.merges.iter().flatten().flat_map(|&(left, right)| [left, right]);
+        let numbers = self.tokens.ids.iter().copied().chain(lengths).chain(pairs);
+        let mut packed: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
+        packed.extend_from_slice(&self.tokens.bytes);
+        PyBytes::new(py, &packed)
+    }
+
+    /// The bytes of each token.
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.tokens.tokens().map(|token| PyBytes::new(py, token)))
+    }
+
+    /// The id of each token.
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.tokens.ids)
+    }
+
+    /// The merges as pairs of ids, if there is a list of them.
+    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        self.merges.as_ref().map(|merges| PyTuple::new(py, merges)).transpose()
+    }
+
+    /// The number of merges, if there is a list of them.
+    #[getter]
+    fn merge_count(&self) -> Option<usize> {
+        self.merges.as_ref().map(Vec::len)
+    }
+
+    /// The bytes that are a token of their own, ascending.
+    fn single_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let has = self.tokens.has_byte();
+        let single: Vec<u8> = (0..=u8::MAX).filter(|&byte| has[usize::from(byte)]).collect();
+        PyBytes::new(py, &single)
+    }
+
+    /// The number of tokens.
+    fn __len__(&self) -> usize {
+        self.tokens.ends.len()
+    }
+}
+
+/// The columns of a rank file; FormatError with the line that is broken.
+#[pyfunction]
+pub(crate) fn read_rank_file(py: Python<'_>, data: PyBackedBytes) -> PyResult<Columns> {
+    let tokens = py.detach(|| rank_file::read(&data)).map_err(|error| raise(py, error))?;
+    Ok(Columns { tokens, merges: None })
+}
+
+/// One merge of a JSON file: two tokens with a space between, or a list of two.
+enum Merge<'py> {
+    Text(Bound<'py, PyAny>),
+    List(Bound<'py, PyAny>, Bound<'py, PyAny>),
+}
+
+impl<'py> Merge<'py> {
+    fn new(merge: Bound<'py, PyAny>) -> Option<Self> {
+        match merge.cast::<PyList>() {
+            Ok(list) if list.len() == 2 => Some(Self::List(list.get_item(0).ok()?, list.get_item(1).ok()?)),
+            Ok(_) => None,
+            Err(_) => Some(Self::Text(merge)),
+        }
+    }
+
+    fn halves(&self) -> Option<(&str, &str)> {
+        let (left, right) = match self {
+            Self::Text(merge) => text(merge)?.split_once(' ').filter(|(_, right)| !right.contains(' '))?,
+            Self::List(left, right) => (text(left)?, text(right)?),
+        };
+        (!left.is_empty() && !right.is_empty()).then_some((left, right))
+    }
+}
+
+fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
+    object.cast::<PyString>().ok()?.to_str().ok()
+}
+
+fn id(object: &Bound<'_, PyAny>) -> Option<u32> {
+    object.cast_exact::<PyInt>().ok()?.extract().ok()
+}
+
+/// The columns of a vocabulary and merges in the GPT-2 byte alphabet, as JSON has them, less the added tokens that no merge
+/// makes; None if anything is not as it should be.
+#[pyfunction]
+pub(crate) fn read_byte_alphabet(
+    py: Python<'_>,
+    vocab: &Bound<'_, PyDict>,
+    merges: &Bound<'_, PyList>,
+    added: Vec<String>,
+) -> Option<Columns> {
+    // The objects are held while their text is borrowed.
+    let entries: Vec<_> = vocab.iter().collect();
+    let merges: Vec<_> = merges.iter().map(Merge::new).collect::<Option<_>>()?;
+    let vocab: Vec<_> = entries.iter().map(|(token, of)| Some((text(token)?, id(of)?))).collect::<Option<_>>()?;
+    let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
+    let added: Vec<&str> = added.iter().map(String::as_str).collect();
+    let (tokens, merges) = py.detach(|| byte_alphabet::read(&vocab, &pairs, &added))?;
+    Some(Columns { tokens, merges: Some(merges) })
+}
