@@ -113,7 +113,8 @@ impl<S: Sink> Encoder<'_, S> {
             loop {
                 // As with the tokens: the memory of some is asked for while others are compared.
                 let mut count = 0;
-                for (number, sought) in missing.by_ref().zip(&mut sought) {
+                // The places come first: a number that finds none would be lost.
+                for (sought, number) in sought.iter_mut().zip(missing.by_ref()) {
                     let start = if number == 0 { start } else { ends[number - 1] };
                     *sought = Sought::new(text, start, ends[number], number);
                     workspace.recent.prepare(sought);
@@ -197,5 +198,69 @@ impl<S: Sink> Visit for Encoder<'_, S> {
             start = ends.last().copied().unwrap_or(range.end);
         }
         Ok(start)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::split::names;
+    use crate::vocab::Semantics;
+
+    fn model() -> Model {
+        let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+        let mut tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
+        tokens.extend([&b" a"[..], b"bc", b" abc", b"de"]);
+        let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+        Model::new(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
+    }
+
+    #[test]
+    fn pieces_together_have_the_ids_that_they_have_alone() {
+        let pattern = Pattern::new(names::GPT2).unwrap();
+        let words =
+            [" abc", " abcd", "bc", " ", "\n\n", " deabcde", "!", " ééé", " longer than twenty-eight bytes", "12"];
+        let mut seed = 9_u64;
+        for length in [1, 2, 17, 40, 1000] {
+            let (model, alone) = (model(), model());
+            for _ in 0..3 {
+                let text: String = (0..length)
+                    .map(|_| {
+                        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                        // Words that are no tokens are the most, so that many in a row have to be merged.
+                        words[if seed >> 60 < 12 { 5 } else { (seed >> 33) as usize % words.len() }]
+                    })
+                    .collect();
+                let (mut ids, mut count, mut expected) = (Vec::new(), Count::default(), Vec::new());
+                model.encoder(&mut ids).pieces(&text, &pattern, 0..text.len()).unwrap();
+                model.encoder(&mut count).pieces(&text, &pattern, 0..text.len()).unwrap();
+                for piece in pattern.pieces(&text) {
+                    alone.encoder(&mut expected).piece(piece.unwrap()).unwrap();
+                }
+                assert_eq!((&ids, count.0), (&expected, expected.len() as u64));
+                let merged: Vec<u32> = pattern
+                    .pieces(&text)
+                    .flat_map(|piece| {
+                        let mut ids = Vec::new();
+                        let piece = piece.unwrap().as_bytes();
+                        merge::encode(&model.vocab, piece, &mut Scratch::default(), &mut ids).unwrap();
+                        ids
+                    })
+                    .collect();
+                assert_eq!(ids, merged);
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_ends_with_the_piece_that_starts_in_it() {
+        let (model, pattern) = (model(), Pattern::new(names::GPT2).unwrap());
+        let text = " abc".repeat(200);
+        for (range, expected) in [(0..1, 4), (4..8, 8), (4..9, 12), (0..800, 800), (0..0, 0), (400..799, 800)] {
+            let mut ids = Vec::new();
+            let end = model.encoder(&mut ids).pieces(&text, &pattern, range.clone()).unwrap();
+            assert_eq!((end, ids.len()), (expected, (expected - range.start) / 4));
+        }
     }
 }

@@ -423,6 +423,34 @@ mod tests {
     }
 
     #[test]
+    fn many_tokens_overflow_their_lines_and_are_found() {
+        let mut seed = 1_u64;
+        let tokens: Vec<Vec<u8>> = (0..50_000_u32)
+            .map(|number| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                [&number.to_le_bytes()[..], &seed.to_le_bytes(), &[7; 16]].concat()[..4 + (seed >> 40) as usize % 24]
+                    .to_vec()
+            })
+            .collect();
+        let table = Tokens::new(tokens.iter().map(Vec::as_slice).zip(0..));
+        let text = tokens.concat();
+        let mut ends = Vec::new();
+        let mut at = 0;
+        for (many, first) in tokens.chunks(MANY).zip((0..).step_by(MANY)) {
+            let start = at;
+            ends.clear();
+            ends.extend(many.iter().map(|token| {
+                at += token.len();
+                at
+            }));
+            let mut found = Found::default();
+            table.get_many(&text, start, &ends, &mut found);
+            assert_eq!(found.missing().next(), None);
+            assert!(found.ids[..many.len()].iter().copied().eq(first..first + many.len() as u32));
+        }
+    }
+
+    #[test]
     fn ids_that_leave_no_room_for_the_length_are_left_out() {
         let table = Tokens::new([(&b"a"[..], MOST_IDS - 1), (b"b", MOST_IDS)].into_iter());
         let get = |text: &[u8]| {
