@@ -1,0 +1,92 @@
+"""The vocabularies and the texts of the benchmarks."""
+
+from __future__ import annotations
+
+import random
+import sysconfig
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import bytepair as bp
+from benchmarks.peers import Vocabulary, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CORPORA = ("en", "code", "multi", "mixed")
+MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Material:
+    """What is encoded with what: vocabularies and texts by name."""
+
+    vocabularies: dict[str, Vocabulary]
+    corpora: dict[str, Path]
+
+
+def _written(tok: bp.Tokenizer, work: Path, name: str) -> Vocabulary:
+    # `tokenizers` matches special tokens wherever they stand; the texts hold some that are to be text.
+    bare = bp.Tokenizer(replace(tok.spec, added_tokens=()))
+    return replace(write(bare, work / name, name), special_tokens=tok.special_tokens)
+
+
+def with_data(folder: Path, work: Path, vocabularies: Sequence[str], corpora: Sequence[str]) -> Material:
+    """The published vocabularies and real texts."""
+    published = folder / "vocabs" / "openai"
+    found = {}
+    for name in vocabularies:
+        vocabulary = _written(bp.get_encoding(name, folder=published), work, name)
+        found[name] = replace(vocabulary, ranks=published / f"{name}.tiktoken")
+    return Material(found, {name: folder / "corpora" / f"{name}_1mb.txt" for name in corpora})
+
+
+def without_data(work: Path) -> Material:
+    """A vocabulary trained on half of the Python sources that every machine has, and a text of the other half."""
+    sources = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
+    tok = bp.train(sources[::2], 16_000, split="o200k", special_tokens=["<|endoftext|>"])
+    corpus = work / "stdlib.txt"
+    corpus.write_text("".join(path.read_bytes().decode() for path in sources[1::2])[:MB], encoding="utf-8")
+    return Material({"trained": _written(tok, work, "trained")}, {"stdlib": corpus})
+
+
+def documents(text: str) -> list[str]:
+    """A text in documents of 2,000 to 4,000 characters.
+
+    Example:
+        >>> found = documents("low " * 5000)
+        >>> len(found), "".join(found) == "low " * 5000
+        (7, True)
+    """
+    lengths = random.Random(0)
+    found = []
+    start = 0
+    while start < len(text):
+        end = start + lengths.randint(2_000, 4_000)
+        found.append(text[start:end])
+        start = end
+    return found
+
+
+def worst_cases() -> dict[str, str]:
+    """Alphabets whose characters no split pattern in use keeps apart (but for digits); one text is drawn from each."""
+    return {
+        "one letter": "a",
+        "random letters": "abcdefghijklmnopqrstuvwxyz",
+        "spaces": " ",
+        "newlines": "\n",
+        "CJK": "".join(map(chr, range(0x4E00, 0x9FA6))),
+        "punctuation": "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
+        "digits": "0123456789",
+    }
+
+
+def drawn(alphabet: str, characters: int) -> str:
+    """A text of so many random characters; a longer one of the same alphabet begins with a shorter one.
+
+    Example:
+        >>> drawn("ab", 8)
+        'bbabbaba'
+    """
+    return "".join(random.Random(0).choices(alphabet, k=characters))
