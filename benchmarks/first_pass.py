@@ -9,15 +9,16 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measure import RAISES, WRONG, Report
+from benchmarks.measure import Report
 from benchmarks.peers import LIBRARIES, OURS, ROOT, Peer, Vocabulary
 from benchmarks.worker import digest, halves
+from bytepair.cli.timing import RAISES, WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_SLOW = 2.0
+_SLOW = 1.2
 """CPU seconds of the processes of one library after which no more are started for it."""
 
 _IMPORT = "import sys, time; sys.path[:0] = {path}; start = time.process_time(); import {module}; \

@@ -13,14 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers import LIBRARIES, OURS, ROOT
-from bytepair.cli.timing import medians
+from bytepair.cli.timing import PANIC, RAISES, WRONG, medians, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-WRONG = "WRONG"
-PANIC = "PANIC"
-RAISES = "RAISES"
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,7 @@ class Pace:
 
 
 QUICK = Pace(repeats=5, seconds=0.1)
-NORMAL = Pace(repeats=15, seconds=0.4)
+NORMAL = Pace(repeats=15, seconds=0.25)
 
 
 def data_folder(named: str | None) -> Path | None:
@@ -64,29 +60,6 @@ def facts(libraries: Iterable[str]) -> dict[str, str]:
         "python": platform.python_version(),
         **{library: version(library) for library in libraries},
     }
-
-
-def plain(result: Any) -> Any:
-    """A result as Python's own numbers and lists, whatever the library gave."""
-    return result.tolist() if hasattr(result, "tolist") else result
-
-
-def same(result: Any, expected: Any) -> bool:
-    """Whether a library gave what is expected."""
-    return bool(plain(result) == expected)
-
-
-def verdict(run: Callable[[], Any], expected: Any) -> str:
-    """Runs a call once and says what is wrong with it, if anything."""
-    try:
-        return "" if same(run(), expected) else WRONG
-    except Exception:
-        return RAISES
-    except BaseException as error:
-        # A panic of a Rust library is no Exception; Ctrl-C is for us.
-        if type(error).__name__ != "PanicException":
-            raise
-        return PANIC
 
 
 @dataclass

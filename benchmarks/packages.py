@@ -8,7 +8,7 @@ from benchmarks.peers import ROOT
 
 
 def group(text: str, name: str) -> list[str]:
-    """The requirements of a dependency group.
+    r"""The requirements of a dependency group.
 
     Args:
         text: A pyproject.toml. Python 3.10 cannot parse TOML: the group is a list with a string a line.
@@ -18,7 +18,7 @@ def group(text: str, name: str) -> list[str]:
         ValueError: There is no such group.
 
     Example:
-        >>> group('[dependency-groups]\\nbench = [\\n    "one==1",  # why\\n    "two",\\n]', "bench")
+        >>> group('[dependency-groups]\nbench = [\n    "one==1",  # why\n    "two",\n]', "bench")
         ['one==1', 'two']
     """
     found = re.search(rf"^{name} = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)

@@ -61,8 +61,8 @@ class Vocabulary:
 class Peer:
     """What a library can do, each call with its fastest public way; a call that it does not have is None.
 
-    Special tokens in a text are text. Calls on a batch take a number of threads. A library that takes only "one" or "many"
-    uses as many as it likes when it is asked for more than one.
+    Special tokens in a text are text. Calls on a batch take a number of threads. A library that takes only "one" or
+    "many" uses as many as it likes when it is asked for more than one.
 
     Attributes:
         encode: A text to a list.
@@ -74,8 +74,8 @@ class Peer:
         encode_small: A text without special tokens to a list, if that can be had with less overhead than `encode`.
         count_small: Likewise, for `count`.
         encode_long: A text to an array, with a number of threads.
-        one_thread: Whether calls to arrays can be told to use one thread. If not, CPU time is still that of one, more or
-            less, but wall time says nothing.
+        one_thread: Whether calls to arrays can be told to use one thread. If not, CPU time is still that of one, more
+            or less, but wall time says nothing.
     """
 
     encode: Callable[[str], Any]

@@ -60,6 +60,28 @@ def rates(report: Report) -> None:
     save(report, drawn)
 
 
+def growth(report: Report) -> None:
+    """Lines of microseconds over the number of tokens, which the measure begins with; a chart for each table."""
+    tables: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    for row in report.rows:
+        value = _number(row["value"])
+        if row["unit"] == "us" and value is not None:
+            points = tables.setdefault(row["title"], {}).setdefault(row["library"], [])
+            points.append((int(row["measure"].split()[0]), value))
+    grid = figure(1, len(tables)) if tables else None
+    if grid is None:
+        return
+    drawn, axes = grid
+    for place, (title, lines) in zip(axes[0], tables.items(), strict=True):
+        for name, points in lines.items():
+            place.loglog(*zip(*points, strict=True), marker="o", label=name)
+        place.set_title(title, fontsize=8)
+        place.set_xlabel("tokens", fontsize=7)
+        place.set_ylabel("microseconds", fontsize=7)
+        place.legend(fontsize=7)
+    save(report, drawn)
+
+
 def _bars(place: Any, title: str, values: Mapping[str, float]) -> None:
     names = sorted(values, key=values.__getitem__)
     place.barh(names, [values[name] for name in names], color=["#c03" if name == OURS else "#89a" for name in names])

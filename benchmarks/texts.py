@@ -42,13 +42,20 @@ def with_data(folder: Path, work: Path, vocabularies: Sequence[str], corpora: Se
     return Material(found, {name: folder / "corpora" / f"{name}_1mb.txt" for name in corpora})
 
 
+def _sources() -> list[Path]:
+    return sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
+
+
+def trained() -> bp.Tokenizer:
+    """A tokenizer trained on half of the Python sources that every machine has."""
+    return bp.train(_sources()[::2], 16_000, split="o200k", special_tokens=["<|endoftext|>"])
+
+
 def without_data(work: Path) -> Material:
-    """A vocabulary trained on half of the Python sources that every machine has, and a text of the other half."""
-    sources = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
-    tok = bp.train(sources[::2], 16_000, split="o200k", special_tokens=["<|endoftext|>"])
+    """The trained tokenizer, and a text of the other half of those sources."""
     corpus = work / "stdlib.txt"
-    corpus.write_text("".join(path.read_bytes().decode() for path in sources[1::2])[:MB], encoding="utf-8")
-    return Material({"trained": _written(tok, work, "trained")}, {"stdlib": corpus})
+    corpus.write_text("".join(path.read_bytes().decode() for path in _sources()[1::2])[:MB], encoding="utf-8")
+    return Material({"trained": _written(trained(), work, "trained")}, {"stdlib": corpus})
 
 
 def documents(text: str) -> list[str]:
@@ -82,11 +89,11 @@ def worst_cases() -> dict[str, str]:
     }
 
 
-def drawn(alphabet: str, characters: int) -> str:
-    """A text of so many random characters; a longer one of the same alphabet begins with a shorter one.
+def drawn(alphabet: str, characters: int, seed: int) -> str:
+    """A text of random characters; texts of different seeds differ, be it by being as many characters longer.
 
     Example:
-        >>> drawn("ab", 8)
-        'bbabbaba'
+        >>> drawn("ab", 8, 0), drawn("a", 8, 2)
+        ('bbabbaba', 'aaaaaaaaaa')
     """
-    return "".join(random.Random(0).choices(alphabet, k=characters))
+    return "".join(random.Random(seed).choices(alphabet, k=characters + seed))

@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bytepair as bp
-from benchmarks.measure import WRONG, Report, data_folder
+from benchmarks.measure import Report, data_folder
 from benchmarks.peers import OURS, ROOT
 from bytepair import reference
-from bytepair.cli.timing import medians
+from bytepair.cli.timing import WRONG, medians
 from bytepair.formats import byte_alphabet
 
 if TYPE_CHECKING:

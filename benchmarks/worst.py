@@ -1,37 +1,72 @@
-"""The worst texts: one piece that no split pattern cuts. How time grows with it shows whether it is linear."""
+"""The worst texts: one piece that no split pattern cuts. How time grows with it shows whether it is linear.
+
+Libraries remember pieces, however long, so that a text is encoded once by each: every repeat gets another one.
+"""
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.measure import Pace, Report, timed
+from benchmarks.measure import Pace, Report
 from benchmarks.peers import OURS
 from benchmarks.texts import drawn, worst_cases
+from bytepair.cli.timing import WRONG, medians, same, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from benchmarks.peers import Peer
 
+TEXTS = 3
 LARGE = (10_000_000, 100_000_000)
 
 
 def pieces(report: Report, peers: Mapping[str, Peer], characters: int, pace: Pace, *, full: bool) -> None:
-    """Seconds to an array (or list) for each alphabet, and growth from half of the characters to all."""
-    for kind, alphabet in worst_cases().items():
-        growth(report, kind, peers, drawn(alphabet, characters), pace)
+    """Seconds to an array (or list) for each alphabet, and growth from half of the characters to all; 2 is linear."""
+    for kind in worst_cases():
+        growth(report, kind, peers, characters, pace)
         for size in LARGE if full else ():
-            growth(report, kind, {OURS: peers[OURS]}, drawn(alphabet, size), Pace(2, pace.seconds))
+            growth(report, kind, {OURS: peers[OURS]}, size, pace)
 
 
-def growth(report: Report, kind: str, peers: Mapping[str, Peer], whole: str, pace: Pace) -> None:
-    """Rows for half of a text, for all of it, and for the ratio of their times; 2 is linear."""
-    seconds = []
-    for text in (whole[: len(whole) // 2], whole):
-        expected = peers[OURS].encode(text)
-        runs = {name: functools.partial(peer.encode_array or peer.encode, text) for name, peer in peers.items()}
-        seconds.append(timed(report, f"{kind}, {len(text) / 1e6:g}M", runs, expected, pace))
-    half, all_of_it = seconds
-    ratios = {name: all_of_it[name] / half[name] for name in all_of_it if name in half}
-    report.row(f"{kind}, growth", ratios, "times")
+def growth(report: Report, kind: str, peers: Mapping[str, Peer], characters: int, pace: Pace) -> None:
+    """Rows for half of the characters, for all of them, and for the ratio of their times."""
+    half, whole = (one_size(report, kind, peers, size, pace) for size in (characters // 2, characters))
+    report.row(f"{kind}, growth", {name: whole[name] / half[name] for name in whole if name in half}, "times")
+
+
+def one_size(report: Report, kind: str, peers: Mapping[str, Peer], characters: int, pace: Pace) -> dict[str, float]:
+    """A row; the seconds of each library whose ids are right.
+
+    Those of bytepair are right if they decode to the text, those of the others if they are the same.
+    """
+    alphabet = worst_cases()[kind]
+    for peer in peers.values():
+        peer.encode(drawn(alphabet, 100, TEXTS))  # What a library does once must not count.
+    texts = [drawn(alphabet, characters, seed) for seed in range(TEXTS)]
+    given: dict[str, list[Any]] = {name: [] for name in peers}
+    values: dict[str, float | str] = {}
+
+    def taking(name: str, encode: Callable[[str], Any]) -> Callable[[], Any]:
+        turns = itertools.count()
+
+        def run() -> None:
+            text = texts[next(turns)]
+            failed = verdict(lambda: given[name].append(encode(text)), None)
+            if failed:
+                values[name] = failed
+
+        return run
+
+    runs = {name: taking(name, peer.encode_array or peer.encode) for name, peer in peers.items()}
+    seconds = medians(runs, repeats=min(TEXTS, pace.repeats), seconds=pace.seconds)
+    expected = [ids.tolist() for ids in given[OURS]]
+    if [peers[OURS].decode(ids) for ids in expected] != texts[: len(expected)]:  # type: ignore[misc]  # it has decode
+        values[OURS] = WRONG
+    for name, results in given.items():
+        # Slower libraries have encoded fewer of the texts, faster ones more than bytepair may have.
+        if not all(same(ids, right) for ids, right in zip(results, expected, strict=False)):
+            values[name] = WRONG
+    report.row(f"{kind}, {characters / 1e6:g}M", {**seconds, **values}, "s")
+    return {name: taken for name, taken in seconds.items() if name not in values}

@@ -1,4 +1,4 @@
-"""Times of several calls that are compared: ``bytepair bench`` and the benchmarks of the repository take them alike."""
+"""Times of calls that are compared, and their results checked: for ``bytepair bench`` and the repository's benchmarks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,43 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+WRONG = "WRONG"
+RAISES = "RAISES"
+PANIC = "PANIC"
+
+
+def same(result: Any, expected: Any) -> bool:
+    """Whether a library gave what is expected; arrays count as lists.
+
+    Example:
+        >>> import array
+        >>> same(array.array("I", [1, 2]), [1, 2]), same([[1], [2]], [[1], [3]])
+        (True, False)
+    """
+    return bool((result.tolist() if hasattr(result, "tolist") else result) == expected)
+
+
+def verdict(run: Callable[[], Any], expected: Any) -> str:
+    """Runs a call once and says what is wrong with it: nothing, `WRONG`, `RAISES` or, for a library in Rust, `PANIC`.
+
+    Args:
+        run: The call.
+        expected: What it must give.
+
+    Example:
+        >>> verdict(lambda: [1], [1]), verdict(lambda: [1], [2]), verdict(lambda: 1 / 0, [1])
+        ('', 'WRONG', 'RAISES')
+    """
+    try:
+        return "" if same(run(), expected) else WRONG
+    except Exception:
+        return RAISES
+    except BaseException as error:
+        # A panic is no Exception; but Ctrl-C is neither, and it is for us.
+        if type(error).__name__ != "PanicException":
+            raise
+        return PANIC
 
 
 def medians(
