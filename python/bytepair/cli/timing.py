@@ -1,4 +1,4 @@
-"""Times of calls that are compared, and their results checked: for ``bytepair bench`` and the repository's benchmarks."""
+"""Times of calls that are compared, and checks of what they give: for ``bytepair bench`` and for benchmarks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ PANIC = "PANIC"
 
 
 def same(result: Any, expected: Any) -> bool:
-    """Whether a library gave what is expected; arrays count as lists.
+    """Whether a library gave what is expected; an array counts as a list, also in a list of arrays.
 
     Example:
         >>> import array
-        >>> same(array.array("I", [1, 2]), [1, 2]), same([[1], [2]], [[1], [3]])
+        >>> same(array.array("I", [1, 2]), [1, 2]), same([array.array("I", [1])], [[2]])
         (True, False)
     """
-    return bool((result.tolist() if hasattr(result, "tolist") else result) == expected)
+    if hasattr(result, "tolist"):
+        result = result.tolist()
+    elif isinstance(result, list) and result and hasattr(result[0], "tolist"):
+        result = [row.tolist() for row in result]
+    return bool(result == expected)
 
 
 def verdict(run: Callable[[], Any], expected: Any) -> str:
