@@ -68,8 +68,8 @@ build/peers/.installed: pyproject.toml $(BIN)/.installed
 
 bench: $(BIN)/.built build/peers/.installed
 	$(BIN)/python -m benchmarks.encode
-	$(BIN)/python -m benchmarks.encoders
 	$(BIN)/python -m benchmarks.train
+	$(BIN)/python -m benchmarks.encoders
 
 docs: $(BIN)/.built
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

@@ -94,6 +94,6 @@ def drawn(alphabet: str, characters: int, seed: int) -> str:
 
     Example:
         >>> drawn("ab", 8, 0), drawn("a", 8, 2)
-        ('bbabbaba', 'aaaaaaaaaa')
+        ('bbaababa', 'aaaaaaaaaa')
     """
     return "".join(random.Random(seed).choices(alphabet, k=characters + seed))

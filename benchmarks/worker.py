@@ -23,7 +23,7 @@ def digest(ids: Any) -> str:
 
     Example:
         >>> digest([1, 2])[:8]
-        '004b2a12'
+        '3a316d6d'
     """
     import hashlib  # OpenSSL is large.
 
