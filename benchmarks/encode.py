@@ -7,7 +7,7 @@ Times are CPU seconds, medians of interleaved runs; batches to lists on all core
 - fresh: in a fresh process that has seen one half of the text, the time for the other half.
 - warm: the same text again; so is everything that says none of the three, but for one piece: those texts are new.
 
-Threads, small calls, loading and one piece are measured with the first vocabulary only.
+Where there are two vocabularies, the second is only encoded and counted; for all else name it with --vocabulary.
 
 Some of it, to tune by::
 
@@ -41,6 +41,8 @@ CORES = os.cpu_count() or 1
 FIRST_PASSES = ("cold", "fresh")
 ONE_TEXT = ("warm", "list", "count", "decode", "batch", "batch-array")
 PARTS = (*FIRST_PASSES, *ONE_TEXT, "threads", "small", "load", "worst")
+DEPENDENT = (*FIRST_PASSES, "warm", "list", "count")
+"""What is measured with a second vocabulary too; on the rest it has little bearing."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,11 @@ def one_text(report: Report, peers: Mapping[str, Peer], parts: Sequence[str], te
 def measure_all(
     report: Report, material: Material, parts: Sequence[str], *, repeats: int, pace: Pace, full: bool
 ) -> None:
-    """All tables: for each vocabulary one for each text; for the first vocabulary, then, what hardly depends on it."""
+    """All tables: for each vocabulary one for each text; for the first vocabulary then one for what needs no text."""
+    first = next(iter(material.vocabularies))
     for name, vocabulary in material.vocabularies.items():
+        if name != first:
+            parts = [part for part in parts if part in DEPENDENT]
         peers = load_all(vocabulary, print, report.libraries)
         if {*FIRST_PASSES, *ONE_TEXT} & {*parts}:
             for corpus, path in material.corpora.items():
@@ -101,8 +106,6 @@ def measure_all(
                 for mode in (part for part in FIRST_PASSES if part in parts):
                     first_pass.passes(report, mode, peers, vocabulary, path, repeats=repeats)
                 one_text(report, peers, parts, path.read_bytes().decode(), pace)
-        if name != next(iter(material.vocabularies)):
-            continue
         if {"threads", "small", "load"} & {*parts}:
             report.head(name)
         if "threads" in parts:

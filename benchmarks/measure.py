@@ -79,6 +79,7 @@ class Report:
 
     def __post_init__(self) -> None:
         self.columns = self.libraries
+        self.started = datetime.datetime.now(tz=datetime.timezone.utc)
         self.facts = facts(dict.fromkeys([*self.libraries, "numpy"]))
         print(", ".join(f"{name} {value}" for name, value in self.facts.items()))
 
@@ -118,9 +119,8 @@ class Report:
         self.rows += [{**common, "library": name, "value": value} for name, value in shown.items()]
 
     def place(self, suffix: str) -> Path:
-        """``build/bench/<date>-<kind><suffix>``, in a folder that is there."""
-        date = datetime.datetime.now(tz=datetime.timezone.utc).strftime("%Y-%m-%d")
-        path = ROOT / "build" / "bench" / f"{date}-{self.kind}{suffix}"
+        """``build/bench/<date>T<time>-<kind><suffix>``, so that no run replaces another; the folder is made."""
+        path = ROOT / "build" / "bench" / f"{self.started:%Y-%m-%dT%H%M%S}-{self.kind}{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -130,7 +130,7 @@ class Report:
             print("\nnothing was measured")
             return
         path = self.place(".csv")
-        rows = [{"date": path.name[:10], **row, **self.facts} for row in self.rows]
+        rows = [{"date": f"{self.started:%Y-%m-%d}", **row, **self.facts} for row in self.rows]
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
             writer.writeheader()
