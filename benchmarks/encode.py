@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import first_pass, plot, small, threads, worst
 from benchmarks.choose import add_choice, chosen
 from benchmarks.measure import NORMAL, QUICK, Report, data_folder, timed
-from benchmarks.peers import LIBRARIES, OURS, PUBLISHED, Peer, load_all
+from benchmarks.peers import JSON_ONLY, LIBRARIES, OURS, PUBLISHED, Peer, load_all
 from benchmarks.texts import CORPORA, MB, Material, documents, with_data, without_data
 
 if TYPE_CHECKING:
@@ -143,7 +143,11 @@ def main(arguments: list[str] | None = None) -> int:
     report = Report("encode", [OURS, *peers])
     with tempfile.TemporaryDirectory() as work:
         place = Path(work)
-        material = with_data(folder, place, vocabularies, corpora) if folder else without_data(place)
+        if folder:
+            json = any(peer in JSON_ONLY for peer in peers)
+            material = with_data(folder, place, vocabularies, corpora, json=json)
+        else:
+            material = without_data(place)
         pace = QUICK if options.quick else NORMAL
         measure_all(report, material, parts, repeats=1 if options.quick else 3, pace=pace, full=options.full)
     report.save()

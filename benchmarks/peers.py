@@ -28,6 +28,9 @@ OURS = "bytepair"
 ORACLES = (OURS, "tiktoken", "tokenizers")
 """The libraries that give the right ids for every vocabulary."""
 
+JSON_ONLY = ("tokenizers", "tokenizers-1")
+"""The libraries that read no rank file."""
+
 PUBLISHED = ("o200k_base", "cl100k_base")
 """The vocabularies that some libraries have built in, and that others know by the name of the file."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import bytepair as bp
 from benchmarks.peers import Vocabulary, write
+from bytepair.spec import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,13 +33,15 @@ def _written(tok: bp.Tokenizer, work: Path, name: str) -> Vocabulary:
     return replace(write(bare, work / name, name), special_tokens=tok.special_tokens)
 
 
-def with_data(folder: Path, work: Path, vocabularies: Sequence[str], corpora: Sequence[str]) -> Material:
-    """The published vocabularies and real texts."""
+def with_data(folder: Path, work: Path, vocabularies: Sequence[str], corpora: Sequence[str], *, json: bool) -> Material:
+    """The published vocabularies and real texts; tokenizer.json, which takes seconds to write, if it is asked for."""
     published = folder / "vocabs" / "openai"
     found = {}
     for name in vocabularies:
-        vocabulary = _written(bp.get_encoding(name, folder=published), work, name)
-        found[name] = replace(vocabulary, ranks=published / f"{name}.tiktoken")
+        tok = bp.get_encoding(name, folder=published)
+        split, ranks = tok.spec.split[0], published / f"{name}.tiktoken"
+        written = _written(tok, work, name).json if json else None
+        found[name] = Vocabulary(name, split, split_name(split), tok.special_tokens, ranks, written)
     return Material(found, {name: folder / "corpora" / f"{name}_1mb.txt" for name in corpora})
 
 
@@ -94,6 +97,10 @@ def drawn(alphabet: str, characters: int, seed: int) -> str:
 
     Example:
         >>> drawn("ab", 8, 0), drawn("a", 8, 2)
-        ('bbaababa', 'aaaaaaaaaa')
+        ('bbbaaaaa', 'aaaaaaaaaa')
     """
-    return "".join(random.Random(seed).choices(alphabet, k=characters + seed))
+    import numpy as np  # A hundred million characters are too many for a loop.
+
+    points = np.array([ord(character) for character in alphabet], dtype="<u4")
+    chosen = np.random.default_rng(seed).integers(len(alphabet), size=characters + seed)
+    return points[chosen].tobytes().decode("utf-32-le")

@@ -22,11 +22,20 @@ def same(result: Any, expected: Any) -> bool:
         >>> same(array.array("I", [1, 2]), [1, 2]), same([array.array("I", [1])], [[2]])
         (True, False)
     """
-    if hasattr(result, "tolist"):
-        result = result.tolist()
-    elif isinstance(result, list) and result and hasattr(result[0], "tolist"):
+    if isinstance(result, list) and result and hasattr(result[0], "tolist"):
         result = [row.tolist() for row in result]
-    return bool(result == expected)
+    return bool(plain(result) == expected)
+
+
+def plain(result: Any) -> Any:
+    """An array as a list, and anything else as it is.
+
+    Example:
+        >>> import array
+        >>> plain(array.array("I", [1, 2]))
+        [1, 2]
+    """
+    return result.tolist() if hasattr(result, "tolist") else result
 
 
 def verdict(run: Callable[[], Any], expected: Any) -> str:
