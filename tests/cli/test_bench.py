@@ -55,7 +55,7 @@ def test_the_others_are_right_or_named(call: Call) -> None:
 
 
 def test_other_ids_are_wrong_and_have_no_time(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    def shifted(tokenizer: bp.Tokenizer, _: Path) -> tuple[dict[str, rivals.Calls], dict[str, str]]:
+    def shifted(tokenizer: bp.Tokenizer, *_: object) -> tuple[dict[str, rivals.Calls], dict[str, str]]:
         calls = rivals.Calls(
             to_array=lambda text: tokenizer.encode_array(text) + 1,
             to_list=lambda text: [id + 1 for id in tokenizer.encode(text)],
@@ -151,3 +151,14 @@ def test_what_is_slow_is_repeated_less() -> None:
     )
     assert taken == {"slow": 5, "fast": 0.5}
     assert runs == {"slow": 1, "fast": 4}
+
+
+def test_added_tokens_follow_the_option(call: Call, tok: bp.Tokenizer) -> None:
+    pytest.importorskip("tokenizers")
+    token = bp.AddedToken("low er", 400, special=False)
+    bp.Tokenizer(replace(tok.spec, added_tokens=(*tok.spec.added_tokens, token))).save("model")
+    Path("added.txt").write_text("low er low er\n")
+    for added in ("match", "text"):
+        found = benched(call, "added.txt", "--added", added)
+        assert "WRONG" not in str(found)
+        assert ("tiktoken" in found["absent"]) == (added == "match")

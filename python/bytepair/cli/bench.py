@@ -71,7 +71,7 @@ def run(options: Namespace) -> int:
         raise ArtifactError("there is no text to time", remedy="give a file with some, best a megabyte or more")
     threads = options.threads or os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder:
-        others, absent = rivals(tokenizer, Path(folder))
+        others, absent = rivals(tokenizer, Path(folder), options.added)
     libraries = {OURS: _ours(tokenizer, how), **others}
     tokens, rates = _measured(libraries, texts, threads, options.repeats)
     facts = {"files": len(texts), "bytes": size, "tokens": tokens, "bytes_per_token": round(size / max(tokens, 1), 3)}

@@ -39,20 +39,22 @@ class AbsentError(Exception):
     """Why a library takes no part."""
 
 
-def rivals(tokenizer: Tokenizer, folder: Path) -> tuple[dict[str, Calls], dict[str, str]]:
+def rivals(tokenizer: Tokenizer, folder: Path, added: str = "match") -> tuple[dict[str, Calls], dict[str, str]]:
     """Hands a tokenizer to each of the libraries, by way of a file in its format.
 
-    Special tokens are left out, so that they are text to all of them.
+    Special tokens are left out, so that they are text to all of them, and what `encode` does not run is left out too.
 
     Args:
         tokenizer: The tokenizer.
         folder: A folder for the files, which must last no longer than this call.
+        added: What becomes of added tokens that are not special; they are left out unless it is ``match``.
 
     Returns:
         The calls of each library that took it, under its name and version, and why the others did not.
     """
     spec = tokenizer.spec
-    bare = Tokenizer(replace(spec, added_tokens=tuple(token for token in spec.added_tokens if not token.special)))
+    kept = tuple(token for token in spec.added_tokens if not token.special and added == "match")
+    bare = Tokenizer(replace(spec, added_tokens=kept, post_processor=None))
     found: dict[str, Calls] = {}
     absent: dict[str, str] = {}
     for name, load in (("tiktoken", _tiktoken), ("tokenizers", _tokenizers)):
