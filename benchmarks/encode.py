@@ -117,7 +117,7 @@ def measure_all(
             first_pass.loading(report, peers, vocabulary, repeats=repeats)
         if "worst" in parts:
             report.head(f"{name}, one piece")
-            worst.pieces(report, peers, 100_000 if pace is QUICK else MB, pace, full=full)
+            worst.pieces(report, peers, vocabulary, 100_000 if pace is QUICK else MB, pace, full=full)
 
 
 def main(arguments: list[str] | None = None) -> int:

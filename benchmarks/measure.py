@@ -117,6 +117,8 @@ class Report:
         self.wrong |= values.get(OURS) in (WRONG, PANIC, RAISES)
         common = {"title": self.title, "measure": measure, "unit": unit, "ratio": ratio.removesuffix("x")}
         self.rows += [{**common, "library": name, "value": value} for name, value in shown.items()]
+        if self.rows:
+            self._keep()  # At once: a peer may end the process.
 
     def place(self, suffix: str) -> Path:
         """``build/bench/<date>T<time>-<kind><suffix>``, so that no run replaces another; the folder is made."""
@@ -124,19 +126,22 @@ class Report:
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
-    def save(self) -> None:
-        """Writes the rows with the facts of the machine to a dated CSV file."""
-        if not self.rows:
-            print("\nnothing was measured")
-            return
-        path = self.place(".csv")
+    def _keep(self) -> None:
+        """Writes the rows so far, with the facts of the machine, to the CSV file."""
         rows = [{"date": f"{self.started:%Y-%m-%d}", **row, **self.facts} for row in self.rows]
-        with path.open("w", newline="") as file:
+        with self.place(".csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
+
+    def save(self) -> None:
+        """Says where the rows are, and who was not right."""
+        if not self.rows:
+            print("\nnothing was measured")
+            return
         bad = sorted({row["library"] for row in self.rows if row["value"] in (WRONG, PANIC, RAISES)})
-        print(f"\nwritten: {path.relative_to(ROOT)}" + (f"; not right everywhere: {', '.join(bad)}" if bad else ""))
+        wrong = f"; not right everywhere: {', '.join(bad)}" if bad else ""
+        print(f"\nwritten: {self.place('.csv').relative_to(ROOT)}{wrong}")
 
 
 def timed(

@@ -98,11 +98,16 @@ Loader: TypeAlias = Callable[[Vocabulary], Peer]
 
 @dataclass(frozen=True)
 class Library:
-    """A library: how it loads a vocabulary, its module, and the package that it is installed as."""
+    """A library: how it loads a vocabulary, its module, and the package that it is installed as.
+
+    Attributes:
+        aborts: Whether some texts make it end the whole process, so that they are tried in another one before.
+    """
 
     load: Loader
     module: str
     package: str
+    aborts: bool = False
 
 
 def write(tok: bp.Tokenizer, folder: Path, name: str = "") -> Vocabulary:
@@ -435,7 +440,7 @@ LIBRARIES: dict[str, Library] = {
     "splintr": Library(_splintr, "splintr", "splintr-rs"),
     "rs-bpe": Library(_rs_bpe, "rs_bpe", "rs-bpe"),
     "wordchipper": Library(_wordchipper, "wordchipper", "wordchipper"),
-    "kitoken": Library(_kitoken, "kitoken", "kitoken"),
+    "kitoken": Library(_kitoken, "kitoken", "kitoken", aborts=True),
 }
 
 

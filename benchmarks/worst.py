@@ -6,28 +6,47 @@ Libraries remember pieces, however long, so that a text is encoded once by each:
 from __future__ import annotations
 
 import itertools
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks import first_pass
 from benchmarks.measure import Pace, Report
-from benchmarks.peers import OURS
+from benchmarks.peers import LIBRARIES, OURS
 from benchmarks.texts import drawn, worst_cases
 from bytepair.cli.timing import WRONG, medians, plain, same, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchmarks.peers import Peer
+    from benchmarks.peers import Peer, Vocabulary
 
 TEXTS = 3
 LARGE = (10_000_000, 100_000_000)
 
 
-def pieces(report: Report, peers: Mapping[str, Peer], characters: int, pace: Pace, *, full: bool) -> None:
+def pieces(
+    report: Report, peers: Mapping[str, Peer], vocabulary: Vocabulary, characters: int, pace: Pace, *, full: bool
+) -> None:
     """Seconds to an array (or list) for each alphabet, and growth from half of the characters to all; 2 is linear."""
-    for kind in worst_cases():
-        growth(report, kind, peers, characters, pace)
+    for kind, alphabet in worst_cases().items():
+        text = drawn(alphabet, characters, 0)
+        living = {name: peer for name, peer in peers.items() if survives(name, vocabulary, text)}
+        for name in peers.keys() - living.keys():
+            print(f"{name} takes no part in {kind}: it ends the process")
+        growth(report, kind, living, characters, pace)
         for size in LARGE if full else ():
             growth(report, kind, {OURS: peers[OURS]}, size, Pace(1, pace.seconds))
+
+
+def survives(library: str, vocabulary: Vocabulary, text: str) -> bool:
+    """Whether a library that is known to end the process does not do so on this text."""
+    if not LIBRARIES[library].aborts:
+        return True
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Path(folder) / "text"
+        corpus.write_text(text, encoding="utf-8", newline="")
+        return first_pass.run(library, vocabulary, corpus, "cold") is not None
 
 
 def growth(report: Report, kind: str, peers: Mapping[str, Peer], characters: int, pace: Pace) -> None:

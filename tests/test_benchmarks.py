@@ -94,7 +94,8 @@ def test_worst_cases_are_new_texts_and_checked(
     report: measure.Report, tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worst, "worst_cases", lambda: {"letters": "low"})
-    ours = peers.load("bytepair", peers.write(tok, tmp_path))
+    vocabulary = peers.write(tok, tmp_path)
+    ours = peers.load("bytepair", vocabulary)
     seen: list[str] = []
 
     def encode(text: str) -> list[int]:
@@ -102,7 +103,7 @@ def test_worst_cases_are_new_texts_and_checked(
         return [*tok.encode(text), 0]
 
     found = {"bytepair": ours, "tiktoken": peers.Peer(encode)}
-    worst.pieces(report, found, 1_000, measure.QUICK, full=False)
+    worst.pieces(report, found, vocabulary, 1_000, measure.QUICK, full=False)
     assert len(set(seen)) == 2 * worst.TEXTS + 1
     assert values(report)["letters, 0.001M", "tiktoken"] == "WRONG"
     assert float(values(report)["letters, growth", "bytepair"]) > 0
