@@ -491,11 +491,14 @@ def load_all(vocabulary: Vocabulary, tell: Callable[[str], None], names: Sequenc
 
     def attempt(name: str) -> Peer | None:
         try:
-            return load(name, vocabulary)
+            peer = load(name, vocabulary)
+            peer.encode("a")  # Some find only then that they do not know the split pattern.
         except UnavailableError as error:
             tell(f"{name} takes no part: {error}")
         except Exception as error:
             tell(f"{name} takes no part: it refuses the vocabulary ({type(error).__name__}: {error})")
+        else:
+            return peer
         return None
 
     return {name: peer for name in names if (peer := attempt(name))}

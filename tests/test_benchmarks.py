@@ -69,13 +69,18 @@ def test_a_peer_that_fails_is_named(tok: bp.Tokenizer, tmp_path: Path, monkeypat
     def absent(_: peers.Vocabulary) -> peers.Peer:
         raise ImportError("no module")
 
+    def late(_: peers.Vocabulary) -> peers.Peer:
+        return peers.Peer(encode=lambda text: [].index(text))
+
+    monkeypatch.setitem(peers.LIBRARIES, "splintr", peers.Library(late, "splintr", "splintr-rs"))
     monkeypatch.setitem(peers.LIBRARIES, "toktok", peers.Library(refuse, "toktok", "toktok-rs"))
     monkeypatch.setitem(peers.LIBRARIES, "quicktok", peers.Library(absent, "quicktok", "quicktok-v1"))
     told: list[str] = []
-    found = peers.load_all(peers.write(tok, tmp_path), told.append, ["bytepair", "toktok", "quicktok"])
+    found = peers.load_all(peers.write(tok, tmp_path), told.append, ["bytepair", "toktok", "quicktok", "splintr"])
     assert found.keys() == {"bytepair"}
     assert "no such pattern" in told[0]
     assert "it is not installed" in told[1]
+    assert "splintr takes no part: it refuses" in told[2]
 
 
 def test_the_fresh_process_gives_what_it_promises(tok: bp.Tokenizer, tmp_path: Path) -> None:
