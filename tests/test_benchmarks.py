@@ -70,7 +70,7 @@ def test_a_peer_that_fails_is_named(tok: bp.Tokenizer, tmp_path: Path, monkeypat
         raise ImportError("no module")
 
     def late(_: peers.Vocabulary) -> peers.Peer:
-        return peers.Peer(encode={}.__getitem__)
+        return peers.Peer(encode=dict[str, Any]().__getitem__)
 
     monkeypatch.setitem(peers.LIBRARIES, "splintr", peers.Library(late, "splintr", "splintr-rs"))
     monkeypatch.setitem(peers.LIBRARIES, "toktok", peers.Library(refuse, "toktok", "toktok-rs"))
