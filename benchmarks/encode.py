@@ -144,8 +144,8 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as work:
         place = Path(work)
         if folder:
-            json = any(peer in JSON_ONLY for peer in peers)
-            material = with_data(folder, place, vocabularies, corpora, json=json)
+            write_json = any(peer in JSON_ONLY for peer in peers)
+            material = with_data(folder, place, vocabularies, corpora, write_json=write_json)
         else:
             material = without_data(place)
         pace = QUICK if options.quick else NORMAL

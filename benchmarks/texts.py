@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sysconfig
 from dataclasses import dataclass, replace
@@ -33,14 +34,35 @@ def _written(tok: bp.Tokenizer, work: Path, name: str) -> Vocabulary:
     return replace(write(bare, work / name, name), special_tokens=tok.special_tokens)
 
 
-def with_data(folder: Path, work: Path, vocabularies: Sequence[str], corpora: Sequence[str], *, json: bool) -> Material:
+JSON_SPLITS = {
+    "cl100k_base": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+}
+"""Split patterns as published tokenizer.json files spell them, which is the spelling that tokenizers 1 knows. This one
+differs from tiktoken's in white space at the end of a text; ids are checked."""
+
+
+def _respelled(path: Path, split: str) -> Path:
+    tokenizer = json.loads(path.read_text())
+    for step in tokenizer["pre_tokenizer"]["pretokenizers"]:
+        if step["type"] == "Split":
+            step["pattern"] = {"Regex": split}
+    path.write_text(json.dumps(tokenizer))
+    return path
+
+
+def with_data(
+    folder: Path, work: Path, vocabularies: Sequence[str], corpora: Sequence[str], *, write_json: bool
+) -> Material:
     """The published vocabularies and real texts; tokenizer.json, which takes seconds to write, if it is asked for."""
     published = folder / "vocabs" / "openai"
     found = {}
     for name in vocabularies:
         tok = bp.get_encoding(name, folder=published)
         split, ranks = tok.spec.split[0], published / f"{name}.tiktoken"
-        written = _written(tok, work, name).json if json else None
+        written = _written(tok, work, name).json if write_json else None
+        if written and name in JSON_SPLITS:
+            written = _respelled(written, JSON_SPLITS[name])
         found[name] = Vocabulary(name, split, split_name(split), tok.special_tokens, ranks, written)
     return Material(found, {name: folder / "corpora" / f"{name}_1mb.txt" for name in corpora})
 
