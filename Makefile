@@ -54,9 +54,22 @@ check: $(BIN)/.built
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest bytepair._core
 
-bench: $(BIN)/.built
+# A peer that cannot be installed here is left out, and the benchmarks say so.
+build/peers/.installed: pyproject.toml $(BIN)/.installed
+	@echo "installing the peers (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group bench || \
+	  for peer in $$($(BIN)/python -m benchmarks.packages); do \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: "$$peer" || \
+	      echo "not installed: $$peer"; \
+	  done
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps \
+	  --upgrade --target build/peers tokenizers==1.0.0rc3 || echo "not installed: tokenizers 1"
+	@touch $@
+
+bench: $(BIN)/.built build/peers/.installed
 	$(BIN)/python -m benchmarks.encode
 	$(BIN)/python -m benchmarks.train
+	$(BIN)/python -m benchmarks.encoders
 
 docs: $(BIN)/.built
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

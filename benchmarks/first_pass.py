@@ -1,78 +1,97 @@
-"""What a fresh process does: load a vocabulary, then encode a text for the first time.
-
-`run` starts such a process and hands back what it measured. It is this module, run with its job as JSON.
-"""
+"""What happens once in a process: import, load, the first pass over a text. Each is measured in fresh processes."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import json
+import statistics
 import subprocess
 import sys
-import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measure import ROOT, plain
-from benchmarks.peers import Vocabulary, load
+from benchmarks.measure import Report
+from benchmarks.peers import LIBRARIES, OURS, ROOT, Peer, Vocabulary
+from benchmarks.worker import digest, halves
+from bytepair.cli.timing import RAISES, WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
+
+_SLOW = 1.2
+"""CPU seconds of the processes of one library after which no more are started for it."""
+
+_IMPORT = "import sys, time; sys.path[:0] = {path}; start = time.process_time(); import {module}; \
+print(time.process_time() - start)"
 
 
-def digest(ids: Any) -> str:
-    """A short stand-in for many ids, to send from process to process."""
-    return hashlib.sha256(repr(plain(ids)).encode()).hexdigest()
-
-
-def halves(text: str) -> tuple[str, str]:
-    """A text in two, cut after a line."""
-    middle = text.find("\n", len(text) // 2) + 1
-    return text[:middle], text[middle:]
-
-
-def run(library: str, vocabulary: Vocabulary, corpus: Path, mode: str) -> dict[str, Any]:
+def run(library: str, vocabulary: Vocabulary, corpus: Path | None, mode: str) -> dict[str, Any] | None:
     """Measures one first pass.
 
     Args:
         library: Which library.
         vocabulary: What it loads.
-        corpus: The text.
-        mode: ``cold`` times the whole text, ``fresh`` its second half after the first one.
+        corpus: The text, unless the mode is ``load``.
+        mode: ``cold`` times the whole text, ``fresh`` its second half after the first one, ``load`` neither.
 
     Returns:
         CPU seconds to ``load`` (from the file to the first id, without importing the library) and to encode
-        (``seconds``), and the `digest` of the ids.
+        (``seconds``), the `digest` of the ids, and the ``peak`` of memory after loading, in MB. None if the process
+        fails, which says why.
     """
     job = {"library": library, "vocabulary": asdict(vocabulary), "corpus": corpus, "mode": mode}
-    command = [sys.executable, "-m", "benchmarks.first_pass", json.dumps(job, default=str)]
-    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE)
-    measured: dict[str, Any] = json.loads(done.stdout)
+    command = [sys.executable, "-m", "benchmarks.worker", json.dumps(job, default=str)]
+    done = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE)
+    measured: dict[str, Any] | None = json.loads(done.stdout) if done.returncode == 0 else None
     return measured
 
 
-def main(job: Mapping[str, Any]) -> dict[str, Any]:
-    """The fresh process: `run` says what it gets and gives."""
-    files = {kind: Path(path) for kind in ("ranks", "json") if (path := job["vocabulary"][kind])}
-    vocabulary = Vocabulary(**{**job["vocabulary"], **files})
-    text = Path(job["corpus"]).read_bytes().decode()
-    # Importing is not loading, and numpy is imported by the first array.
-    for module in (job["library"], "numpy"):
-        importlib.import_module(module)
-    start = time.process_time()
-    peer = load(job["library"], vocabulary)
-    peer.encode("a")
-    loaded = time.process_time() - start
-    encode = peer.encode_array or peer.encode
-    if job["mode"] == "fresh":
-        seen, text = halves(text)
-        encode(seen)
-    start = time.process_time()
-    ids = encode(text)
-    return {"seconds": time.process_time() - start, "load": loaded, "digest": digest(ids)}
+def passes(
+    report: Report, mode: str, peers: Mapping[str, Peer], vocabulary: Vocabulary, corpus: Path, *, repeats: int
+) -> None:
+    """A row of first passes: ``cold`` or ``fresh``, each library in turns."""
+    text = corpus.read_bytes().decode()
+    if mode == "fresh":
+        text = halves(text)[1]
+    expected = digest(peers[OURS].encode(text))
+    size = len(text.encode()) / 1e6
+    times: dict[str, list[float]] = {name: [] for name in peers}
+    used = dict.fromkeys(peers, 0.0)
+    values: dict[str, float | str] = {}
+    for _ in range(repeats):
+        for name, taken in times.items():
+            if name in values or used[name] > _SLOW:
+                continue
+            measured = run(name, vocabulary, corpus, mode)
+            if measured is None or measured["digest"] != expected:
+                values[name] = RAISES if measured is None else WRONG
+            else:
+                taken.append(measured["seconds"])
+                used[name] += measured["load"] + measured["seconds"]
+    rates = {name: size / statistics.median(taken) for name, taken in times.items() if name not in values}
+    report.row(f"to an array, {mode}", {**rates, **values}, "MB/s", higher_is_better=True)
 
 
-if __name__ == "__main__":
-    print(json.dumps(main(json.loads(sys.argv[1]))))
+def loading(report: Report, peers: Mapping[str, Peer], vocabulary: Vocabulary, *, repeats: int) -> None:
+    """Rows for import, for the way from the file to the first id, and for the peak of memory by then."""
+    imports: dict[str, list[float]] = {name: [] for name in peers}
+    loads: dict[str, list[float]] = {name: [] for name in peers}
+    peaks: dict[str, list[float]] = {name: [] for name in peers}
+    for _ in range(repeats):
+        for name in peers:
+            module = LIBRARIES[name].module
+            beside = [str(ROOT / "build" / "peers")] if module == "tokenizers_1" else []
+            code = _IMPORT.format(path=beside, module=module.removesuffix("_1"))
+            done = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE)
+            imports[name].append(float(done.stdout))
+            measured = run(name, vocabulary, None, "load")
+            if measured:
+                loads[name].append(measured["load"])
+                peaks[name].append(measured["peak"])
+    for measure, columns, unit in (
+        ("import", imports, "s"),
+        ("file to first id", loads, "s"),
+        ("peak memory, loaded", peaks, "MB"),
+    ):
+        medians = {name: statistics.median(column) if column else RAISES for name, column in columns.items()}
+        report.row(measure, medians, unit)

@@ -1,4 +1,4 @@
-"""What both benchmarks share: results checked before times, interleaved medians, tables, CSV rows, machine facts."""
+"""What all benchmarks share: results checked before times, interleaved medians, tables, CSV rows, machine facts."""
 
 from __future__ import annotations
 
@@ -7,18 +7,28 @@ import datetime
 import importlib.metadata
 import os
 import platform
-import statistics
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.peers import LIBRARIES, OURS, ROOT
+from bytepair.cli.timing import PANIC, RAISES, WRONG, medians, verdict
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-ROOT = Path(__file__).resolve().parent.parent
-OURS = "bytepair"
-WRONG = "WRONG"
+
+@dataclass(frozen=True)
+class Pace:
+    """How long to measure: at most so many repeats, and so many seconds for one cell of a table."""
+
+    repeats: int
+    seconds: float
+
+
+QUICK = Pace(repeats=5, seconds=0.1)
+NORMAL = Pace(repeats=15, seconds=0.25)
 
 
 def data_folder(named: str | None) -> Path | None:
@@ -28,11 +38,15 @@ def data_folder(named: str | None) -> Path | None:
     return folder if (folder / "corpora").is_dir() else None
 
 
-def facts(packages: Iterable[str]) -> dict[str, str]:
-    """What a time depends on beside the code."""
+def facts(libraries: Iterable[str]) -> dict[str, str]:
+    """What a time depends on beside the code: the machine (not its name) and the versions."""
 
-    def version(package: str) -> str:
+    def version(library: str) -> str:
+        package = LIBRARIES[library].package if library in LIBRARIES else library
         try:
+            if package == "tokenizers-1":
+                beside = importlib.metadata.distributions(name="tokenizers", path=[str(ROOT / "build" / "peers")])
+                return next((found.version for found in beside), "missing")
             return importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             return "missing"
@@ -44,26 +58,8 @@ def facts(packages: Iterable[str]) -> dict[str, str]:
         "cpu": models[0] if models else platform.processor() or platform.machine(),
         "cores": str(os.cpu_count()),
         "python": platform.python_version(),
-        **{package: version(package) for package in packages},
+        **{library: version(library) for library in libraries},
     }
-
-
-def plain(result: Any) -> Any:
-    """A result as Python's own numbers and lists, whatever the library gave."""
-    return result.tolist() if hasattr(result, "tolist") else result
-
-
-def interleaved(
-    runs: Mapping[str, Callable[[], Any]], repeats: int, clock: Callable[[], float] = time.process_time
-) -> dict[str, float]:
-    """The median seconds of each run, in turns, so that what slows the machine down slows all of them."""
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(repeats):
-        for name, run in runs.items():
-            start = clock()
-            run()
-            times[name].append(clock() - start)
-    return {name: statistics.median(taken) for name, taken in times.items()}
 
 
 @dataclass
@@ -78,21 +74,23 @@ class Report:
     kind: str
     libraries: Sequence[str]
     wrong: bool = False
+    title: str = ""
     rows: list[dict[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.columns = self.libraries
+        self.started = datetime.datetime.now(tz=datetime.timezone.utc)
         self.facts = facts(dict.fromkeys([*self.libraries, "numpy"]))
         print(", ".join(f"{name} {value}" for name, value in self.facts.items()))
 
     def head(self, title: str, columns: Sequence[str] | None = None) -> None:
         """Starts a table, of all libraries unless other columns are named."""
-        self.columns = columns or self.libraries
-        print(f"\n{title}\n{'':32}" + "".join(f"{name:>12}" for name in self.columns) + f"{'ratio':>9}", flush=True)
+        self.title, self.columns = title, columns or self.libraries
+        names = "".join(f"{name[:12]:>13}" for name in self.columns)
+        print(f"\n{title}\n{'':32}{names}{'ratio':>9}", flush=True)
 
     def row(
         self,
-        title: str,
         measure: str,
         values: Mapping[str, float | str],
         unit: str,
@@ -102,7 +100,6 @@ class Report:
         """Prints a row: a value, or WRONG, for each library, and how many times better bytepair is than the best peer.
 
         Args:
-            title: The table that the row is in.
             measure: What was measured.
             values: Library -> value; a str (WRONG) is printed in place of one.
             unit: Of the values.
@@ -115,20 +112,74 @@ class Report:
             ours = numbers[OURS]
             ratio = f"{ours / max(peers):.2f}x" if higher_is_better else f"{min(peers) / ours:.2f}x"
         shown = {name: value if isinstance(value, str) else f"{value:.4g}" for name, value in values.items()}
-        cells = "".join(f"{shown.get(name, '-'):>12}" for name in self.columns)
+        cells = "".join(f"{shown.get(name, '-'):>13}" for name in self.columns)
         print(f"{f'{measure}, {unit}':32}{cells}{ratio:>9}", flush=True)
-        self.wrong |= WRONG in values.values()
-        common = {"title": title, "measure": measure, "unit": unit}
+        self.wrong |= values.get(OURS) in (WRONG, PANIC, RAISES)
+        common = {"title": self.title, "measure": measure, "unit": unit, "ratio": ratio.removesuffix("x")}
         self.rows += [{**common, "library": name, "value": value} for name, value in shown.items()]
+        if self.rows:
+            self._keep()  # At once: a peer may end the process.
 
-    def save(self) -> None:
-        """Writes the rows with the facts of the machine to ``build/bench/<date>-<kind>.csv``."""
-        date = datetime.datetime.now(tz=datetime.timezone.utc).strftime("%Y-%m-%d")
-        path = ROOT / "build" / "bench" / f"{date}-{self.kind}.csv"
+    def place(self, suffix: str) -> Path:
+        """``build/bench/<date>T<time>-<kind><suffix>``, so that no run replaces another; the folder is made."""
+        path = ROOT / "build" / "bench" / f"{self.started:%Y-%m-%dT%H%M%S}-{self.kind}{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        rows = [{"date": date, **row, **self.facts} for row in self.rows]
-        with path.open("w", newline="") as file:
+        return path
+
+    def _keep(self) -> None:
+        """Writes the rows so far, with the facts of the machine, to the CSV file."""
+        rows = [{"date": f"{self.started:%Y-%m-%d}", **row, **self.facts} for row in self.rows]
+        with self.place(".csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-        print(f"\nwritten: {path.relative_to(ROOT)}" + (f"; {WRONG} results" if self.wrong else ""))
+
+    def save(self) -> None:
+        """Says where the rows are, and who was not right."""
+        if not self.rows:
+            print("\nnothing was measured")
+            return
+        bad = sorted({row["library"] for row in self.rows if row["value"] in (WRONG, PANIC, RAISES)})
+        wrong = f"; not right everywhere: {', '.join(bad)}" if bad else ""
+        print(f"\nwritten: {self.place('.csv').relative_to(ROOT)}{wrong}")
+
+
+def timed(
+    report: Report,
+    measure: str,
+    runs: Mapping[str, Callable[[], Any]],
+    expected: Any,
+    pace: Pace,
+    *,
+    megabytes: float | None = None,
+    calls: int = 1,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
+    """One row: checks what each library gives, then times those that are right.
+
+    Args:
+        report: Gets the row.
+        measure: What is measured.
+        runs: A call for each library.
+        expected: What each must give.
+        pace: How long to measure.
+        megabytes: The size of the text: the row is MB/s. Without it the row is seconds, or microseconds of one call.
+        calls: How many calls a run makes; it is then one that gives the result of the last.
+        clock: What the time is taken with.
+
+    Returns:
+        The seconds of one call by library.
+    """
+    verdicts = {name: verdict(run, expected) for name, run in runs.items()}
+    right = {name: run for name, run in runs.items() if not verdicts[name]}
+    taken = medians(right, repeats=pace.repeats, seconds=pace.seconds, clock=clock)
+    seconds = {name: time / calls for name, time in taken.items()}
+    bad: dict[str, float | str] = {name: bad for name, bad in verdicts.items() if bad}
+    if megabytes is not None:
+        rates = {name: megabytes / taken for name, taken in seconds.items()}
+        report.row(measure, {**rates, **bad}, "MB/s", higher_is_better=True)
+    elif calls > 1:
+        report.row(measure, {**{name: taken * 1e6 for name, taken in seconds.items()}, **bad}, "us")
+    else:
+        report.row(measure, {**seconds, **bad}, "s")
+    return seconds

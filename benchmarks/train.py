@@ -27,8 +27,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bytepair as bp
-from benchmarks.measure import OURS, ROOT, WRONG, Report, data_folder, interleaved
+from benchmarks.measure import Report, data_folder
+from benchmarks.peers import OURS, ROOT
 from bytepair import reference
+from bytepair.cli.timing import WRONG, medians
 from bytepair.formats import byte_alphabet
 
 if TYPE_CHECKING:
@@ -118,7 +120,7 @@ def corpora(folder: Path | None, work: Path, *, quick: bool) -> dict[str, Path]:
     return found
 
 
-def compare(report: Report, title: str, corpus: Path, vocab_size: int, repeats: int) -> None:
+def compare(report: Report, corpus: Path, vocab_size: int, repeats: int) -> None:
     """Trains with each library in turns; the table says WRONG where the merges differ from bytepair's."""
     trained: dict[str, list[Trained]] = {name: [] for name in report.libraries}
     for _ in range(repeats):
@@ -131,8 +133,8 @@ def compare(report: Report, title: str, corpus: Path, vocab_size: int, repeats: 
     for name in right:
         seconds[name] = statistics.median(run.seconds for run in trained[name])
         megabytes[name] = statistics.median(run.megabytes for run in trained[name])
-    report.row(title, f"{vocab_size} tokens, CPU", seconds, "s")
-    report.row(title, f"{vocab_size} tokens, peak", megabytes, "MB")
+    report.row(f"{vocab_size} tokens, CPU", seconds, "s")
+    report.row(f"{vocab_size} tokens, peak", megabytes, "MB")
 
 
 def ladder(report: Report, corpus: Path) -> None:
@@ -152,8 +154,8 @@ def ladder(report: Report, corpus: Path) -> None:
     right = {name: run for name, run in runs.items() if run() == expected}
     title = f"readable trainers, {len(counts)} pieces"
     report.head(title, list(runs))
-    values: dict[str, float | str] = {**dict.fromkeys(runs, WRONG), **interleaved(right, 1)}
-    report.row(title, f"{LADDER_MERGES} merges", values, "s")
+    values: dict[str, float | str] = {**dict.fromkeys(runs, WRONG), **medians(right, repeats=1, seconds=60)}
+    report.row(f"{LADDER_MERGES} merges", values, "s")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -175,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
         for title, path in texts.items():
             report.head(title)
             for vocab_size in (5_000, 32_000):
-                compare(report, title, path, vocab_size, 1 if chosen.quick else 3)
+                compare(report, path, vocab_size, 1 if chosen.quick else 3)
         ladder(report, next(iter(texts.values())))
     report.save()
     return int(report.wrong)

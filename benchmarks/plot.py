@@ -1,0 +1,89 @@
+"""Plots of what was measured, if matplotlib is installed; the tables and the CSV file hold the same."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.peers import OURS, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchmarks.measure import Report
+
+
+def figure(rows: int, columns: int) -> tuple[Any, Any] | None:
+    """A figure and its grid of axes; None, and a line that says so, without matplotlib."""
+    if importlib.util.find_spec("matplotlib") is None:
+        print("no plot: matplotlib is not installed (make bench installs it)")
+        return None
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    from matplotlib import pyplot
+
+    drawn, axes = pyplot.subplots(rows, columns, figsize=(4.2 * columns, 3 * rows), squeeze=False, layout="constrained")
+    return drawn, axes
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def save(report: Report, drawn: Any) -> None:
+    """Writes a figure beside the CSV file."""
+    path = report.place(".svg")
+    drawn.savefig(path)
+    print(f"written: {path.relative_to(ROOT)}")
+
+
+def rates(report: Report) -> None:
+    """Bars of all that is in MB/s: a row of charts for each table, a chart for each measure."""
+    tables: dict[str, dict[str, dict[str, float]]] = {}
+    for row in report.rows:
+        value = _number(row["value"])
+        if row["unit"] == "MB/s" and value is not None:
+            tables.setdefault(row["title"], {}).setdefault(row["measure"], {})[row["library"]] = value
+    grid = figure(len(tables), max(map(len, tables.values()))) if tables else None
+    if grid is None:
+        return
+    drawn, axes = grid
+    for line, (title, measured) in zip(axes, tables.items(), strict=True):
+        for place in line[len(measured) :]:
+            place.set_visible(False)
+        for place, (measure, values) in zip(line, measured.items(), strict=False):
+            _bars(place, f"{title}: {measure}", values)
+    save(report, drawn)
+
+
+def growth(report: Report) -> None:
+    """Lines of microseconds over the number of tokens, which the measure begins with; a chart for each table."""
+    tables: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    for row in report.rows:
+        value = _number(row["value"])
+        if row["unit"] == "us" and value is not None:
+            points = tables.setdefault(row["title"], {}).setdefault(row["library"], [])
+            points.append((int(row["measure"].split()[0]), value))
+    grid = figure(1, len(tables)) if tables else None
+    if grid is None:
+        return
+    drawn, axes = grid
+    for place, (title, lines) in zip(axes[0], tables.items(), strict=True):
+        for name, points in lines.items():
+            place.loglog(*zip(*points, strict=True), marker="o", label=name)
+        place.set_title(title, fontsize=8)
+        place.set_xlabel("tokens", fontsize=7)
+        place.set_ylabel("microseconds", fontsize=7)
+        place.legend(fontsize=7)
+    save(report, drawn)
+
+
+def _bars(place: Any, title: str, values: Mapping[str, float]) -> None:
+    names = sorted(values, key=values.__getitem__)
+    place.barh(names, [values[name] for name in names], color=["#c03" if name == OURS else "#89a" for name in names])
+    place.set_title(f"{title}, MB/s", fontsize=8)
+    place.tick_params(labelsize=7)

@@ -1,0 +1,97 @@
+"""Times of calls that are compared, and checks of what they give: for ``bytepair bench`` and for benchmarks."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+WRONG = "WRONG"
+RAISES = "RAISES"
+PANIC = "PANIC"
+
+
+def same(result: Any, expected: Any) -> bool:
+    """Whether a library gave what is expected; an array counts as a list, also in a list of arrays.
+
+    Example:
+        >>> import array
+        >>> same(array.array("I", [1, 2]), [1, 2]), same([array.array("I", [1])], [[2]])
+        (True, False)
+    """
+    if isinstance(result, list) and result and hasattr(result[0], "tolist"):
+        result = [row.tolist() for row in result]
+    return bool(plain(result) == expected)
+
+
+def plain(result: Any) -> Any:
+    """An array as a list, and anything else as it is.
+
+    Example:
+        >>> import array
+        >>> plain(array.array("I", [1, 2]))
+        [1, 2]
+    """
+    return result.tolist() if hasattr(result, "tolist") else result
+
+
+def verdict(run: Callable[[], Any], expected: Any) -> str:
+    """Runs a call once and says what is wrong with it: nothing, `WRONG`, `RAISES` or, for a library in Rust, `PANIC`.
+
+    Args:
+        run: The call.
+        expected: What it must give.
+
+    Example:
+        >>> verdict(lambda: [1], [1]), verdict(lambda: [1], [2]), verdict(lambda: 1 / 0, [1])
+        ('', 'WRONG', 'RAISES')
+    """
+    try:
+        return "" if same(run(), expected) else WRONG
+    except Exception:
+        return RAISES
+    except BaseException as error:
+        # A panic is no Exception; but Ctrl-C is neither, and it is for us.
+        if type(error).__name__ != "PanicException":
+            raise
+        return PANIC
+
+
+def medians(
+    runs: Mapping[str, Callable[[], Any]],
+    *,
+    repeats: int,
+    seconds: float,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
+    """The median time of each run.
+
+    They run in turns, so that what slows the machine down slows all of them.
+
+    Args:
+        runs: What to run, by name.
+        repeats: How often each runs at most.
+        seconds: A run that has taken this long in all sits out the further turns.
+        clock: CPU time of the process, unless said otherwise.
+
+    Raises:
+        ValueError: `repeats` is less than 1.
+
+    Example:
+        >>> ticks = iter(range(100))
+        >>> medians({"a": lambda: None}, repeats=3, seconds=60, clock=lambda: next(ticks))
+        {'a': 1}
+    """
+    if repeats < 1:
+        raise ValueError(f"repeats is {repeats}; it is at least 1")
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            if sum(times[name]) < seconds or not times[name]:
+                start = clock()
+                run()
+                times[name].append(clock() - start)
+    return {name: statistics.median(taken) for name, taken in times.items()}
