@@ -121,6 +121,9 @@ impl<S: Sink> Encoder<'_, S> {
                     count += 1;
                 }
                 for sought in &sought[..count] {
+                    workspace.recent.prepare_more(sought);
+                }
+                for sought in &sought[..count] {
                     if sent < sought.number {
                         self.sink.take(&found.ids[sent..sought.number]);
                     }
