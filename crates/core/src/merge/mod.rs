@@ -145,7 +145,9 @@ impl Merger {
         check(vocab, piece)?;
         let symbols = &mut scratch.symbols;
         symbols.clear();
-        symbols.extend(piece.iter().map(|&byte| u32::from(byte)));
+        if matches!(self, Self::Naive | Self::Heap) {
+            symbols.extend(piece.iter().map(|&byte| u32::from(byte)));
+        }
         match self {
             Self::Naive => naive::merge(vocab.rules(), NONE, &mut scratch.naive, symbols),
             Self::Heap => heap::merge(vocab.rules(), &mut scratch.heap, symbols),
