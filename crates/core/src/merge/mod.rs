@@ -22,6 +22,10 @@ use crate::vocab::{Beginnings, FIRST, NO_ID, NONE, Vocab};
 /// could take that long each time.
 const LONGEST_LOOKED_FOR: usize = 1024;
 
+/// Longer pieces of ASCII, in bytes, are not scanned. Other text begins with whole characters, of which `short` takes
+/// as many as it has places: measured, see docs/performance.md.
+const SCAN_OF_ASCII: usize = 15;
+
 /// The algorithms by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merger {
@@ -70,10 +74,11 @@ pub struct Scratch {
 /// ```
 pub fn encode(vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
     check(vocab, piece)?;
-    if short::merge(vocab, piece, ids) {
+    let linear = vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR;
+    let scans = !linear || piece.len() <= SCAN_OF_ASCII || !piece.is_ascii();
+    if scans && short::merge(vocab, piece, ids) {
         return Ok(());
     }
-    let linear = vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR;
     let merger = if linear { Merger::Backtrack } else { Merger::Heap };
     merger.merge(vocab, piece, scratch, ids)
 }
@@ -140,7 +145,9 @@ impl Merger {
         check(vocab, piece)?;
         let symbols = &mut scratch.symbols;
         symbols.clear();
-        symbols.extend(piece.iter().map(|&byte| u32::from(byte)));
+        if matches!(self, Self::Naive | Self::Heap) {
+            symbols.extend(piece.iter().map(|&byte| u32::from(byte)));
+        }
         match self {
             Self::Naive => naive::merge(vocab.rules(), NONE, &mut scratch.naive, symbols),
             Self::Heap => heap::merge(vocab.rules(), &mut scratch.heap, symbols),

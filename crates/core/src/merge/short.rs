@@ -6,29 +6,35 @@
 
 use crate::vocab::{NONE, NOTHING, Rules, Vocab};
 
-/// The places, of which the first and one after the last symbol hold [`NOTHING`], so that every symbol has neighbours.
-const PLACES: usize = 64;
+/// The places of the larger arrays, of which the first and one after the last symbol hold [`NOTHING`], so that every
+/// symbol has neighbours.
+const MANY: usize = 64;
 
-/// The most symbols that a piece may begin with.
-const MOST: usize = PLACES - 2;
+/// The places of the smaller ones: most pieces need no more, and preparing them takes time.
+const FEW: usize = 16;
 
-/// The bits of a key that are the place; those above hold any value, and the sign is free.
+/// The bits of a key that are the place; those above are the value. Keys of 64 bits, though 32 would do: the compiler
+/// compares those as vectors, which cannot be read at once after their parts were written, and is slower by a third.
 const PLACE_BITS: u32 = 6;
 
 /// The key of what does not merge.
-const NEVER: i32 = i32::MAX;
+const NEVER: u64 = u64::MAX;
 
 /// So many keys are compared at once.
-const LANES: usize = 8;
+const LANES: usize = 4;
 
 /// Appends the ids of a piece that begins with few enough symbols; whether it did.
 pub(super) fn merge(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
+    if piece.len() <= FEW - 2 { scan::<FEW>(vocab, piece, ids) } else { scan::<MANY>(vocab, piece, ids) }
+}
+
+fn scan<const PLACES: usize>(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
     let (rules, characters) = (vocab.rules(), vocab.characters());
     let mut symbols = [NOTHING; PLACES];
     let mut count = 0;
     let mut at = 0;
     while at < piece.len() {
-        if count == MOST {
+        if count == PLACES - 2 {
             return false;
         }
         let (symbol, length) = characters.at(piece, at);
@@ -40,19 +46,18 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
     for place in 1..count {
         keys[place] = key(rules.value(symbols[place], symbols[place + 1]), place);
     }
-    let mut before = PREVIOUS;
-    let mut after = NEXT;
+    let mut before: [u8; PLACES] = const { neighbours(u8::MAX) };
+    let mut after: [u8; PLACES] = const { neighbours(1) };
     loop {
         let lowest = lowest(&keys, count);
         if lowest == NEVER {
             break;
         }
-        let lowest = lowest.cast_unsigned();
         let place = lowest as usize % PLACES;
         let gone = usize::from(after[place]) % PLACES;
         let next = usize::from(after[gone]) % PLACES;
         let previous = usize::from(before[place]) % PLACES;
-        let symbol = rules.product(lowest >> PLACE_BITS);
+        let symbol = rules.product((lowest >> PLACE_BITS) as u32);
         symbols[place] = symbol;
         after[place] = next as u8;
         before[next] = place as u8;
@@ -64,13 +69,8 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
     true
 }
 
-/// Each place's left neighbour at first.
-const PREVIOUS: [u8; PLACES] = neighbours(u8::MAX);
-
-/// Each place's right neighbour at first.
-const NEXT: [u8; PLACES] = neighbours(1);
-
-const fn neighbours(step: u8) -> [u8; PLACES] {
+/// Each place's neighbour at first, `step` further on.
+const fn neighbours<const PLACES: usize>(step: u8) -> [u8; PLACES] {
     let mut places = [0; PLACES];
     let mut place = 0;
     while place < PLACES {
@@ -81,24 +81,24 @@ const fn neighbours(step: u8) -> [u8; PLACES] {
 }
 
 #[inline]
-fn key(value: u32, place: usize) -> i32 {
-    if value == NONE { NEVER } else { (value << PLACE_BITS | place as u32).cast_signed() }
+fn key(value: u32, place: usize) -> u64 {
+    if value == NONE { NEVER } else { u64::from(value) << PLACE_BITS | place as u64 }
 }
 
 /// The smallest key of the places up to `count`, and of some beyond.
 #[inline]
-fn lowest(keys: &[i32; PLACES], count: usize) -> i32 {
+fn lowest<const PLACES: usize>(keys: &[u64; PLACES], count: usize) -> u64 {
     let mut lowest = [NEVER; LANES];
     for lanes in keys.chunks_exact(LANES).take(count / LANES + 1) {
         for (lowest, &key) in lowest.iter_mut().zip(lanes) {
             *lowest = key.min(*lowest);
         }
     }
-    lowest.into_iter().fold(NEVER, i32::min)
+    lowest.into_iter().fold(NEVER, u64::min)
 }
 
 #[inline]
-fn put_out(rules: &Rules, symbols: &[u32], after: &[u8; PLACES], ids: &mut Vec<u32>) {
+fn put_out<const PLACES: usize>(rules: &Rules, symbols: &[u32], after: &[u8; PLACES], ids: &mut Vec<u32>) {
     let mut place = 1;
     while let Some(&symbol) = symbols.get(place) {
         ids.push(rules.id(symbol));

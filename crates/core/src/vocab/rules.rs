@@ -222,7 +222,8 @@ impl Rules {
         if cuts.len() > 1 {
             cuts.sort_unstable_by_key(|cut| cut.symbols[0].max(cut.symbols[1]));
         }
-        cuts.iter().find(|cut| fit(&self.pairs, &self.parts, cut.symbols[0], cut.symbols[1])).copied()
+        // No pair that is there makes this token yet.
+        cuts.iter().find(|cut| meet(&self.pairs, &self.parts, cut.symbols[0], cut.symbols[1])).copied()
     }
 
     /// The same tokens, every way to cut one into two being a pair that merges into it.
@@ -260,7 +261,7 @@ impl Rules {
             if awaited[product as usize] || self.pairs.get(l, r) != NONE {
                 return false;
             }
-            if !fit(&self.pairs, &self.parts, l, r) {
+            if !meet(&self.pairs, &self.parts, l, r) {
                 continue;
             }
             let symbol = self.ids.len() as u32;
@@ -308,20 +309,27 @@ fn has_a_higher_part(columns: &Tokens, index: u32) -> bool {
 /// merges of the same rank the leftmost is first: one left of the boundary goes before one across it, and that before
 /// one right of it.
 #[inline]
-fn fit(pairs: &PairTable, parts: &[[u32; 2]], mut left: u32, mut right: u32) -> bool {
-    let mut limit = NONE;
+fn fit(pairs: &PairTable, parts: &[[u32; 2]], left: u32, right: u32) -> bool {
+    pairs.get(left, right) == NONE && meet(pairs, parts, left, right)
+}
+
+/// Whether two symbols meet in the encoding of their bytes, merging with each other or not.
+#[inline]
+fn meet(pairs: &PairTable, parts: &[[u32; 2]], mut left: u32, mut right: u32) -> bool {
     loop {
-        if pairs.get(left, right) < limit {
-            return false;
-        }
-        if left > right && left >= FIRST {
-            limit = left;
+        let limit = if left > right && left >= FIRST {
+            let limit = left;
             left = parts[(left - FIRST) as usize][1];
+            limit
         } else if right >= FIRST {
-            limit = right + 1;
+            let limit = right + 1;
             right = parts[(right - FIRST) as usize][0];
+            limit
         } else {
             return true;
+        };
+        if pairs.get(left, right) < limit {
+            return false;
         }
     }
 }
