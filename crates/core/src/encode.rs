@@ -102,7 +102,7 @@ impl<S> Drop for Encoder<'_, S> {
 
 impl<S: Sink> Encoder<'_, S> {
     /// Looks some pieces up, of which the first starts at `start`, and merges those that are not known.
-    fn encode(&mut self, text: &[u8], start: usize, ends: &[usize], found: &mut Found) -> Result<()> {
+    fn encode(&mut self, text: &[u8], start: usize, ends: &[u32], found: &mut Found) -> Result<()> {
         let Model { vocab, tokens, pool } = self.model;
         tokens.get_many(text, start, ends, found);
         let mut sent = 0;
@@ -115,8 +115,8 @@ impl<S: Sink> Encoder<'_, S> {
                 let mut count = 0;
                 // The places come first: a number that finds none would be lost.
                 for (sought, number) in sought.iter_mut().zip(missing.by_ref()) {
-                    let start = if number == 0 { start } else { ends[number - 1] };
-                    *sought = Sought::new(text, start, ends[number], number);
+                    let first = if number == 0 { 0 } else { ends[number - 1] };
+                    *sought = Sought::new(text, start + first as usize, start + ends[number] as usize, number);
                     workspace.recent.prepare(sought);
                     count += 1;
                 }
@@ -131,7 +131,7 @@ impl<S: Sink> Encoder<'_, S> {
                     workspace.ids.clear();
                     workspace
                         .merge(vocab, sought)
-                        .map_err(|error| shifted(error, ends[sought.number] - sought.piece.len()))?;
+                        .map_err(|error| shifted(error, start + ends[sought.number] as usize - sought.piece.len()))?;
                     self.sink.take(&workspace.ids);
                 }
                 if count < TOGETHER {
@@ -172,7 +172,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
         if piece.is_empty() {
             return Ok(());
         }
-        self.encode(piece, 0, &[piece.len()], &mut found)
+        self.encode(piece, 0, &[piece.len() as u32], &mut found)
     }
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
@@ -193,12 +193,12 @@ impl<S: Sink> Visit for Encoder<'_, S> {
                 break;
             };
             let mut ends = ends.as_slice();
-            if last > range.end {
+            if start + last as usize > range.end {
                 // The first that ends at the range's end or later is the last that starts in it.
-                ends = &ends[..=ends.partition_point(|&end| end < range.end)];
+                ends = &ends[..=ends.partition_point(|&end| start + (end as usize) < range.end)];
             }
             self.encode(bytes, start, ends, &mut found)?;
-            start = ends.last().copied().unwrap_or(range.end);
+            start += ends.last().map_or(0, |&last| last as usize);
         }
         Ok(start)
     }

@@ -42,11 +42,13 @@ pub(crate) struct Found {
     /// The numbers of those that were not found.
     which: [u8; MANY],
     missing: usize,
+    /// What was looked for.
+    sought: [Sought; MANY],
 }
 
 impl Default for Found {
     fn default() -> Self {
-        Self { ids: [NO_ID; MANY], which: [0; MANY], missing: 0 }
+        Self { ids: [NO_ID; MANY], which: [0; MANY], missing: 0, sought: [Sought::default(); MANY] }
     }
 }
 
@@ -91,6 +93,8 @@ struct LongLine([[u64; 4]; 2]);
 /// The tokens of a vocabulary that pieces may become whole.
 pub(crate) struct Tokens {
     short: Vec<ShortLine>,
+    /// What is left of a hash after this is the number of a line.
+    short_shift: u32,
     long: Vec<LongLine>,
 }
 
@@ -105,17 +109,28 @@ const FIRST_BYTES: [u128; 17] = {
     masks
 };
 
+/// By length: the bytes of a short key, and the length where it stands in it. The last is a length that no entry has.
+const SHORT_MASKS: [[u64; 3]; SHORT + 2] = {
+    let mut masks = [[0; 3]; SHORT + 2];
+    let mut length = 1;
+    while length < SHORT + 2 {
+        let bytes = FIRST_BYTES[if length < SHORT { length } else { SHORT }];
+        masks[length] = [bytes as u64, (bytes >> 64) as u64, (length as u64) << LENGTH];
+        length += 1;
+    }
+    masks
+};
+
 /// The piece's bytes as two numbers; of a piece of more than 12 bytes a key that no token has.
 #[inline(always)]
 fn short_key(text: &[u8], start: usize, length: usize) -> Key {
-    // A length that no entry has, beyond what the mask knows.
     let length = length.min(SHORT + 1);
     let words = match text[start..].first_chunk() {
         Some(bytes) => u128::from_le_bytes(*bytes),
         None => padded(&text[start..start + length])[0],
     };
-    let key = words & FIRST_BYTES[length];
-    Key(key as u64, (key >> 64) as u64 & u64::from(u32::MAX) | (length as u64) << LENGTH)
+    let [low, high, tag] = SHORT_MASKS[length];
+    Key(words as u64 & low, (words >> 64) as u64 & high | tag)
 }
 
 /// The piece's bytes as four numbers; it has up to 28.
@@ -141,12 +156,13 @@ fn padded(piece: &[u8]) -> [u128; 2] {
 
 fn lines(entries: usize, a_line: usize) -> usize {
     // Three quarters full at most, so that a line that overflows finds room in the next.
-    (entries * 4 / 3 / a_line + 1).next_power_of_two()
+    (entries * 4 / 3 / a_line + 2).next_power_of_two()
 }
 
+/// Its high bits are the best.
 #[inline(always)]
 fn short_hash(Key(low, high): Key) -> u64 {
-    mix(low, high)
+    low.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(high.wrapping_mul(0xd6e8_feb8_6659_fd93))
 }
 
 #[inline(always)]
@@ -162,8 +178,10 @@ impl Tokens {
         for (token, _) in held.clone() {
             *if token.len() <= SHORT { &mut short } else { &mut long } += 1;
         }
+        let short_lines = lines(short, 4);
         let mut table = Self {
-            short: vec![ShortLine::default(); lines(short, 4)],
+            short: vec![ShortLine::default(); short_lines],
+            short_shift: 64 - short_lines.trailing_zeros(),
             long: vec![LongLine::default(); lines(long, 2)],
         };
         for (token, id) in held {
@@ -199,7 +217,7 @@ impl Tokens {
 
     #[inline(always)]
     fn short_line(&self, hash: u64) -> usize {
-        hash as usize & (self.short.len() - 1)
+        (hash >> self.short_shift) as usize
     }
 
     #[inline(always)]
@@ -207,12 +225,12 @@ impl Tokens {
         hash as usize & (self.long.len() - 1)
     }
 
-    /// Looks up many pieces: the ids of those that are found, and which are not. All of them end in `ends`, the first
-    /// one starts at `start`; none is empty.
+    /// Looks up many pieces: the ids of those that are found, and which are not. They end at `ends`, counted from
+    /// `start`, where the first one starts; none is empty.
     ///
     /// Most pieces are short, and in the first line if at all: they are all looked for there, without a branch.
     #[inline]
-    pub(crate) fn get_many(&self, text: &[u8], start: usize, ends: &[usize], found: &mut Found) {
+    pub(crate) fn get_many(&self, text: &[u8], start: usize, ends: &[u32], found: &mut Found) {
         #[cfg(target_arch = "x86_64")]
         if x86::is_there() {
             // SAFETY: the machine has what the function is compiled for.
@@ -231,50 +249,52 @@ impl Tokens {
         &self,
         text: &[u8],
         start: usize,
-        ends: &[usize],
+        ends: &[u32],
         found: &mut Found,
         find: impl Fn(&ShortLine, &Key) -> u32,
     ) {
         // While some pieces are compared, the lines of all of them are on their way from memory.
-        let mut sought = [Sought::default(); MANY];
-        let mut at = start;
-        for (&end, sought) in ends.iter().zip(&mut sought) {
+        let Found { ids, which, missing, sought } = found;
+        let text = &text[start..];
+        let mut at = 0;
+        for (&end, sought) in ends.iter().zip(&mut *sought) {
+            let end = end as usize;
             let key = short_key(text, at, end - at);
             let line = self.short_line(short_hash(key));
             prefetch(&self.short, line);
             *sought = Sought { key, line };
             at = end;
         }
-        let mut missing = 0;
-        for (number, (_, sought)) in ends.iter().zip(&sought).enumerate() {
-            let id = find(&self.short[sought.line], &sought.key);
-            found.ids[number] = id;
-            found.which[missing & (MANY - 1)] = number as u8;
-            missing += usize::from(id == NO_ID);
+        let mut lost = 0;
+        for (number, (sought, id)) in sought.iter().zip(ids).take(ends.len()).enumerate() {
+            *id = find(&self.short[sought.line], &sought.key);
+            which[lost & (MANY - 1)] = number as u8;
+            lost += usize::from(*id == NO_ID);
         }
-        found.missing = missing;
-        self.get_rest(text, start, ends, &mut sought, found);
+        *missing = lost;
+        self.get_rest(text, ends, found);
     }
 
     /// Looks for those that were not in the first short line: in the next ones, or among the long ones.
     #[inline(never)]
-    fn get_rest(&self, text: &[u8], start: usize, ends: &[usize], sought: &mut [Sought; MANY], found: &mut Found) {
+    fn get_rest(&self, text: &[u8], ends: &[u32], found: &mut Found) {
         let piece = |number: usize| {
-            let start = if number == 0 { start } else { ends[number - 1] };
-            (start, ends[number] - start)
+            let start = if number == 0 { 0 } else { ends[number - 1] as usize };
+            (start, ends[number] as usize - start)
         };
-        for number in found.missing() {
-            let (at, length) = piece(number);
+        for &number in &found.which[..found.missing] {
+            let (at, length) = piece(usize::from(number));
             if (SHORT + 1..=LONG).contains(&length) {
-                sought[number].line = self.long_line(long_hash(long_key(text, at, length)));
-                prefetch(&self.long, sought[number].line);
+                let line = self.long_line(long_hash(long_key(text, at, length)));
+                found.sought[usize::from(number)].line = line;
+                prefetch(&self.long, line);
             }
         }
         let mut missing = 0;
         for which in 0..found.missing {
             let number = usize::from(found.which[which]);
             let (at, length) = piece(number);
-            let Sought { key, line } = sought[number];
+            let Sought { key, line } = found.sought[number];
             let id = match length {
                 ..=SHORT => self.get_short(key, line),
                 ..=LONG => self.get_long(long_key(text, at, length), line),
@@ -346,7 +366,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,bmi1,bmi2")]
-    pub(super) fn get_many(tokens: &Tokens, text: &[u8], start: usize, ends: &[usize], found: &mut Found) {
+    pub(super) fn get_many(tokens: &Tokens, text: &[u8], start: usize, ends: &[u32], found: &mut Found) {
         tokens.get_many_with(text, start, ends, found, |line, key| find(line, key));
     }
 
@@ -392,14 +412,14 @@ mod tests {
             .collect();
         let table = Tokens::new(tokens.iter().map(Vec::as_slice).zip(0..));
         let get = |text: &[u8], start: usize, length: usize| {
-            let mut ways: Vec<fn(&Tokens, &[u8], usize, &[usize], &mut Found)> =
+            let mut ways: Vec<fn(&Tokens, &[u8], usize, &[u32], &mut Found)> =
                 vec![|table, text, start, ends, found| {
                     table.get_many_with(text, start, ends, found, ShortLine::find);
                 }];
             ways.push(Tokens::get_many);
             let ids = ways.into_iter().map(|get_many| {
                 let mut found = Found::default();
-                get_many(&table, text, start, &[start + length], &mut found);
+                get_many(&table, text, start, &[length as u32], &mut found);
                 found.missing().next().is_none().then_some(found.ids[0])
             });
             let ids: Vec<_> = ids.collect();
@@ -441,7 +461,7 @@ mod tests {
             ends.clear();
             ends.extend(many.iter().map(|token| {
                 at += token.len();
-                at
+                (at - start) as u32
             }));
             let mut found = Found::default();
             table.get_many(&text, start, &ends, &mut found);

@@ -11,6 +11,9 @@ use super::{Ends, piece_end};
 /// How many bytes are looked at together.
 pub(super) const BLOCK: usize = 64;
 
+/// How many places are written at once.
+pub(super) const AT_ONCE: usize = 16;
+
 /// For each kind of character, which bytes of a block are of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Masks {
@@ -35,13 +38,14 @@ pub(super) fn fill(family: &Family, automaton: &Automaton, text: &str, at: usize
     if let Some(fill) = super::x86::fill() {
         return fill(family, automaton, text, at, ends);
     }
-    fill_with(portable, family, automaton, text, at, ends)
+    fill_with(portable, push_one_by_one, family, automaton, text, at, ends)
 }
 
-/// [`fill`] with one way of classifying a block.
+/// [`fill`] with one way of classifying a block, and one of writing down where the bits of a mask are.
 #[inline(always)]
 pub(super) fn fill_with(
     classify: impl Fn(&[u8; BLOCK]) -> Masks,
+    push: impl Fn(&mut Ends, usize, u64),
     family: &Family,
     automaton: &Automaton,
     text: &str,
@@ -62,20 +66,34 @@ pub(super) fn fill_with(
             &end_of_text
         };
         let begins_in_ascii = u32::from_le_bytes([block[0], block[1], block[2], block[3]]) & 0x8080_8080 == 0;
-        let mut starts = if begins_in_ascii { family.starts(&classify(block), block) } else { 0 };
+        let starts = if begins_in_ascii { family.starts(&classify(block), block) } else { 0 };
         if starts == 0 {
             at = piece_end(automaton, text, at);
             ends.push(at);
             continue;
         }
-        let block_start = at;
-        while starts != 0 {
-            at = block_start + starts.trailing_zeros() as usize;
-            ends.push(at);
-            starts &= starts - 1;
-        }
+        push(ends, at, starts);
+        at += 63 - starts.leading_zeros() as usize;
     }
     at
+}
+
+/// Appends the places of the bits of a block that starts at `at`, one after another.
+#[inline(always)]
+pub(super) fn push_one_by_one(ends: &mut Ends, at: usize, mut starts: u64) {
+    let count = ends.count + starts.count_ones() as usize;
+    let offset = (at - ends.start) as u32;
+    // In groups whose size is fixed, so that there is no branch on the number of bits; what is too many counts not.
+    while starts != 0 {
+        if let Some(group) = ends.places[ends.count..].first_chunk_mut::<8>() {
+            for place in group {
+                *place = offset.wrapping_add(starts.trailing_zeros());
+                starts &= starts.wrapping_sub(1);
+            }
+        }
+        ends.count += 8;
+    }
+    ends.count = count;
 }
 
 /// Eight bytes at a time, for machines without wider registers.

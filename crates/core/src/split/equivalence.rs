@@ -154,7 +154,7 @@ fn the_automaton_matches_like_the_backtracking_engine_on_every_character() {
 /// Every way to fill, by name.
 fn ways() -> Vec<(&'static str, super::x86::Fill)> {
     let mut ways: Vec<(_, super::x86::Fill)> = vec![("portable", |family, automaton, text, at, ends| {
-        blocks::fill_with(blocks::portable, family, automaton, text, at, ends)
+        blocks::fill_with(blocks::portable, blocks::push_one_by_one, family, automaton, text, at, ends)
     })];
     ways.extend(super::x86::all());
     ways
@@ -164,9 +164,10 @@ fn all_ends(mut fill: impl FnMut(usize, &mut Ends) -> usize, length: usize) -> V
     let mut ends = Ends::default();
     let (mut at, mut all) = (0, Vec::new());
     while at < length {
-        ends.count = 0;
+        ends.clear(at);
+        let start = at;
         at = fill(at, &mut ends);
-        all.extend_from_slice(ends.as_slice());
+        all.extend(ends.as_slice().iter().map(|&end| start + end as usize));
     }
     all
 }

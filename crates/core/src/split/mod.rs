@@ -196,15 +196,18 @@ fn regular(patterns: &[impl AsRef<str>]) -> Option<Regex> {
         .ok()
 }
 
-/// Where some pieces end, in bytes of the text: as many as fit.
+/// Where some pieces end, as many as fit, counted from where the first of them starts.
 pub(crate) struct Ends {
-    places: [usize; Ends::MOST],
+    /// Where the first piece starts in the text.
+    start: usize,
+    /// More places than are used, since some are written that do not count.
+    places: [u32; Ends::MOST + blocks::AT_ONCE],
     count: usize,
 }
 
 impl Default for Ends {
     fn default() -> Self {
-        Self { places: [0; Self::MOST], count: 0 }
+        Self { start: 0, places: [0; Self::MOST + blocks::AT_ONCE], count: 0 }
     }
 }
 
@@ -212,8 +215,14 @@ impl Ends {
     /// A block of text has at most 64 ends, and there is room for as many whenever a block is begun.
     pub(crate) const MOST: usize = 128;
 
-    pub(crate) fn as_slice(&self) -> &[usize] {
+    pub(crate) fn as_slice(&self) -> &[u32] {
         &self.places[..self.count]
+    }
+
+    /// Forgets all; the next piece starts at `start`.
+    fn clear(&mut self, start: usize) {
+        self.start = start;
+        self.count = 0;
     }
 
     fn has_room_for_a_block(&self) -> bool {
@@ -222,8 +231,7 @@ impl Ends {
 
     #[inline(always)]
     fn push(&mut self, end: usize) {
-        // The mask spares a check of the bounds: the count is below the size by `has_room_for_a_block`.
-        self.places[self.count & (Self::MOST - 1)] = end;
+        self.places[self.count] = (end - self.start) as u32;
         self.count += 1;
     }
 }
@@ -244,13 +252,13 @@ impl Scan<'_, '_> {
     /// # Errors
     /// `Pattern`, if the pattern gives up on the next piece; `ends` then holds the ones before it.
     pub(crate) fn fill(&mut self, ends: &mut Ends) -> Result<()> {
-        ends.count = 0;
+        ends.clear(self.at);
         if let Engine::Classes(automaton, family) = &self.pattern.engine {
             self.at = match family {
                 Some(family) => blocks::fill(family, automaton, self.text, self.at, ends),
                 None => step(automaton, self.text, self.at, ends),
             };
-            return Ok(());
+            return self.check(ends);
         }
         while self.at < self.text.len() && ends.has_room_for_a_block() {
             let found = match self.found.take() {
@@ -267,7 +275,18 @@ impl Scan<'_, '_> {
             };
             ends.push(self.at);
         }
-        Ok(())
+        self.check(ends)
+    }
+
+    /// Whether the last end could be counted.
+    fn check(&self, ends: &mut Ends) -> Result<()> {
+        if u32::try_from(self.at - ends.start).is_ok() {
+            return Ok(());
+        }
+        ends.count -= 1;
+        Err(Error::new(Kind::Encode, "a piece is longer than 4 GiB")
+            .remedy("use a split pattern that cuts the text")
+            .at(ends.start))
     }
 }
 
@@ -327,7 +346,7 @@ impl<'t> Iterator for Pieces<'_, 't> {
                 return Some(Err(error));
             }
         }
-        let &end = self.ends.as_slice().get(self.next)?;
+        let end = self.ends.start + *self.ends.as_slice().get(self.next)? as usize;
         self.next += 1;
         let start = std::mem::replace(&mut self.at, end);
         Some(Ok(&text[start..end]))

@@ -2,14 +2,16 @@
 #![allow(unsafe_code, reason = "loads of 64 bytes, and calls of what the machine was asked for first")]
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask,
-    _mm512_loadu_si512, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_sub_epi8,
+    __m128i, __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8,
+    _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm512_add_epi32, _mm512_castsi512_si128,
+    _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
+    _mm512_loadu_si512, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
 use super::Ends;
 use super::automaton::Automaton;
-use super::blocks::{BLOCK, Masks, fill_with};
+use super::blocks::{AT_ONCE, BLOCK, Masks, fill_with, push_one_by_one};
 use super::family::Family;
 
 /// A way to find the ends of pieces: `blocks::fill` for one kind of machine.
@@ -18,7 +20,7 @@ pub(super) type Fill = fn(&Family, &Automaton, &str, usize, &mut Ends) -> usize;
 /// The fastest way that this machine has.
 #[inline]
 pub(super) fn fill() -> Option<Fill> {
-    if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2") {
+    if is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("bmi2") {
         Some(|family, automaton, text, at, ends| {
             // SAFETY: the machine has what the function is compiled for.
             unsafe { fill_avx512(family, automaton, text, at, ends) }
@@ -33,14 +35,14 @@ pub(super) fn fill() -> Option<Fill> {
     }
 }
 
-#[target_feature(enable = "avx512bw,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 fn fill_avx512(family: &Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
-    fill_with(|block| avx512(block), family, automaton, text, at, ends)
+    fill_with(|block| avx512(block), |ends, at, starts| push(ends, at, starts), family, automaton, text, at, ends)
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn fill_avx2(family: &Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
-    fill_with(|block| avx2(block), family, automaton, text, at, ends)
+    fill_with(|block| avx2(block), push_one_by_one, family, automaton, text, at, ends)
 }
 
 #[inline]
@@ -63,6 +65,42 @@ fn avx512(block: &[u8; BLOCK]) -> Masks {
         slash: is(b'/'),
         beyond: _mm512_movepi8_mask(bytes),
     }
+}
+
+/// The places of the bits are the bytes 0 to 63 that the mask keeps, moved together.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vbmi2,popcnt")]
+fn push(ends: &mut Ends, at: usize, starts: u64) {
+    const PLACES: [u8; BLOCK] = {
+        let mut places = [0; BLOCK];
+        let mut place = 0;
+        while place < BLOCK {
+            places[place] = place as u8;
+            place += 1;
+        }
+        places
+    };
+    // SAFETY: the places have the 64 bytes that are read; nothing is asked of their alignment.
+    let places = unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) };
+    let kept = _mm512_maskz_compress_epi8(starts, places);
+    let offset = _mm512_set1_epi32(((at - ends.start) as u32).cast_signed());
+    let count = starts.count_ones() as usize;
+    let mut group = |number: usize, bytes: __m128i| {
+        let places = _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), offset);
+        if let Some(room) = ends.places[ends.count + number * AT_ONCE..].first_chunk_mut::<AT_ONCE>() {
+            // SAFETY: the room has the 64 bytes that are written; nothing is asked of its alignment.
+            unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), places) };
+        }
+    };
+    group(0, _mm512_castsi512_si128(kept));
+    if count > AT_ONCE {
+        group(1, _mm512_extracti32x4_epi32::<1>(kept));
+        if count > 2 * AT_ONCE {
+            group(2, _mm512_extracti32x4_epi32::<2>(kept));
+            group(3, _mm512_extracti32x4_epi32::<3>(kept));
+        }
+    }
+    ends.count += count;
 }
 
 #[inline]
@@ -112,7 +150,7 @@ mod for_tests {
 
     fn has(name: &str) -> bool {
         match name {
-            "avx512" => is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2"),
+            "avx512" => is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("bmi2"),
             _ => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
         }
     }
