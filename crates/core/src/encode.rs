@@ -1,16 +1,17 @@
 //! Pieces -> ids: whole tokens from the vocabulary's table, what was merged lately from a thread's own, the rest merged.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use crate::cache::recent::{Recent, Sought};
+use crate::cache::short::{self, Short};
 use crate::cache::tokens::{self, Found, Tokens};
 use crate::error::Result;
 use crate::merge::{self, Scratch};
 use crate::segment::{Visit, shifted};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern};
-use crate::vocab::Vocab;
+use crate::vocab::{NO_ID, Vocab};
 
 /// Takes ids as they come.
 pub trait Sink {
@@ -39,12 +40,23 @@ impl Sink for Count {
 /// How many pieces are looked for together among the recent ones.
 const TOGETHER: usize = 16;
 
-/// What a thread needs to merge pieces.
+/// In place of the id of a piece: its ids stand among the short ones, or among those merged now. Ids in the tables are
+/// below both.
+const AMONG_SHORT: u32 = 1 << 31;
+const MERGED: u32 = 1 << 30;
+
+/// What a thread needs to encode pieces.
 #[derive(Default)]
 struct Workspace {
-    scratch: Scratch,
+    ends: Ends,
+    found: Found,
+    short: Short,
     recent: Recent,
-    /// The ids of one piece.
+    scratch: Scratch,
+    /// The ids of the pieces that are not short or were not known, and where those of each end.
+    merged: Vec<u32>,
+    merged_ends: Vec<usize>,
+    /// All ids of the pieces that are looked up together.
     ids: Vec<u32>,
 }
 
@@ -53,13 +65,25 @@ struct Workspace {
 struct Pool(Mutex<Vec<Box<Workspace>>>);
 
 impl Pool {
-    /// Never waits: in a forked child the lock may be held by a thread that is not there.
+    /// How often the lock is tried: it is held for a moment only.
+    const TRIES: usize = 100;
+
+    /// Never waits for long: in a forked child the lock may be held by a thread that is not there.
+    fn idle(&self) -> Option<MutexGuard<'_, Vec<Box<Workspace>>>> {
+        (0..Self::TRIES).find_map(|_| {
+            self.0.try_lock().ok().or_else(|| {
+                std::hint::spin_loop();
+                None
+            })
+        })
+    }
+
     fn take(&self) -> Box<Workspace> {
-        self.0.try_lock().ok().and_then(|mut idle| idle.pop()).unwrap_or_default()
+        self.idle().and_then(|mut idle| idle.pop()).unwrap_or_default()
     }
 
     fn give_back(&self, workspace: Box<Workspace>) {
-        if let Ok(mut idle) = self.0.try_lock() {
+        if let Some(mut idle) = self.idle() {
             idle.push(workspace);
         }
     }
@@ -80,14 +104,14 @@ impl Model {
 
     /// An encoder for one call.
     pub(crate) fn encoder<'a, S: Sink>(&'a self, sink: &'a mut S) -> Encoder<'a, S> {
-        Encoder { model: self, workspace: None, sink }
+        Encoder { model: self, workspace: Some(self.pool.take()), sink }
     }
 }
 
 /// Encodes pieces into a sink.
 pub(crate) struct Encoder<'a, S> {
     model: &'a Model,
-    /// Taken when the first piece has to be merged: most short texts have none.
+    /// There until the encoder is dropped.
     workspace: Option<Box<Workspace>>,
     pub(crate) sink: &'a mut S,
 }
@@ -100,79 +124,159 @@ impl<S> Drop for Encoder<'_, S> {
     }
 }
 
-impl<S: Sink> Encoder<'_, S> {
-    /// Looks some pieces up, of which the first starts at `start`, and merges those that are not known.
-    fn encode(&mut self, text: &[u8], start: usize, ends: &[u32], found: &mut Found) -> Result<()> {
-        let Model { vocab, tokens, pool } = self.model;
-        tokens.get_many(text, start, ends, found);
-        let mut sent = 0;
-        let mut missing = found.missing().peekable();
-        if missing.peek().is_some() {
-            let workspace = &mut **self.workspace.get_or_insert_with(|| pool.take());
-            let mut sought = [const { Sought::NONE }; TOGETHER];
-            loop {
-                // As with the tokens: the memory of some is asked for while others are compared.
-                let mut count = 0;
-                // The places come first: a number that finds none would be lost.
-                for (sought, number) in sought.iter_mut().zip(missing.by_ref()) {
-                    let first = if number == 0 { 0 } else { ends[number - 1] };
-                    *sought = Sought::new(text, start + first as usize, start + ends[number] as usize, number);
-                    workspace.recent.prepare(sought);
-                    count += 1;
+impl Workspace {
+    /// Looks some pieces up, of which the first starts at `start`, merges those that are not known, and sends the ids of
+    /// all to `sink`.
+    fn encode(&mut self, model: &Model, text: &[u8], start: usize, ends: &[u32], sink: &mut impl Sink) -> Result<()> {
+        model.tokens.get_many(text, start, ends, &mut self.found);
+        if self.found.missing().is_empty() {
+            sink.take(&self.found.ids[..ends.len()]);
+            return Ok(());
+        }
+        if self.find_missing(model, &text[start..], ends).is_err() {
+            // What is at fault first is found one by one.
+            return self
+                .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
+                .map_err(|error| shifted(error, start));
+        }
+        self.put_together(ends.len());
+        sink.take(&self.ids);
+        Ok(())
+    }
+
+    /// Finds the ids of the pieces that are no short tokens: those of whole tokens are written in their place, else where
+    /// they stand.
+    fn find_missing(&mut self, model: &Model, text: &[u8], ends: &[u32]) -> Result<()> {
+        let Self { found, short, recent, scratch, merged, merged_ends, .. } = self;
+        let Model { vocab, tokens, .. } = model;
+        merged.clear();
+        merged_ends.clear();
+        let mut longer = [0_u8; tokens::MANY];
+        let mut count = 0;
+        for &number in found.missing() {
+            let key = &found.sought(number).key;
+            short.prepare(key);
+            longer[count] = number;
+            count += usize::from(!key.is_short());
+        }
+        for which in 0..found.missing().len() {
+            let number = found.missing()[which];
+            let sought = found.sought(number);
+            if !sought.key.is_short() {
+                continue;
+            }
+            let known = short.find(&sought.key);
+            let answer = if known != NO_ID {
+                AMONG_SHORT | known
+            } else if let Some(id) = tokens.get_further(sought) {
+                id
+            } else {
+                let before = merged.len();
+                let piece = piece(text, ends, number);
+                match tokens.may_lack_tokens().then(|| vocab.whole(piece)).flatten() {
+                    Some(id) => merged.push(id),
+                    None => merge::encode(vocab, piece, scratch, merged)?,
                 }
-                for sought in &sought[..count] {
-                    workspace.recent.prepare_more(sought);
+                if merged.len() - before <= short::IDS {
+                    short.keep(sought.key, &merged[before..]);
                 }
-                for sought in &sought[..count] {
-                    if sent < sought.number {
-                        self.sink.take(&found.ids[sent..sought.number]);
+                merged_ends.push(merged.len());
+                MERGED | (merged_ends.len() - 1) as u32
+            };
+            found.ids[usize::from(number)] = answer;
+        }
+        let mut sought = [const { Sought::NONE }; TOGETHER];
+        for numbers in longer[..count].chunks(TOGETHER) {
+            // As with the short ones: the memory of some is asked for while others are compared.
+            for (sought, &number) in sought.iter_mut().zip(numbers) {
+                *sought = Sought::new(text, ends, number);
+                tokens.prepare_long(sought.hash);
+                recent.prepare(sought);
+            }
+            let sought = &sought[..numbers.len()];
+            for sought in sought {
+                recent.prepare_more(sought);
+            }
+            for sought in sought {
+                let whole = match sought.piece.len() {
+                    ..=tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
+                    _ => None,
+                };
+                found.ids[usize::from(sought.number)] = if let Some(id) = whole {
+                    id
+                } else {
+                    let before = merged.len();
+                    if !recent.get(sought, merged) {
+                        match vocab.whole(sought.piece) {
+                            Some(id) => merged.push(id),
+                            None => merge::encode(vocab, sought.piece, scratch, merged)?,
+                        }
+                        recent.keep(sought, &merged[before..]);
                     }
-                    sent = sought.number + 1;
-                    workspace.ids.clear();
-                    workspace
-                        .merge(vocab, sought)
-                        .map_err(|error| shifted(error, start + ends[sought.number] as usize - sought.piece.len()))?;
-                    self.sink.take(&workspace.ids);
-                }
-                if count < TOGETHER {
-                    break;
-                }
+                    merged_ends.push(merged.len());
+                    MERGED | (merged_ends.len() - 1) as u32
+                };
             }
         }
-        self.sink.take(&found.ids[sent..ends.len()]);
+        Ok(())
+    }
+
+    /// Puts the ids of all pieces together, in order.
+    fn put_together(&mut self, pieces: usize) {
+        let Self { found, short, merged, merged_ends, ids, .. } = self;
+        ids.clear();
+        let mut next = 0;
+        for &number in found.missing() {
+            let number = usize::from(number);
+            ids.extend_from_slice(&found.ids[next..number]);
+            next = number + 1;
+            let answer = found.ids[number];
+            if answer & AMONG_SHORT != 0 {
+                // All are copied, which takes no loop, and those too many taken off.
+                let [count, known @ ..] = short.ids(answer & !AMONG_SHORT);
+                let length = ids.len() + *count as usize;
+                ids.extend_from_slice(known);
+                ids.truncate(length);
+            } else if answer & MERGED != 0 {
+                let place = (answer & !MERGED) as usize;
+                let start = if place == 0 { 0 } else { merged_ends[place - 1] };
+                ids.extend_from_slice(&merged[start..merged_ends[place]]);
+            } else {
+                ids.push(answer);
+            }
+        }
+        ids.extend_from_slice(&found.ids[next..pieces]);
+    }
+
+    #[cold]
+    fn encode_one_by_one(&mut self, vocab: &Vocab, text: &[u8], ends: &[u32], sink: &mut impl Sink) -> Result<()> {
+        for number in 0..ends.len() as u8 {
+            self.ids.clear();
+            let piece = piece(text, ends, number);
+            match vocab.whole(piece) {
+                Some(id) => self.ids.push(id),
+                None => merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)
+                    .map_err(|error| shifted(error, ends[usize::from(number)] as usize - piece.len()))?,
+            }
+            sink.take(&self.ids);
+        }
         Ok(())
     }
 }
 
-impl Workspace {
-    /// Appends the ids of a piece that is not in the table of tokens.
-    #[inline]
-    fn merge(&mut self, vocab: &Vocab, sought: &Sought) -> Result<()> {
-        let Self { scratch, recent, ids } = self;
-        if recent.get(sought, ids) {
-            return Ok(());
-        }
-        let piece = sought.piece;
-        if piece.len() > tokens::LONGEST
-            && let Some(id) = vocab.whole(piece)
-        {
-            ids.push(id);
-        } else {
-            merge::encode(vocab, piece, scratch, ids)?;
-        }
-        recent.keep(sought, ids);
-        Ok(())
-    }
+/// One of the pieces that end at `ends`.
+#[inline]
+fn piece<'t>(text: &'t [u8], ends: &[u32], number: u8) -> &'t [u8] {
+    let number = usize::from(number);
+    let start = if number == 0 { 0 } else { ends[number - 1] };
+    &text[start as usize..ends[number] as usize]
 }
 
 impl<S: Sink> Visit for Encoder<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
-        let piece = piece.as_bytes();
-        let mut found = Found::default();
-        if piece.is_empty() {
-            return Ok(());
-        }
-        self.encode(piece, 0, &[piece.len() as u32], &mut found)
+        let (Some(workspace), false) = (&mut self.workspace, piece.is_empty()) else { return Ok(()) };
+        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        workspace.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
     }
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
@@ -182,10 +286,10 @@ impl<S: Sink> Visit for Encoder<'_, S> {
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, range: Range<usize>) -> Result<usize> {
         let bytes = text.as_bytes();
-        let mut scan = pattern.scan(text, range.start);
-        let mut ends = Ends::default();
-        let mut found = Found::default();
         let mut start = range.start;
+        let Some(workspace) = &mut self.workspace else { return Ok(start) };
+        let mut scan = pattern.scan(text, start);
+        let mut ends = std::mem::take(&mut workspace.ends);
         while start < range.end {
             let filled = scan.fill(&mut ends);
             let Some(&last) = ends.as_slice().last() else {
@@ -197,9 +301,10 @@ impl<S: Sink> Visit for Encoder<'_, S> {
                 // The first that ends at the range's end or later is the last that starts in it.
                 ends = &ends[..=ends.partition_point(|&end| start + (end as usize) < range.end)];
             }
-            self.encode(bytes, start, ends, &mut found)?;
+            workspace.encode(self.model, bytes, start, ends, self.sink)?;
             start += ends.last().map_or(0, |&last| last as usize);
         }
+        workspace.ends = ends;
         Ok(start)
     }
 }
@@ -254,6 +359,15 @@ mod tests {
                 assert_eq!(ids, merged);
             }
         }
+    }
+
+    #[test]
+    fn a_token_with_a_huge_id_is_taken_whole() {
+        let tokens: [&[u8]; 4] = [b"a", b"b", b"c", b"abc"];
+        let vocab = Vocab::new(&tokens, &[0, 1, 2, u32::MAX - 1], Semantics::Ranks).unwrap();
+        let mut ids = Vec::new();
+        Model::new(vocab).encoder(&mut ids).pieces("abc", &Pattern::new(names::GPT2).unwrap(), 0..3).unwrap();
+        assert_eq!(ids, [u32::MAX - 1]);
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Pieces whose ids are known: [`tokens`] holds the vocabulary's own and never changes, so that all threads share it;
-//! [`recent`] holds what a thread has merged lately, in bounded memory.
+//! [`short`] and [`recent`] hold what a thread has merged lately, in bounded memory.
 
 pub(crate) mod recent;
+pub(crate) mod short;
 pub(crate) mod tokens;
+
+/// The memory that the pieces of one thread take at most, in bytes.
+pub const MEMORY: usize = recent::MEMORY + short::MEMORY;
 
 /// Mixes two numbers into one whose high bits depend on all bits of both: their product folded, as in wyhash.
 #[inline(always)]

@@ -1,11 +1,11 @@
-//! Pieces that were merged lately, and their ids, in bounded memory.
+//! Pieces of any length that were merged lately, and their ids.
 //!
 //! They stand one after another in a ring of bytes, in which the oldest make room for the newest, and an index that
 //! grows with them says where. So no more memory is touched than what was kept needs: to touch a page for the first
 //! time costs more than to merge a piece.
 
-use super::tokens::{self, long_key, prefetch};
-use super::{hash, mix};
+use super::hash;
+use super::tokens::{self, LongKey, long_hash, long_key, prefetch};
 
 /// Bytes of the ring.
 const RING: usize = 4 << 20;
@@ -20,8 +20,8 @@ const LONGEST: usize = 1024;
 /// What is written before a piece, in bytes: its length and the number of its ids.
 const HEADER: usize = 4;
 
-/// The memory that the recent pieces of one thread take at most, in bytes.
-pub const MEMORY: usize = RING + MOST_PLACES * size_of::<u64>();
+/// The memory that these take at most, in bytes.
+pub(super) const MEMORY: usize = RING + MOST_PLACES * size_of::<u64>();
 
 /// An entry of the index has where the piece starts in its lower bits, bits of the hash in the others.
 const PLACE_BITS: u32 = 48;
@@ -46,25 +46,31 @@ impl Default for Recent {
 pub(crate) struct Sought<'t> {
     pub(crate) piece: &'t [u8],
     /// Its number among the pieces that are looked for together.
-    pub(crate) number: usize,
-    /// The bytes of a short piece.
-    key: [u64; 4],
-    hash: u64,
+    pub(crate) number: u8,
+    /// The bytes of a piece of up to 28 bytes.
+    pub(crate) key: LongKey,
+    pub(crate) hash: u64,
 }
 
 impl<'t> Sought<'t> {
     /// A place for one.
     pub(crate) const NONE: Self = Self { piece: &[], number: 0, key: [0; 4], hash: 0 };
 
-    /// The piece `text[start..end]`, which is not empty.
+    /// One of the pieces that end at `ends`, which is not empty.
     #[inline]
-    pub(crate) fn new(text: &'t [u8], start: usize, end: usize, number: usize) -> Self {
+    pub(crate) fn new(text: &'t [u8], ends: &[u32], number: u8) -> Self {
+        let start = if number == 0 { 0 } else { ends[usize::from(number) - 1] };
+        Self::at(text, start as usize, ends[usize::from(number)] as usize, number)
+    }
+
+    #[inline]
+    fn at(text: &'t [u8], start: usize, end: usize, number: u8) -> Self {
         let piece = &text[start..end];
         if piece.len() > tokens::LONGEST {
             return Self { piece, number, key: [0; 4], hash: hash(piece) };
         }
         let key = long_key(text, start, piece.len());
-        Self { piece, number, key, hash: mix(mix(key[0], key[1]), key[2] ^ key[3].rotate_left(32)) }
+        Self { piece, number, key, hash: long_hash(key) }
     }
 }
 
@@ -173,7 +179,7 @@ impl Recent {
             // Nothing was written over yet: the ring has room for more pieces than the index had places.
             let Some((length, _)) = self.header(at).filter(|_| at != 0) else { continue };
             let first = at as usize % RING + HEADER;
-            let hash = Sought::new(&self.ring, first, first + length, 0).hash;
+            let hash = Sought::at(&self.ring, first, first + length, 0).hash;
             self.point(hash, at);
             self.kept += 1;
         }
@@ -190,11 +196,11 @@ mod tests {
 
     fn get(recent: &Recent, piece: &[u8]) -> Option<Vec<u32>> {
         let mut ids = vec![7];
-        recent.get(&Sought::new(piece, 0, piece.len(), 0), &mut ids).then(|| ids.split_off(1))
+        recent.get(&Sought::at(piece, 0, piece.len(), 0), &mut ids).then(|| ids.split_off(1))
     }
 
     fn keep(recent: &mut Recent, piece: &[u8], ids: &[u32]) {
-        recent.keep(&Sought::new(piece, 0, piece.len(), 0), ids);
+        recent.keep(&Sought::at(piece, 0, piece.len(), 0), ids);
     }
 
     #[test]
@@ -236,7 +242,7 @@ mod tests {
     #[test]
     fn pieces_of_one_hash_are_told_apart() {
         let mut recent = Recent::default();
-        let sought = |piece: &'static [u8]| Sought { hash: 7, ..Sought::new(piece, 0, piece.len(), 0) };
+        let sought = |piece: &'static [u8]| Sought { hash: 7, ..Sought::at(piece, 0, piece.len(), 0) };
         let get = |recent: &Recent, piece| {
             let mut ids = Vec::new();
             recent.get(&sought(piece), &mut ids).then_some(ids)

@@ -167,11 +167,16 @@ impl Merger {
     }
 }
 
+/// The error for a piece whose places 32 bits do not count.
+pub(crate) fn too_long() -> Error {
+    Error::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern that cuts the text").at(0)
+}
+
 /// Whether each byte of a piece has a token, and places can be counted.
 #[inline]
 fn check(vocab: &Vocab, piece: &[u8]) -> Result<()> {
     if u32::try_from(piece.len()).is_err() {
-        return Err(Error::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern").at(0));
+        return Err(too_long());
     }
     if !vocab.rules().lacks_bytes() {
         return Ok(());

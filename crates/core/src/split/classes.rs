@@ -89,18 +89,27 @@ impl Classes {
     /// The class of the character that starts at `at`, and its length in bytes; None at the end of the text.
     #[inline(always)]
     pub(super) fn at(&self, text: &[u8], at: usize) -> Option<(u8, usize)> {
-        let &first = text.get(at)?;
-        if first < 0x80 {
-            return Some((self.ascii[usize::from(first)], 1));
+        // The text is UTF-8: nothing is missing after a first byte, but the compiler does not know.
+        match *text.get(at..)? {
+            [] => None,
+            [first @ ..0x80, ..] => Some((self.ascii[usize::from(first)], 1)),
+            [first @ ..0xE0, last, ..] => Some((self.in_block(usize::from(first & 0x1F), last), 2)),
+            [first @ ..0xF0, second, last, ..] => {
+                let block = usize::from(first & 0x0F) << 6 | usize::from(second & 0x3F);
+                Some((self.in_block(block, last), 3))
+            }
+            [first, second, third, last, ..] => {
+                let block =
+                    usize::from(first & 0x07) << 12 | usize::from(second & 0x3F) << 6 | usize::from(third & 0x3F);
+                Some((self.in_block(block, last), 4))
+            }
+            _ => Some((0, 1)),
         }
-        let first = usize::from(first);
-        let continued = |offset: usize| text.get(at + offset).map_or(0, |&byte| usize::from(byte & 0x3F));
-        let (block, length) = match first {
-            ..0xE0 => (first & 0x1F, 2),
-            ..0xF0 => ((first & 0x0F) << 6 | continued(1), 3),
-            _ => ((first & 0x07) << 12 | continued(1) << 6 | continued(2), 4),
-        };
-        Some((self.blocks[usize::from(self.block_of[block])][continued(length - 1)], length))
+    }
+
+    #[inline(always)]
+    fn in_block(&self, block: usize, last: u8) -> u8 {
+        self.blocks[usize::from(self.block_of[block])][usize::from(last & 0x3F)]
     }
 }
 

@@ -24,6 +24,7 @@ use regex_automata::{Anchored, Input};
 use self::automaton::Automaton;
 use self::family::Family;
 use crate::error::{Error, Kind, Result};
+use crate::merge;
 
 /// How many steps back `fancy-regex` may take within one piece.
 const STEP_BUDGET: usize = 10_000_000;
@@ -284,9 +285,7 @@ impl Scan<'_, '_> {
             return Ok(());
         }
         ends.count -= 1;
-        Err(Error::new(Kind::Encode, "a piece is longer than 4 GiB")
-            .remedy("use a split pattern that cuts the text")
-            .at(ends.start))
+        Err(merge::too_long().at(ends.start))
     }
 }
 
