@@ -10,17 +10,21 @@ use regex_syntax::hir::ClassUnicode;
 /// Characters in one block of the table; the last byte of a UTF-8 sequence counts within a block.
 const BLOCK: usize = 64;
 
+/// Characters that UTF-8 has up to three bytes for.
+const PLANE: usize = 0x1_0000;
+
 /// One past the largest code point.
 const CODE_POINTS: usize = 0x11_0000;
 
 /// More classes than this do not fit; patterns in use have about a dozen.
 const MOST_CLASSES: usize = 250;
 
-/// The class of each character, in two stages: 64 characters share a block, and equal blocks are stored once.
+/// The class of each character.
 pub(super) struct Classes {
-    /// The class of each ASCII byte, without going through the blocks.
-    ascii: [u8; 128],
-    /// By code point over 64: the number of its block.
+    /// Of the characters of up to three bytes, by code point.
+    plane: Box<[u8; PLANE]>,
+    /// Of the others in two stages: 64 characters share a block, and equal blocks are stored once. By code point over
+    /// 64: the number of its block.
     block_of: Vec<u16>,
     blocks: Vec<[u8; BLOCK]>,
     /// By class: bit `i` says whether its characters are in set `i`.
@@ -71,9 +75,9 @@ impl Classes {
             })
         });
         let block_of = block_of.collect();
-        let mut ascii = [0; 128];
-        ascii.copy_from_slice(&flat[..128]);
-        Some(Self { ascii, block_of, blocks, members })
+        let mut plane = Box::new([0; PLANE]);
+        plane.copy_from_slice(&flat[..PLANE]);
+        Some(Self { plane, block_of, blocks, members })
     }
 
     /// The number of classes.
@@ -90,26 +94,22 @@ impl Classes {
     #[inline(always)]
     pub(super) fn at(&self, text: &[u8], at: usize) -> Option<(u8, usize)> {
         // The text is UTF-8: nothing is missing after a first byte, but the compiler does not know.
-        match *text.get(at..)? {
+        let rest = text.get(at..)?;
+        let low = |byte: u8| usize::from(byte & 0x3F);
+        let in_plane = |point: usize| self.plane[point & (PLANE - 1)];
+        match *rest {
             [] => None,
-            [first @ ..0x80, ..] => Some((self.ascii[usize::from(first)], 1)),
-            [first @ ..0xE0, last, ..] => Some((self.in_block(usize::from(first & 0x1F), last), 2)),
+            [first @ ..0x80, ..] => Some((in_plane(usize::from(first)), 1)),
+            [first @ ..0xE0, last, ..] => Some((in_plane(usize::from(first & 0x1F) << 6 | low(last)), 2)),
             [first @ ..0xF0, second, last, ..] => {
-                let block = usize::from(first & 0x0F) << 6 | usize::from(second & 0x3F);
-                Some((self.in_block(block, last), 3))
+                Some((in_plane(usize::from(first & 0x0F) << 12 | low(second) << 6 | low(last)), 3))
             }
             [first, second, third, last, ..] => {
-                let block =
-                    usize::from(first & 0x07) << 12 | usize::from(second & 0x3F) << 6 | usize::from(third & 0x3F);
-                Some((self.in_block(block, last), 4))
+                let block = usize::from(first & 0x07) << 12 | low(second) << 6 | low(third);
+                Some((self.blocks[usize::from(self.block_of[block])][low(last)], 4))
             }
             _ => Some((0, 1)),
         }
-    }
-
-    #[inline(always)]
-    fn in_block(&self, block: usize, last: u8) -> u8 {
-        self.blocks[usize::from(self.block_of[block])][usize::from(last & 0x3F)]
     }
 }
 
