@@ -280,3 +280,26 @@ fn determinize(program: &Program, classes: Classes) -> Option<Automaton> {
     }
     Some(Automaton { next, start: symbols as u16, end_of_text: classes.len() as u8, classes })
 }
+
+#[cfg(test)]
+impl Automaton {
+    /// A character of each class; of classes that the automaton treats alike, one.
+    pub(super) fn representatives(&self) -> Vec<char> {
+        let symbols = usize::from(self.end_of_text) + 1;
+        let mut seen = Vec::new();
+        let mut representatives = Vec::new();
+        let mut of_class = vec![None; symbols];
+        for character in '\0'..=char::MAX {
+            let class = self.classes.at(character.encode_utf8(&mut [0; 4]).as_bytes(), 0).map_or(0, |(class, _)| class);
+            of_class[usize::from(class)].get_or_insert(character);
+        }
+        for (class, character) in of_class.into_iter().enumerate() {
+            let treated: Vec<u16> = self.next.iter().skip(class).step_by(symbols).copied().collect();
+            if let Some(character) = character.filter(|_| !seen.contains(&treated)) {
+                seen.push(treated);
+                representatives.push(character);
+            }
+        }
+        representatives
+    }
+}

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use regex_syntax::hir::ClassUnicode;
+use rustc_hash::FxHashMap;
 
 /// Characters in one block of the table; the last byte of a UTF-8 sequence counts within a block.
 const BLOCK: usize = 64;
@@ -65,7 +66,7 @@ impl Classes {
             }
             flat[start..end].fill(class as u8);
         }
-        let mut number_of = HashMap::new();
+        let mut number_of = FxHashMap::default();
         let mut blocks = Vec::new();
         let (chunks, _) = flat.as_chunks::<BLOCK>();
         let block_of = chunks.iter().map(|block| {

@@ -86,9 +86,13 @@ fn engine(name: &str, pattern: &str) -> (Box<Automaton>, Option<Family>) {
     }
 }
 
-/// How long strings are: one more with `BYTEPAIR_WHOLE`, which takes minutes.
+/// How long strings are: six characters with `BYTEPAIR_WHOLE`, which takes minutes.
 fn longest() -> u32 {
-    if std::env::var_os("BYTEPAIR_WHOLE").is_some() { 6 } else { 4 }
+    if is_whole() { 6 } else { 4 }
+}
+
+fn is_whole() -> bool {
+    std::env::var_os("BYTEPAIR_WHOLE").is_some()
 }
 
 /// All strings up to a length over an alphabet.
@@ -121,7 +125,7 @@ fn the_parameters_of_the_family_are_read_and_of_nothing_else() {
 
 #[test]
 fn the_automaton_matches_like_the_backtracking_engine_on_all_short_strings() {
-    // A representative of each class that any of the patterns tells apart.
+    // Characters that any of the patterns tells apart, and others that it might.
     let alphabet = [
         ' ', '\n', '\r', '\t', '\u{a0}', 'a', 's', 'l', 'e', 'r', 'A', 'S', 'L', 'ǅ', 'ſ', '1', '½', '\'', '/', '-',
         '$', 'é', '\u{301}', 'ʰ', '中', '々', 'ア', '\u{0}',
@@ -129,9 +133,11 @@ fn the_automaton_matches_like_the_backtracking_engine_on_all_short_strings() {
     for (name, pattern, _) in all() {
         let (automaton, _) = engine(name, pattern);
         let expected = oracle(pattern);
-        strings(&alphabet, longest() - 1, |text| {
+        let check = |text: &str| {
             assert_eq!(automaton.match_at(text.as_bytes(), 0), expected(text), "{name} {text:?}");
-        });
+        };
+        strings(&alphabet, if is_whole() { 4 } else { 3 }, check);
+        strings(&automaton.representatives(), longest(), check);
     }
 }
 
@@ -141,7 +147,7 @@ fn the_automaton_matches_like_the_backtracking_engine_on_every_character() {
         let (automaton, _) = engine(name, pattern);
         let expected = oracle(pattern);
         let frames: &[_] = &[("", "a"), (" ", ""), ("a", "A"), ("-", "\n"), ("\u{301}", " "), ("'", ""), ("A", "a")];
-        let frames = if longest() > 4 { frames } else { &frames[..1] };
+        let frames = if is_whole() { frames } else { &frames[..1] };
         for character in '\0'..=char::MAX {
             for &(before, after) in frames {
                 let text = format!("{before}{character}{after}");
