@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::merge::{self, Scratch};
 use crate::segment::{Visit, shifted};
 use crate::split::added::AddedToken;
-use crate::split::{Ends, Pattern};
+use crate::split::{Ends, Pattern, Scan};
 use crate::vocab::{NO_ID, Vocab};
 
 /// Takes ids as they come.
@@ -284,20 +284,20 @@ impl<S: Sink> Visit for Encoder<'_, S> {
         Ok(())
     }
 
-    fn pieces(&mut self, text: &str, pattern: &Pattern, range: Range<usize>) -> Result<usize> {
+    fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
         let bytes = text.as_bytes();
         let mut start = range.start;
         let Some(workspace) = &mut self.workspace else { return Ok(start) };
-        let mut scan = pattern.scan(text, start);
+        let mut scan = Scan::new(pattern, inner, text, range.clone());
         let mut ends = std::mem::take(&mut workspace.ends);
-        while start < range.end {
-            let filled = scan.fill(&mut ends);
+        while !inner.is_empty() || start < range.end {
+            let filled = scan.fill(&mut ends, start);
             let Some(&last) = ends.as_slice().last() else {
                 filled?;
                 break;
             };
             let mut ends = ends.as_slice();
-            if start + last as usize > range.end {
+            if inner.is_empty() && start + last as usize > range.end {
                 // The first that ends at the range's end or later is the last that starts in it.
                 ends = &ends[..=ends.partition_point(|&end| start + (end as usize) < range.end)];
             }
@@ -341,8 +341,8 @@ mod tests {
                     })
                     .collect();
                 let (mut ids, mut count, mut expected) = (Vec::new(), Count::default(), Vec::new());
-                model.encoder(&mut ids).pieces(&text, &pattern, 0..text.len()).unwrap();
-                model.encoder(&mut count).pieces(&text, &pattern, 0..text.len()).unwrap();
+                model.encoder(&mut ids).pieces(&text, &pattern, &[], 0..text.len()).unwrap();
+                model.encoder(&mut count).pieces(&text, &pattern, &[], 0..text.len()).unwrap();
                 for piece in pattern.pieces(&text) {
                     alone.encoder(&mut expected).piece(piece.unwrap()).unwrap();
                 }
@@ -366,7 +366,7 @@ mod tests {
         let tokens: [&[u8]; 4] = [b"a", b"b", b"c", b"abc"];
         let vocab = Vocab::new(&tokens, &[0, 1, 2, u32::MAX - 1], Semantics::Ranks).unwrap();
         let mut ids = Vec::new();
-        Model::new(vocab).encoder(&mut ids).pieces("abc", &Pattern::new(names::GPT2).unwrap(), 0..3).unwrap();
+        Model::new(vocab).encoder(&mut ids).pieces("abc", &Pattern::new(names::GPT2).unwrap(), &[], 0..3).unwrap();
         assert_eq!(ids, [u32::MAX - 1]);
     }
 
@@ -376,7 +376,7 @@ mod tests {
         let text = " abc".repeat(200);
         for (range, expected) in [(0..1, 4), (4..8, 8), (4..9, 12), (0..800, 800), (0..0, 0), (400..799, 800)] {
             let mut ids = Vec::new();
-            let end = model.encoder(&mut ids).pieces(&text, &pattern, range.clone()).unwrap();
+            let end = model.encoder(&mut ids).pieces(&text, &pattern, &[], range.clone()).unwrap();
             assert_eq!((end, ids.len()), (expected, (expected - range.start) / 4));
         }
     }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
 use crate::normalize::{self, Normalizer};
-use crate::split::Pattern;
 use crate::split::added::{AddedToken, Found, Matcher};
+use crate::split::{Pattern, Pieces, Scan};
 
 /// More patterns in a row than this are refused: no tokenizer in use has more than a handful.
 const MOST_PATTERNS: usize = 32;
@@ -49,11 +49,11 @@ pub trait Visit {
     fn piece(&mut self, piece: &str) -> Result<()>;
     /// An added token, and the text that it took.
     fn added(&mut self, token: &AddedToken, text: &str) -> Result<()>;
-    /// The pieces that a pattern makes of `text` and that start in `range`, which starts at a boundary; returns where
-    /// the last one ends. Errors are placed in `text`.
-    fn pieces(&mut self, text: &str, pattern: &Pattern, range: Range<usize>) -> Result<usize> {
-        let mut pieces = pattern.pieces_from(text, range.start);
-        while pieces.at() < range.end {
+    /// The pieces that patterns in a row make of `text` and that start in `range`, which starts at a boundary of the
+    /// first pattern; returns where the last one ends. Errors are placed in `text`.
+    fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
+        let mut pieces = Pieces::of(Scan::new(pattern, inner, text, range.clone()));
+        while !inner.is_empty() || pieces.at() < range.end {
             let at = pieces.at();
             let Some(piece) = pieces.next() else { break };
             piece.and_then(|piece| self.piece(piece).map_err(|error| shifted(error, at)))?;
@@ -182,7 +182,7 @@ impl Segmenter {
             let policy = Policy { special: Treat::Match, added: Treat::Match };
             return self.walk_between(stretch, policy, visitor).map(|()| stretch.len());
         };
-        walk_range(stretch, pattern, inner, range, visitor)
+        visitor.pieces(stretch, pattern, inner, range)
     }
 
     /// Where a scan of a stretch that starts at about `near` has a boundary after `settle` pieces: very likely one of
@@ -249,28 +249,10 @@ fn walk_added<V: Visit>(
 }
 
 fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {
-    let Some((pattern, inner)) = patterns.split_first() else { return visitor.piece(text) };
-    walk_range(text, pattern, inner, 0..text.len(), visitor).map(|_| ())
-}
-
-/// The pieces that start in a range of a text; returns where the last one ends.
-fn walk_range(
-    text: &str,
-    pattern: &Pattern,
-    inner: &[Pattern],
-    range: Range<usize>,
-    visitor: &mut impl Visit,
-) -> Result<usize> {
-    if inner.is_empty() {
-        return visitor.pieces(text, pattern, range);
+    match patterns.split_first() {
+        None => visitor.piece(text),
+        Some((pattern, inner)) => visitor.pieces(text, pattern, inner, 0..text.len()).map(|_| ()),
     }
-    let mut pieces = pattern.pieces_from(text, range.start);
-    while pieces.at() < range.end {
-        let at = pieces.at();
-        let Some(piece) = pieces.next() else { break };
-        piece.and_then(|piece| walk_pieces(piece, inner, visitor).map_err(|error| shifted(error, at)))?;
-    }
-    Ok(pieces.at())
 }
 
 /// The same error, its place counted from `start` bytes further left.

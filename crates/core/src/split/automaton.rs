@@ -30,6 +30,8 @@ pub(super) struct Automaton {
     next: Vec<u16>,
     start: u16,
     end_of_text: u8,
+    /// Whether a match may start with a character that has this first byte.
+    may_start: Box<[bool; 256]>,
 }
 
 impl Automaton {
@@ -39,8 +41,21 @@ impl Automaton {
         let mut program = Program::default();
         program.alternation(alternatives)?;
         let classes = Classes::new(&program.sets)?;
-        let automaton = determinize(&program, classes)?;
-        automaton.fails_soon().then_some(automaton)
+        let mut automaton = determinize(&program, classes)?;
+        if !automaton.fails_soon() {
+            return None;
+        }
+        let starts = &automaton.next[usize::from(automaton.start)..];
+        *automaton.may_start = automaton.classes.first_bytes(|class| starts[usize::from(class)] & !MATCH != DEAD);
+        Some(automaton)
+    }
+
+    /// The first character after the one at `at` that a match may start with, or the end of the text.
+    #[inline]
+    pub(super) fn next_start(&self, text: &str, at: usize) -> usize {
+        let after = text.as_bytes().iter().skip(at + 1);
+        let passed = after.take_while(|&&byte| !self.may_start[usize::from(byte)]).count();
+        (at + 1 + passed).min(text.len())
     }
 
     /// Where the match that starts at `at` ends; None if there is none.
@@ -278,7 +293,8 @@ fn determinize(program: &Program, classes: Classes) -> Option<Automaton> {
         }
         at += 1;
     }
-    Some(Automaton { next, start: symbols as u16, end_of_text: classes.len() as u8, classes })
+    let may_start = Box::new([false; 256]);
+    Some(Automaton { next, start: symbols as u16, end_of_text: classes.len() as u8, may_start, classes })
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ pub(super) fn fill_with(
 #[inline(always)]
 pub(super) fn push_one_by_one(ends: &mut Ends, at: usize, mut starts: u64) {
     let count = ends.count + starts.count_ones() as usize;
-    let offset = (at - ends.start) as u32;
+    let offset = ends.counted(at);
     // In groups whose size is fixed, so that there is no branch on the number of bits; what is too many counts not.
     while starts != 0 {
         if let Some(group) = ends.places[ends.count..].first_chunk_mut::<8>() {

@@ -91,6 +91,24 @@ impl Classes {
         self.members[class] >> set & 1 == 1
     }
 
+    /// The first bytes of the characters of some classes.
+    pub(super) fn first_bytes(&self, is_one: impl Fn(u8) -> bool) -> [bool; 256] {
+        let mut first = [false; 256];
+        for (point, &class) in self.plane.iter().enumerate() {
+            let byte = match point {
+                ..0x80 => point,
+                ..0x800 => 0xC0 | point >> 6,
+                _ => 0xE0 | point >> 12,
+            };
+            first[byte] |= is_one(class);
+        }
+        let in_block: Vec<bool> = self.blocks.iter().map(|block| block.iter().any(|&class| is_one(class))).collect();
+        for (number, &block) in self.block_of.iter().enumerate().skip(PLANE / BLOCK) {
+            first[0xF0 | number >> 12] |= in_block[usize::from(block)];
+        }
+        first
+    }
+
     /// The class of the character that starts at `at`, and its length in bytes; None at the end of the text.
     #[inline(always)]
     pub(super) fn at(&self, text: &[u8], at: usize) -> Option<(u8, usize)> {
@@ -143,6 +161,13 @@ mod tests {
             }
         }
         assert!(classes.blocks.len() < 1_000, "{}", classes.blocks.len());
+        for (number, set) in sets.iter().enumerate() {
+            let mut expected = [false; 256];
+            for character in set.iter().flat_map(|range| range.start()..=range.end()) {
+                expected[usize::from(character.encode_utf8(&mut [0; 4]).as_bytes()[0])] = true;
+            }
+            assert_eq!(classes.first_bytes(|class| classes.is_in(usize::from(class), number)), expected);
+        }
         assert_eq!(classes.at(b"a", 1), None);
     }
 }

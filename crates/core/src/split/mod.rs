@@ -16,6 +16,8 @@ mod x86;
 #[cfg(test)]
 mod equivalence;
 
+use std::ops::Range;
+
 use fancy_regex::RegexBuilder;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
@@ -109,12 +111,7 @@ impl Pattern {
     #[must_use]
     pub fn pieces_from<'p, 't>(&'p self, text: &'t str, start: usize) -> Pieces<'p, 't> {
         assert!(text.is_char_boundary(start), "a scan starts at a character");
-        Pieces { scan: Scan { pattern: self, text, at: start, found: None }, ends: Ends::default(), next: 0, at: start }
-    }
-
-    /// A scan that hands out many pieces at a time, from byte `start` on; as [`Pattern::pieces_from`].
-    pub(crate) fn scan<'p, 't>(&'p self, text: &'t str, start: usize) -> Scan<'p, 't> {
-        Scan { pattern: self, text, at: start, found: None }
+        Pieces::of(Scan::new(self, &[], text, start..text.len()))
     }
 
     /// The first match that is not empty and starts at `from` or later.
@@ -143,7 +140,7 @@ impl Pattern {
                     if from >= text.len() {
                         return Ok(None);
                     }
-                    from = after_character(text, from);
+                    from = automaton.next_start(text, from);
                 }
             }
             Engine::Regular(regex) => {
@@ -204,11 +201,13 @@ pub(crate) struct Ends {
     /// More places than are used, since some are written that do not count.
     places: [u32; Ends::MOST + blocks::AT_ONCE],
     count: usize,
+    /// Whether one of them was too far away to be counted.
+    too_long: bool,
 }
 
 impl Default for Ends {
     fn default() -> Self {
-        Self { start: 0, places: [0; Self::MOST + blocks::AT_ONCE], count: 0 }
+        Self { start: 0, places: [0; Self::MOST + blocks::AT_ONCE], count: 0, too_long: false }
     }
 }
 
@@ -224,68 +223,123 @@ impl Ends {
     fn clear(&mut self, start: usize) {
         self.start = start;
         self.count = 0;
+        self.too_long = false;
     }
 
     fn has_room_for_a_block(&self) -> bool {
         self.count + blocks::BLOCK <= Self::MOST
     }
 
+    /// A place as it is counted here; those of the 64 bytes after it can be counted as well.
+    #[inline(always)]
+    fn counted(&mut self, place: usize) -> u32 {
+        let counted = place.wrapping_sub(self.start);
+        self.too_long |= counted > u32::MAX as usize - blocks::BLOCK;
+        counted as u32
+    }
+
     #[inline(always)]
     fn push(&mut self, end: usize) {
-        self.places[self.count] = (end - self.start) as u32;
+        self.places[self.count] = self.counted(end);
         self.count += 1;
     }
 }
 
-/// A scan over a text that finds the ends of many pieces at a time.
+/// A scan over a text that finds the ends of many pieces at a time: those that patterns in a row make, each of the
+/// pieces of the one before.
 pub(crate) struct Scan<'p, 't> {
     pattern: &'p Pattern,
+    inner: &'p [Pattern],
     text: &'t str,
-    /// Where the piece starts that is found next.
+    /// Where the piece of the first pattern starts that is found next.
     at: usize,
+    /// With inner patterns, no piece of the first one is begun from here on.
+    end: usize,
     /// A match that was found beyond `at`: what lies before it is a piece of its own.
     found: Option<(usize, usize)>,
+    /// Where the piece starts that the inner patterns are at, and their scan over it.
+    inside: Option<(usize, Box<Self>)>,
 }
 
-impl Scan<'_, '_> {
-    /// Replaces `ends` by those of the next pieces; there are none at the end of the text.
+impl<'p, 't> Scan<'p, 't> {
+    /// A scan of the pieces that start in `range`; without inner patterns, also of those after it.
+    pub(crate) fn new(pattern: &'p Pattern, inner: &'p [Pattern], text: &'t str, range: Range<usize>) -> Self {
+        Self { pattern, inner, text, at: range.start, end: range.end, found: None, inside: None }
+    }
+
+    /// Replaces `ends` by those of the next pieces; there are none at the end.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern gives up on the next piece; `ends` then holds the ones before it.
-    pub(crate) fn fill(&mut self, ends: &mut Ends) -> Result<()> {
-        ends.clear(self.at);
+    /// `Pattern`, if a pattern gives up on the next piece; `ends` then holds the ones before it. `Encode`, if a piece is
+    /// longer than 4 GiB.
+    pub(crate) fn fill(&mut self, ends: &mut Ends, start: usize) -> Result<()> {
+        ends.clear(start);
+        let appended = self.append(ends);
+        if ends.too_long {
+            ends.count = 0;
+            return Err(merge::too_long().at(start));
+        }
+        appended
+    }
+
+    fn append(&mut self, ends: &mut Ends) -> Result<()> {
+        if !self.inner.is_empty() {
+            return self.append_inner(ends);
+        }
         if let Engine::Classes(automaton, family) = &self.pattern.engine {
             self.at = match family {
                 Some(family) => blocks::fill(family, automaton, self.text, self.at, ends),
                 None => step(automaton, self.text, self.at, ends),
             };
-            return self.check(ends);
-        }
-        while self.at < self.text.len() && ends.has_room_for_a_block() {
-            let found = match self.found.take() {
-                Some(found) => Some(found),
-                None => self.pattern.find(self.text, self.at)?,
-            };
-            self.at = match found {
-                None => self.text.len(),
-                Some((start, end)) if start == self.at => end,
-                Some(found) => {
-                    self.found = Some(found);
-                    found.0
-                }
-            };
-            ends.push(self.at);
-        }
-        self.check(ends)
-    }
-
-    /// Whether the last end could be counted.
-    fn check(&self, ends: &mut Ends) -> Result<()> {
-        if u32::try_from(self.at - ends.start).is_ok() {
             return Ok(());
         }
-        ends.count -= 1;
-        Err(merge::too_long().at(ends.start))
+        while self.at < self.text.len() && ends.has_room_for_a_block() {
+            self.at = self.next_end()?;
+            ends.push(self.at);
+        }
+        Ok(())
+    }
+
+    /// Appends what the inner patterns make of one piece after another.
+    fn append_inner(&mut self, ends: &mut Ends) -> Result<()> {
+        while ends.has_room_for_a_block() {
+            let Some((start, scan)) = &mut self.inside else {
+                if self.at >= self.end {
+                    break;
+                }
+                let (start, end) = (self.at, self.next_end()?);
+                let (pattern, inner) = (&self.inner[0], &self.inner[1..]);
+                let scan = Self::new(pattern, inner, &self.text[start..end], 0..end - start);
+                self.at = end;
+                self.inside = Some((start, Box::new(scan)));
+                continue;
+            };
+            // Inside, places are counted from where the piece starts.
+            ends.start = ends.start.wrapping_sub(*start);
+            let appended = scan.append(ends);
+            ends.start = ends.start.wrapping_add(*start);
+            appended.map_err(|error| Error { byte: error.byte.map(|byte| byte + *start), ..error })?;
+            if scan.at >= scan.text.len() && scan.inside.is_none() {
+                self.inside = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the next piece of the first pattern ends.
+    fn next_end(&mut self) -> Result<usize> {
+        let found = match self.found.take() {
+            Some(found) => Some(found),
+            None => self.pattern.find(self.text, self.at)?,
+        };
+        Ok(match found {
+            None => self.text.len(),
+            Some((start, end)) if start == self.at => end,
+            Some(found) => {
+                self.found = Some(found);
+                found.0
+            }
+        })
     }
 }
 
@@ -306,9 +360,9 @@ fn piece_end(automaton: &Automaton, text: &str, at: usize) -> usize {
     if let Some(end) = matched(at) {
         return end;
     }
-    let mut next = after_character(text, at);
+    let mut next = automaton.next_start(text, at);
     while next < text.len() && matched(next).is_none() {
-        next = after_character(text, next);
+        next = automaton.next_start(text, next);
     }
     next
 }
@@ -322,7 +376,11 @@ pub struct Pieces<'p, 't> {
     at: usize,
 }
 
-impl Pieces<'_, '_> {
+impl<'p, 't> Pieces<'p, 't> {
+    pub(crate) fn of(scan: Scan<'p, 't>) -> Self {
+        Self { at: scan.at, scan, ends: Ends::default(), next: 0 }
+    }
+
     /// Where the next piece starts, in bytes.
     #[must_use]
     pub fn at(&self) -> usize {
@@ -337,10 +395,10 @@ impl<'t> Iterator for Pieces<'_, 't> {
         let text = self.scan.text;
         if self.next == self.ends.count {
             self.next = 0;
-            if let Err(error) = self.scan.fill(&mut self.ends)
+            if let Err(error) = self.scan.fill(&mut self.ends, self.at)
                 && self.ends.count == 0
             {
-                self.scan.at = text.len();
+                self.scan = Scan::new(self.scan.pattern, &[], text, text.len()..text.len());
                 self.at = text.len();
                 return Some(Err(error));
             }
@@ -359,6 +417,33 @@ mod tests {
 
     fn split(pattern: &Pattern, text: &str) -> Vec<String> {
         pattern.pieces(text).map(|piece| piece.unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn patterns_in_a_row_split_what_the_one_before_left() {
+        let patterns = [r"\p{N}{1,3}", "[一-龥]+", names::GPT2].map(|text| Pattern::new(text).unwrap());
+        let rows = |text: &str| {
+            let mut pieces = vec![text.to_owned()];
+            for pattern in &patterns {
+                pieces = pieces.iter().flat_map(|piece| split(pattern, piece)).collect();
+            }
+            pieces
+        };
+        let mut seed = 3_u64;
+        let alphabet: Vec<char> = " \na'sé中国1234-".chars().collect();
+        for length in [0, 1, 2, 5, 40, 700] {
+            for _ in 0..30 {
+                let text: String = (0..length)
+                    .map(|_| {
+                        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                        alphabet[(seed >> 33) as usize % alphabet.len()]
+                    })
+                    .collect();
+                let scan = Scan::new(&patterns[0], &patterns[1..], &text, 0..text.len());
+                let pieces: Vec<String> = Pieces::of(scan).map(|piece| piece.unwrap().to_owned()).collect();
+                assert_eq!(pieces, rows(&text), "{text:?}");
+            }
+        }
     }
 
     #[test]

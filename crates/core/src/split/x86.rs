@@ -83,7 +83,7 @@ fn push(ends: &mut Ends, at: usize, starts: u64) {
     // SAFETY: the places have the 64 bytes that are read; nothing is asked of their alignment.
     let places = unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) };
     let kept = _mm512_maskz_compress_epi8(starts, places);
-    let offset = _mm512_set1_epi32(((at - ends.start) as u32).cast_signed());
+    let offset = _mm512_set1_epi32(ends.counted(at).cast_signed());
     let count = starts.count_ones() as usize;
     let mut group = |number: usize, bytes: __m128i| {
         let places = _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), offset);
