@@ -28,6 +28,8 @@ pub(super) struct Masks {
     pub(super) blank: u64,
     pub(super) apostrophe: u64,
     pub(super) slash: u64,
+    /// Neither printed nor white space.
+    pub(super) control: u64,
     /// Not ASCII.
     pub(super) beyond: u64,
 }
@@ -101,8 +103,18 @@ pub(super) fn push_one_by_one(ends: &mut Ends, at: usize, mut starts: u64) {
 pub(super) fn portable(block: &[u8; BLOCK]) -> Masks {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x80 * ONES;
-    let mut masks =
-        Masks { upper: 0, lower: 0, digit: 0, space: 0, line_end: 0, blank: 0, apostrophe: 0, slash: 0, beyond: 0 };
+    let mut masks = Masks {
+        upper: 0,
+        lower: 0,
+        digit: 0,
+        space: 0,
+        line_end: 0,
+        blank: 0,
+        apostrophe: 0,
+        slash: 0,
+        control: 0,
+        beyond: 0,
+    };
     let (words, _) = block.as_chunks::<8>();
     for (number, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
@@ -118,7 +130,9 @@ pub(super) fn portable(block: &[u8; BLOCK]) -> Masks {
         masks.digit |= gather(range(b'0', b'9'));
         let (line_feed, carriage_return) = (range(b'\n', b'\n'), range(b'\r', b'\r'));
         let blank = range(b' ', b' ');
-        masks.space |= gather(range(b'\t', b'\r') | blank);
+        let space = range(b'\t', b'\r') | blank;
+        masks.space |= gather(space);
+        masks.control |= gather((range(0, 31) & !space) | from(127) & ascii);
         masks.line_end |= gather(line_feed | carriage_return);
         masks.blank |= gather(blank);
         masks.apostrophe |= gather(range(b'\'', b'\''));

@@ -67,6 +67,8 @@ pub(super) struct Family {
     tail: Tail,
     /// Whether white space up to its last line end is a piece.
     line_ends: bool,
+    /// Whether digits and control characters are left to the automaton: they are no punctuation here.
+    only_text: bool,
 }
 
 /// Sets of ASCII characters, as bits.
@@ -80,6 +82,7 @@ mod ascii {
     pub(super) const SPACE: u128 = range(b'\t', b'\r') | BLANK;
     pub(super) const SLASH: u128 = 1 << b'/';
     pub(super) const OTHER: u128 = !(LETTER | DIGIT | SPACE);
+    pub(super) const PUNCTUATION: u128 = OTHER & range(b'!', b'~');
 
     pub(super) const fn range(first: u8, last: u8) -> u128 {
         (u128::MAX >> (127 - last)) & (u128::MAX << first)
@@ -153,8 +156,15 @@ impl Family {
             rest.next_if(|(parts, look)| parts == expected && *look == no_text_next).is_some()
         };
 
-        let suffix = Part::Words { words: contraction_words(true), optional: true };
+        // DeepSeek's spelling of a character in front of letters, after another pattern has taken the digits out.
+        let only_text = next_is(&[one(ascii::PUNCTUATION), some(ascii::LETTER)], false);
         let mut letters = None;
+        if only_text {
+            let before = optional(!(ascii::LINE_END | ascii::LETTER | ascii::PUNCTUATION));
+            letters = next_is(&[before, some(ascii::LETTER)], false).then_some((Prefix::Any, false, false));
+            digits = digits.or(Some(Digits::Run));
+        }
+        let suffix = Part::Words { words: contraction_words(true), optional: true };
         for (prefix, set) in
             [(Prefix::Blank, ascii::BLANK), (Prefix::Any, !(ascii::LINE_END | ascii::LETTER | ascii::DIGIT))]
         {
@@ -190,7 +200,8 @@ impl Family {
         ]
         .into_iter()
         .find_map(|(tail, set)| {
-            let mut parts = vec![optional(ascii::BLANK), some(ascii::OTHER)];
+            let other = if only_text { ascii::PUNCTUATION } else { ascii::OTHER };
+            let mut parts = vec![optional(ascii::BLANK), some(other)];
             parts.extend(set.map(any));
             next_is(&parts, false).then_some(tail)
         })?;
@@ -203,7 +214,7 @@ impl Family {
         if !spaces || rest.next().is_some() || tail != Tail::None && !line_ends {
             return None;
         }
-        Some(Self { contractions, prefix, cut_at_case, digits: digits?, tail, line_ends })
+        Some(Self { contractions, prefix, cut_at_case, digits: digits?, tail, line_ends, only_text })
     }
 
     /// Where pieces start in a block whose first byte starts one, as bits; those that the block decides, without the
@@ -213,11 +224,11 @@ impl Family {
     /// within runs. Shifting a mask to the left asks what the byte before is, to the right what the next one is.
     #[inline(always)]
     pub(super) fn starts(self, masks: &Masks, block: &[u8; 64]) -> u64 {
-        let Masks { upper, lower, digit, space, line_end, blank, apostrophe, slash, beyond } = *masks;
+        let Masks { upper, lower, digit, space, line_end, blank, apostrophe, slash, control, beyond } = *masks;
         let letter = upper | lower;
         let other = !(letter | digit | space | beyond);
         let run_start = |run: u64| run & !(run << 1);
-        let mut unknown = beyond;
+        let mut unknown = if self.only_text { beyond | digit | control } else { beyond };
 
         let mut letter_start = run_start(letter);
         // Punctuation that starts a piece and is alone.

@@ -63,6 +63,7 @@ fn avx512(block: &[u8; BLOCK]) -> Masks {
         blank,
         apostrophe: is(b'\''),
         slash: is(b'/'),
+        control: range(0, 8) | range(14, 31) | is(127),
         beyond: _mm512_movepi8_mask(bytes),
     }
 }
@@ -136,6 +137,7 @@ fn avx2(block: &[u8; BLOCK]) -> Masks {
         blank,
         apostrophe: is(b'\''),
         slash: is(b'/'),
+        control: range(0, 8) | range(14, 31) | is(127),
         beyond: mask(&|bytes| bytes),
     }
 }
