@@ -98,7 +98,7 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn new(vocab: Vocab) -> Self {
-        let tokens = Tokens::new(vocab.wholes());
+        let tokens = Tokens::new(vocab.all_bytes(), vocab.wholes());
         Self { vocab, tokens, pool: Pool::default() }
     }
 

@@ -3,6 +3,8 @@
 //! The bytes of a token stand in the table itself, so that a look-up touches one cache line, which can be asked for
 //! beforehand: four entries of up to 12 bytes, or two of up to 28, with id and length in the last four bytes.
 
+use std::ops::Range;
+
 use super::mix;
 use crate::vocab::NO_ID;
 
@@ -211,8 +213,8 @@ pub(super) fn long_hash([a, b, c, d]: LongKey) -> u64 {
 }
 
 impl Tokens {
-    /// A table of these tokens and ids; those that are too long are left out.
-    pub(crate) fn new<'a>(tokens: impl Iterator<Item = (&'a [u8], u32)> + Clone) -> Self {
+    /// A table of tokens, each some of `bytes`, and their ids; those that are too long are left out.
+    pub(crate) fn new(bytes: &[u8], tokens: impl Iterator<Item = (Range<usize>, u32)> + Clone) -> Self {
         let fitting = tokens.filter(|(token, _)| token.len() <= LONG);
         let is_complete = fitting.clone().all(|(_, id)| id < MOST_IDS);
         let held = fitting.filter(|&(_, id)| id < MOST_IDS);
@@ -227,31 +229,46 @@ impl Tokens {
             long: vec![LongLine::default(); lines(long, 2)],
             is_complete,
         };
-        for (token, id) in held {
-            table.insert(token, id);
+        // While some are written, the lines of others are on their way from memory.
+        let mut held = held.peekable();
+        let mut waiting = Vec::with_capacity(MANY);
+        while held.peek().is_some() {
+            waiting.clear();
+            for (token, id) in held.by_ref().take(MANY) {
+                if token.len() > SHORT {
+                    table.insert_long(long_key(bytes, token.start, token.len()), id);
+                    continue;
+                }
+                let key = short_key(bytes, token.start, token.len());
+                let line = table.short_line(key.hash());
+                prefetch(&table.short, line);
+                waiting.push((key.with_id(id), line));
+            }
+            for &(entry, line) in &waiting {
+                table.insert_short(entry, line);
+            }
         }
         table
     }
 
-    fn insert(&mut self, token: &[u8], id: u32) {
-        if token.len() <= SHORT {
-            let key = short_key(token, 0, token.len());
-            let mut line = self.short_line(key.hash());
-            loop {
-                if let Some(free) = self.short[line].0.iter_mut().find(|entry| entry.1 == 0) {
-                    *free = key.with_id(id);
-                    return;
-                }
-                self.short[line].0[3].1 |= SENT_ON;
-                line = (line + 1) & (self.short.len() - 1);
+    fn insert_short(&mut self, entry: Key, first_line: usize) {
+        let mut line = first_line;
+        loop {
+            if let Some(free) = self.short[line].0.iter_mut().find(|entry| entry.1 == 0) {
+                *free = entry;
+                return;
             }
+            self.short[line].0[3].1 |= SENT_ON;
+            line = (line + 1) & (self.short.len() - 1);
         }
-        let mut key = long_key(token, 0, token.len());
+    }
+
+    fn insert_long(&mut self, key: LongKey, id: u32) {
         let mut line = self.long_line(long_hash(key));
-        key[3] |= u64::from(id) << 32;
+        let [a, b, c, d] = key;
         loop {
             if let Some(free) = self.long[line].0.iter_mut().find(|entry| entry[3] == 0) {
-                *free = key;
+                *free = [a, b, c, d | u64::from(id) << 32];
                 return;
             }
             line = (line + 1) & (self.long.len() - 1);
@@ -458,6 +475,15 @@ pub(super) fn prefetch<T>(lines: &[T], line: usize) {
 mod tests {
     use super::*;
 
+    fn table<'a>(tokens: impl IntoIterator<Item = (&'a [u8], u32)>) -> Tokens {
+        let (mut bytes, mut rows) = (Vec::new(), Vec::new());
+        for (token, id) in tokens {
+            rows.push((bytes.len()..bytes.len() + token.len(), id));
+            bytes.extend_from_slice(token);
+        }
+        Tokens::new(&bytes, rows.into_iter())
+    }
+
     /// What became of a piece after all.
     fn whole(table: &Tokens, piece: &[u8], found: &Found, number: u8) -> Option<u32> {
         if !found.missing().contains(&number) {
@@ -475,7 +501,7 @@ mod tests {
         let tokens: Vec<Vec<u8>> = (1..=40_usize)
             .flat_map(|length| (0..60_u8).map(move |last| [vec![b'x'; length - 1], vec![last]].concat()))
             .collect();
-        let table = Tokens::new(tokens.iter().map(Vec::as_slice).zip(0..));
+        let table = table(tokens.iter().map(Vec::as_slice).zip(0..));
         let get = |text: &[u8], start: usize, length: usize| {
             let ways: [fn(&Tokens, &[u8], usize, &[u32], &mut Found); 2] = [
                 |table, text, start, ends, found| {
@@ -517,7 +543,7 @@ mod tests {
                     .to_vec()
             })
             .collect();
-        let table = Tokens::new(tokens.iter().map(Vec::as_slice).zip(0..));
+        let table = table(tokens.iter().map(Vec::as_slice).zip(0..));
         let text = tokens.concat();
         let mut ends = Vec::new();
         let mut at = 0;
@@ -538,7 +564,7 @@ mod tests {
 
     #[test]
     fn ids_that_leave_no_room_for_the_length_are_left_out() {
-        let table = Tokens::new([(&b"a"[..], MOST_IDS - 1), (b"b", MOST_IDS)].into_iter());
+        let table = table([(&b"a"[..], MOST_IDS - 1), (b"b", MOST_IDS)]);
         let get = |text: &[u8]| {
             let mut found = Found::default();
             table.get_many(text, 0, &[1], &mut found);
@@ -549,7 +575,7 @@ mod tests {
 
     #[test]
     fn an_empty_table_finds_nothing() {
-        let table = Tokens::new(std::iter::empty());
+        let table = table([]);
         let mut found = Found::default();
         table.get_many(b"ab", 0, &[1, 2], &mut found);
         assert_eq!(found.missing(), [0, 1]);

@@ -5,6 +5,8 @@ mod pairs;
 mod rules;
 mod tokens;
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::merge::{self, Scratch};
 
@@ -133,10 +135,15 @@ impl Vocab {
         self.tokens.bytes_at(index)
     }
 
-    /// The tokens that may be taken whole without merging, and their ids.
-    pub(crate) fn wholes(&self) -> impl Iterator<Item = (&[u8], u32)> + Clone {
-        let taken = |&index: &usize| self.whole.as_ref().is_none_or(|whole| whole[index]);
-        (0..self.len()).filter(taken).map(|index| (self.token_at(index), self.ids()[index]))
+    /// All tokens, one after another.
+    pub(crate) fn all_bytes(&self) -> &[u8] {
+        self.tokens.all_bytes()
+    }
+
+    /// Of the tokens that may be taken whole without merging: where they are in all bytes, and their ids.
+    pub(crate) fn wholes(&self) -> impl Iterator<Item = (Range<usize>, u32)> + Clone {
+        let taken = |index: &usize| self.whole.as_ref().is_none_or(|whole| whole[*index]);
+        (0..self.len()).filter(taken).map(|index| (self.tokens.range_of(index), self.ids()[index]))
     }
 
     /// Whether each token that merges make is made by one pair, in every text: the condition of the linear encoders.

@@ -4,6 +4,8 @@
 //! addition give the hash of a beginning from that of the one before, with no long chain of them, and those of all ends follow from
 //! those of the beginnings. So it costs little more to look up many beginnings, or both sides of many cuts, than one.
 
+use std::ops::Range;
+
 use crate::error::{Error, Kind, Result};
 use crate::vocab::NO_ID;
 
@@ -333,8 +335,19 @@ impl Tokens {
     /// The bytes of token `index`.
     #[inline]
     pub(crate) fn bytes_at(&self, index: usize) -> &[u8] {
+        &self.bytes[self.range_of(index)]
+    }
+
+    /// Where token `index` is in all bytes.
+    #[inline]
+    pub(crate) fn range_of(&self, index: usize) -> Range<usize> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        &self.bytes[start..self.ends[index] as usize]
+        start..self.ends[index] as usize
+    }
+
+    /// All tokens, one after another.
+    pub(crate) fn all_bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The index of an id.
