@@ -87,13 +87,31 @@ class CoreTokenizer:
         patterns: Sequence[str],
     ) -> Self: ...
     def encode(
-        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self,
+        text: TextInput,
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
     ) -> list[int]: ...
     def encode_array(
-        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self,
+        text: TextInput,
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
     ) -> NDArray[np.uint32]: ...
     def count(
-        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self,
+        text: TextInput,
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
     ) -> int: ...
     def encode_batch(
         self,

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::tokens::{self, Found, Tokens};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::merge::{self, Scratch};
 use crate::segment::{Visit, shifted};
 use crate::split::added::AddedToken;
@@ -80,7 +81,7 @@ impl Model {
 
     /// An encoder for one call.
     pub(crate) fn encoder<'a, S: Sink>(&'a self, sink: &'a mut S) -> Encoder<'a, S> {
-        Encoder { model: self, workspace: None, sink }
+        Encoder { model: self, workspace: None, stop: None, sink }
     }
 }
 
@@ -89,6 +90,8 @@ pub(crate) struct Encoder<'a, S> {
     model: &'a Model,
     /// Taken when the first piece has to be merged: most short texts have none.
     workspace: Option<Box<Workspace>>,
+    /// Set by whoever no longer wants the ids.
+    pub(crate) stop: Option<&'a AtomicBool>,
     pub(crate) sink: &'a mut S,
 }
 
@@ -104,6 +107,9 @@ impl<S: Sink> Encoder<'_, S> {
     /// Looks some pieces up, of which the first starts at `start`, and merges those that are not known.
     fn encode(&mut self, text: &[u8], start: usize, ends: &[usize], found: &mut Found) -> Result<()> {
         let Model { vocab, tokens, pool } = self.model;
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(Error::new(Kind::Interrupted, "encoding was interrupted"));
+        }
         tokens.get_many(text, start, ends, found);
         let mut sent = 0;
         let mut missing = found.missing().peekable();

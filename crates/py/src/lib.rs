@@ -10,6 +10,7 @@
 mod columns;
 mod encoder;
 mod errors;
+mod ints;
 mod stream;
 mod text;
 mod tokenizer;
