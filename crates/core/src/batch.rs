@@ -117,6 +117,13 @@ impl Gather for Count {
     }
 }
 
+/// How much is handed out at a time, in bytes: a group of texts, and a part of a text that is cut.
+#[derive(Clone, Copy)]
+struct Portions {
+    group: usize,
+    part: usize,
+}
+
 /// What one worker does at a time.
 enum Task {
     /// Some whole texts.
@@ -172,14 +179,12 @@ impl<S: Gather> Gathered<S> {
 
 /// Why a text was not encoded: an error, or a scan that did not end where the next one started.
 enum Fault {
-    Error(Error),
+    /// And whether the text was cut.
+    Error {
+        error: Error,
+        cut: bool,
+    },
     Cut,
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -241,38 +246,51 @@ impl Tokenizer {
 
     fn gather<S: Gather>(&self, batch: &Batch, policy: Policy, run: Run) -> Result<Chunk<S>> {
         let bytes: usize = (0..batch.len()).map(|row| batch.bytes(row)).sum();
-        let mut whole = Chunk::<S>::default();
-        whole.sink.expect(bytes);
         let threads = run.threads(bytes, batch.len());
         if threads == 1 {
+            let mut whole = Chunk::<S>::default();
+            whole.sink.expect(bytes);
             self.encode_rows(batch, 0..batch.len(), policy, run, &mut whole).map_err(|(row, error)| error.row(row))?;
             return Ok(whole);
         }
-        let portion = (bytes / (threads * 8)).clamp(LEAST_PORTION, PORTION);
-        let (tasks, longs) = self.tasks(batch, policy, portion, true);
-        let (row, fault) = match self.work(batch, &tasks, &longs, policy, run, threads, whole) {
+        let portions = Portions { group: (bytes / (threads * 8)).clamp(LEAST_PORTION, PORTION), part: PORTION };
+        self.gather_on(threads, batch, policy, run, bytes, portions)
+    }
+
+    fn gather_on<S: Gather>(
+        &self,
+        threads: usize,
+        batch: &Batch,
+        policy: Policy,
+        run: Run,
+        bytes: usize,
+        portions: Portions,
+    ) -> Result<Chunk<S>> {
+        let work = |portions| {
+            let mut whole = Chunk::<S>::default();
+            whole.sink.expect(bytes);
+            let (tasks, longs) = self.tasks(batch, policy, portions);
+            self.work(batch, &tasks, &longs, policy, run, threads, whole)
+        };
+        let (row, fault) = match work(portions) {
             Ok(whole) => return Ok(whole),
             Err(fault) => fault,
         };
-        // What went wrong in a part may be the cut's fault, or not the first thing that is wrong in the text.
-        let was_cut = tasks.iter().any(|task| matches!(task, Task::Parts { row: cut, .. } if *cut == row));
         match fault {
-            Fault::Error(error) if !was_cut || error.kind == Kind::Interrupted => return Err(error.row(row)),
+            Fault::Error { error, cut } if !cut || error.kind == Kind::Interrupted => return Err(error.row(row)),
             _ => {}
         }
+        // What went wrong in a part may be the cut's fault, or not the first thing that is wrong in the text.
         let alone = self.encode_rows(batch, row..row + 1, policy, run, &mut Chunk::<Count>::default());
         alone.map_err(|(row, error)| error.row(row))?;
-        let (tasks, longs) = self.tasks(batch, policy, portion, false);
-        let mut whole = Chunk::<S>::default();
-        whole.sink.expect(bytes);
-        self.work(batch, &tasks, &longs, policy, run, threads, whole).map_err(|(row, fault)| match fault {
-            Fault::Error(error) => error.row(row),
+        work(Portions { part: usize::MAX, ..portions }).map_err(|(row, fault)| match fault {
+            Fault::Error { error, .. } => error.row(row),
             Fault::Cut => Error::new(Kind::Encode, "a scan did not end where its text does").row(row),
         })
     }
 
-    /// The work on a batch: groups of texts, and if they may be `cut`, parts of long ones.
-    fn tasks(&self, batch: &Batch, policy: Policy, portion: usize, cut: bool) -> (Vec<Task>, Vec<Vec<Part>>) {
+    /// The work on a batch: groups of texts, and parts of long ones.
+    fn tasks(&self, batch: &Batch, policy: Policy, portions: Portions) -> (Vec<Task>, Vec<Vec<Part>>) {
         let (mut tasks, mut longs) = (Vec::new(), Vec::new());
         let (mut first, mut size) = (0, 0);
         let group = |rows: Range<usize>, tasks: &mut Vec<Task>| {
@@ -282,17 +300,16 @@ impl Tokenizer {
         };
         for row in 0..batch.len() {
             let bytes = batch.bytes(row);
-            if cut
-                && bytes > 2 * PORTION
+            if bytes / 2 > portions.part
                 && let [Span::Text(text)] = *batch.row(row)
-                && let Some(parts) = self.segmenter().parts(text, policy, PORTION, PIECES_TO_SETTLE)
+                && let Some(parts) = self.segmenter().parts(text, policy, portions.part, PIECES_TO_SETTLE)
             {
                 group(first..row, &mut tasks);
                 (first, size) = (row + 1, 0);
                 let (mut begun, mut start) = (0, 0);
                 for (number, part) in (1..).zip(&parts) {
                     let last = number == parts.len();
-                    if last || part.end() - start >= PORTION {
+                    if last || part.end() - start >= portions.part {
                         tasks.push(Task::Parts { row, long: longs.len(), parts: begun..number, start, last });
                         (begun, start) = (number, part.end());
                     }
@@ -301,7 +318,7 @@ impl Tokenizer {
                 continue;
             }
             size += bytes;
-            if size >= portion {
+            if size >= portions.group {
                 group(first..row + 1, &mut tasks);
                 (first, size) = (row + 1, 0);
             }
@@ -341,7 +358,7 @@ impl Tokenizer {
             let done = match &tasks[number] {
                 Task::Rows(rows) => self
                     .encode_rows(batch, rows.clone(), policy, run, chunk)
-                    .map_err(|(row, error)| (row, Fault::Error(error))),
+                    .map_err(|(row, error)| (row, Fault::Error { error, cut: false })),
                 Task::Parts { row, long, parts, start, last } => {
                     let parts = &longs[*long][parts.clone()];
                     let text = batch.row(*row).first().map_or("", Span::text);
@@ -407,7 +424,8 @@ impl Tokenizer {
                 }
                 Part::Pieces { stretch, range } => {
                     // Without the cut, a scan would go on from where the last one ended.
-                    at = self.segmenter().walk_piece_range(text, stretch, range, &mut encoder)?;
+                    let walked = self.segmenter().walk_piece_range(text, stretch, range, &mut encoder);
+                    at = walked.map_err(|error| Fault::Error { error, cut: true })?;
                     if at != range.end {
                         return Err(Fault::Cut);
                     }
@@ -416,5 +434,93 @@ impl Tokenizer {
         }
         debug_assert_eq!(Some(at), parts.last().map(Part::end), "each part is walked to its end");
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::pipeline::Parts;
+    use crate::segment::Treat;
+    use crate::split::added::AddedToken;
+    use crate::split::{Pattern, names};
+    use crate::vocab::{Semantics, Vocab};
+
+    fn tokenizer(patterns: &[&str]) -> Tokenizer {
+        // A vocabulary without some bytes, so that some texts are errors.
+        let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).filter(|byte| byte != b"Q").collect();
+        let mut tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
+        tokens.extend([&b" a"[..], b"bc", b" abc", b"de", b"  "]);
+        let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+        let added = |id, content: &str| AddedToken { content: content.to_owned(), id, ..AddedToken::default() };
+        Tokenizer::new(Parts {
+            vocab: Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap(),
+            added: vec![
+                AddedToken { special: true, ..added(300, "<s>") },
+                AddedToken { lstrip: true, rstrip: true, ..added(301, "<m>") },
+                AddedToken { single_word: true, ..added(302, "word") },
+                AddedToken { normalized: true, rstrip: true, ..added(303, "<n>") },
+            ],
+            normalizers: vec![],
+            prefix_space: false,
+            patterns: patterns.iter().map(|pattern| Pattern::new(pattern).unwrap()).collect(),
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn threads_and_cuts_change_neither_ids_nor_errors() {
+        let words = [
+            " abc", "bcde", " ", "\n\n", "word", " word ", "é世界", "<s>", " <m>  ", "<n> ", "12345", "'ll", "!?", "Q",
+            "   x",
+        ];
+        let mut seed = 3_u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % below
+        };
+        // The last but one has no place to settle in a row of letters, the last one looks back at what came before.
+        let patterns: [&[&str]; 5] =
+            [&[names::O200K], &[names::GPT2, r"\p{N}{1,2}|\P{N}+"], &[], &["(?:ab|ba)+"], &[r"(?<=b)c|\w"]];
+        for patterns in patterns {
+            let tokenizer = tokenizer(patterns);
+            for case in 0..60 {
+                // Faults and special tokens are rare, or there are none.
+                let texts: Vec<String> = (0..1 + random(12))
+                    .map(|_| {
+                        let words = &words[..if random(4) > 0 { 7 } else { words.len() }];
+                        let length = [3, 40, 400][random(3)];
+                        (0..random(length)).map(|_| words[random(words.len())]).collect()
+                    })
+                    .collect();
+                let spans: Vec<_> = texts.iter().map(|text| Span::Text(text)).collect();
+                let batch = Batch::of_single(spans);
+                let special = [Treat::Raise, Treat::Text, Treat::Match][case % 3];
+                let policy = Policy { special, added: [Treat::Match, Treat::Text][case % 2] };
+                let one = Run { threads: Some(1), stop: None };
+                let expected = tokenizer.encode_batch(&batch, policy, one);
+                for (threads, part) in [(2, 16), (3, 64), (7, 300)] {
+                    let portions = Portions { group: 24, part };
+                    let found = tokenizer.gather_on::<Vec<u32>>(threads, &batch, policy, one, 0, portions);
+                    assert_eq!(found.map(|found| (found.sink, found.ends)), expected, "{patterns:?} {texts:?}");
+                    let counted = tokenizer.gather_on::<Count>(threads, &batch, policy, one, 0, portions);
+                    let ends = expected.clone().map(|(_, ends)| ends);
+                    assert_eq!(counted.map(|found| found.ends), ends);
+                }
+                assert_eq!(tokenizer.encode_batch(&batch, policy, Run { threads: Some(2), stop: None }), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_stopped_ends() {
+        let (tokenizer, text) = (tokenizer(&[names::GPT2]), " abc".repeat(500_000));
+        let stop = AtomicBool::new(true);
+        for threads in [1, 2] {
+            let run = Run { threads: Some(threads), stop: Some(&stop) };
+            let stopped = tokenizer.encode_whole::<Vec<u32>>(&[Span::Text(&text)], Policy::default(), run);
+            assert_eq!(stopped.unwrap_err().kind, Kind::Interrupted);
+        }
     }
 }

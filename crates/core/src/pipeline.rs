@@ -238,7 +238,8 @@ impl Tokenizer {
     pub fn decoder(&self, ids: usize, skip_special_tokens: bool) -> Decoder<'_> {
         let table = self.table.get_or_init(|| {
             let vocab = self.vocab();
-            let own = vocab.ids().iter().map(|&id| (id, vocab.token_bytes(id).unwrap_or_default(), self.is_special(id)));
+            let own =
+                vocab.ids().iter().map(|&id| (id, vocab.token_bytes(id).unwrap_or_default(), self.is_special(id)));
             let added = self.added.iter().map(|token| (token.id, token.content.as_bytes(), token.special));
             Table::new(vocab.len() + self.added.len(), own.chain(added))
         });
