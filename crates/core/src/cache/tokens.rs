@@ -28,6 +28,9 @@ const NO_KEY: u64 = ID | SENT_ON;
 /// How many pieces are looked up together.
 pub(crate) const MANY: usize = 128;
 
+/// Room for so few is used where it suffices: to clear the room for many costs as much as a short text.
+const FEW: usize = 16;
+
 /// A piece on its way through the table of short tokens.
 #[derive(Clone, Copy, Default)]
 struct Sought {
@@ -112,7 +115,11 @@ fn short_key(text: &[u8], start: usize, length: usize) -> Key {
     let length = length.min(SHORT + 1);
     let words = match text[start..].first_chunk() {
         Some(bytes) => u128::from_le_bytes(*bytes),
-        None => padded(&text[start..start + length])[0],
+        // Near the end of the text its last bytes are read, and those before the piece shifted out.
+        None => match text.last_chunk::<16>() {
+            Some(bytes) => u128::from_le_bytes(*bytes) >> (8 * (start + 16 - text.len())),
+            None => padded(&text[start..start + length])[0],
+        },
     };
     let key = words & FIRST_BYTES[length];
     Key(key as u64, (key >> 64) as u64 & u64::from(u32::MAX) | (length as u64) << LENGTH)
@@ -235,8 +242,24 @@ impl Tokens {
         found: &mut Found,
         find: impl Fn(&ShortLine, &Key) -> u32,
     ) {
+        if ends.len() <= FEW {
+            self.get_up_to::<FEW>(text, start, ends, found, find);
+        } else {
+            self.get_up_to::<MANY>(text, start, ends, found, find);
+        }
+    }
+
+    #[inline(always)]
+    fn get_up_to<const ROOM: usize>(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        found: &mut Found,
+        find: impl Fn(&ShortLine, &Key) -> u32,
+    ) {
         // While some pieces are compared, the lines of all of them are on their way from memory.
-        let mut sought = [Sought::default(); MANY];
+        let mut sought = [Sought::default(); ROOM];
         let mut at = start;
         for (&end, sought) in ends.iter().zip(&mut sought) {
             let key = short_key(text, at, end - at);
@@ -253,12 +276,14 @@ impl Tokens {
             missing += usize::from(id == NO_ID);
         }
         found.missing = missing;
-        self.get_rest(text, start, ends, &mut sought, found);
+        if missing > 0 {
+            self.get_rest(text, start, ends, &mut sought, found);
+        }
     }
 
     /// Looks for those that were not in the first short line: in the next ones, or among the long ones.
     #[inline(never)]
-    fn get_rest(&self, text: &[u8], start: usize, ends: &[usize], sought: &mut [Sought; MANY], found: &mut Found) {
+    fn get_rest(&self, text: &[u8], start: usize, ends: &[usize], sought: &mut [Sought], found: &mut Found) {
         let piece = |number: usize| {
             let start = if number == 0 { start } else { ends[number - 1] };
             (start, ends[number] - start)
