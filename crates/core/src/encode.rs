@@ -79,6 +79,11 @@ impl Model {
         Self { vocab, tokens, pool: Pool::default() }
     }
 
+    /// Bytes of memory of the table of tokens.
+    pub(crate) fn memory(&self) -> usize {
+        self.tokens.memory()
+    }
+
     /// An encoder for one call.
     pub(crate) fn encoder<'a, S: Sink>(&'a self, sink: &'a mut S) -> Encoder<'a, S> {
         Encoder { model: self, workspace: None, stop: None, sink }

@@ -26,6 +26,13 @@ pub use error::{Error, Kind, Result};
 pub use pipeline::Tokenizer;
 pub use vocab::Vocab;
 
+/// The memory, in bytes, in which a tokenizer keeps what a thread merged lately: as often as threads ever used it at the
+/// same time. Texts do not make it grow beyond that.
+#[must_use]
+pub const fn memory_per_thread() -> usize {
+    cache::recent::MEMORY
+}
+
 #[cfg(test)]
 mod shared_by_threads {
     /// Compiles only while the public types may be shared by threads.

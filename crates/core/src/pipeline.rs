@@ -108,6 +108,12 @@ impl Tokenizer {
         encoder
     }
 
+    /// The memory of the table of whole tokens, in bytes, which all threads share.
+    #[must_use]
+    pub fn table_memory(&self) -> usize {
+        self.model.memory()
+    }
+
     /// The largest id plus one: the rows of an embedding.
     #[must_use]
     pub fn vocab_size(&self) -> u64 {

@@ -50,6 +50,13 @@ mod _core {
         pattern.and_then(|pattern| pattern.matches_nothing()).map_err(|error| crate::errors::raise(py, error))
     }
 
+    /// The memory, in bytes, in which a tokenizer keeps what a thread merged lately: once for each thread that ever used
+    /// it at the same time as others.
+    #[pyfunction]
+    fn memory_per_thread() -> usize {
+        bytepair_core::memory_per_thread()
+    }
+
     /// The split patterns in use, by name.
     #[pyfunction]
     fn split_patterns() -> BTreeMap<&'static str, &'static str> {

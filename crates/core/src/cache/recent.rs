@@ -21,7 +21,7 @@ const LONGEST: usize = 1024;
 const HEADER: usize = 4;
 
 /// The memory that the recent pieces of one thread take at most, in bytes.
-pub const MEMORY: usize = RING + MOST_PLACES * size_of::<u64>();
+pub(crate) const MEMORY: usize = RING + MOST_PLACES * size_of::<u64>();
 
 /// An entry of the index has where the piece starts in its lower bits, bits of the hash in the others.
 const PLACE_BITS: u32 = 48;
