@@ -49,8 +49,8 @@ def test_threads_change_neither_ids_nor_errors_of_a_long_text(sources: list[str]
                 assert outcome(tok.encode, text, threads=threads, **options) == expected
                 assert outcome(tok.encode_batch, batch, threads=threads, **options) == rows
                 if isinstance(expected, list):
-                    assert tok.encode_array(text, threads=threads, **options).tolist() == expected  # type: ignore[arg-type]
-                    assert tok.count(text, threads=threads, **options) == len(expected)  # type: ignore[arg-type]
+                    assert tok.encode_array(text, threads=threads, **options).tolist() == expected
+                    assert tok.count(text, threads=threads, **options) == len(expected)
 
 
 def test_no_thread_is_no_thread(tok: bp.Tokenizer) -> None:
@@ -65,7 +65,9 @@ def run(code: str, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on Unix")
-@pytest.mark.parametrize("call", ["encode", "encode_array", "count", "encode_batch", "count_batch", "encode_batch_array"])
+@pytest.mark.parametrize(
+    "call", ["encode", "encode_array", "count", "encode_batch", "count_batch", "encode_batch_array"]
+)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_control_c_ends_a_long_call(call: str, threads: int) -> None:
     code = """

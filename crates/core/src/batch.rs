@@ -250,7 +250,7 @@ impl Tokenizer {
         if threads == 1 {
             let mut whole = Chunk::<S>::default();
             whole.sink.expect(bytes);
-            self.encode_rows(batch, 0..batch.len(), policy, run, &mut whole).map_err(|(row, error)| error.row(row))?;
+            self.encode_rows(batch, 0..batch.len(), policy, run, &mut whole)?;
             return Ok(whole);
         }
         let portions = Portions { group: (bytes / (threads * 8)).clamp(LEAST_PORTION, PORTION), part: PORTION };
@@ -274,18 +274,17 @@ impl Tokenizer {
         };
         let (row, fault) = match work(portions) {
             Ok(whole) => return Ok(whole),
-            Err(fault) => fault,
+            Err(fault) => *fault,
         };
         match fault {
             Fault::Error { error, cut } if !cut || error.kind == Kind::Interrupted => return Err(error.row(row)),
             _ => {}
         }
         // What went wrong in a part may be the cut's fault, or not the first thing that is wrong in the text.
-        let alone = self.encode_rows(batch, row..row + 1, policy, run, &mut Chunk::<Count>::default());
-        alone.map_err(|(row, error)| error.row(row))?;
-        work(Portions { part: usize::MAX, ..portions }).map_err(|(row, fault)| match fault {
-            Fault::Error { error, .. } => error.row(row),
-            Fault::Cut => Error::new(Kind::Encode, "a scan did not end where its text does").row(row),
+        self.encode_rows(batch, row..row + 1, policy, run, &mut Chunk::<Count>::default())?;
+        work(Portions { part: usize::MAX, ..portions }).map_err(|fault| match *fault {
+            (row, Fault::Error { error, .. }) => error.row(row),
+            (row, Fault::Cut) => Error::new(Kind::Encode, "a scan did not end where its text does").row(row),
         })
     }
 
@@ -338,7 +337,7 @@ impl Tokenizer {
         run: Run,
         threads: usize,
         whole: Chunk<S>,
-    ) -> std::result::Result<Chunk<S>, (usize, Fault)> {
+    ) -> std::result::Result<Chunk<S>, Box<(usize, Fault)>> {
         // The largest first, so that none is left at the end; those of usual size in order, for their results wait.
         let size = |task: &Task| match task {
             Task::Rows(rows) if rows.len() == 1 => batch.bytes(rows.start) / (4 * PORTION),
@@ -358,7 +357,7 @@ impl Tokenizer {
             let done = match &tasks[number] {
                 Task::Rows(rows) => self
                     .encode_rows(batch, rows.clone(), policy, run, chunk)
-                    .map_err(|(row, error)| (row, Fault::Error { error, cut: false })),
+                    .map_err(|error| (error.row.unwrap_or(rows.start), Fault::Error { error, cut: false })),
                 Task::Parts { row, long, parts, start, last } => {
                     let parts = &longs[*long][parts.clone()];
                     let text = batch.row(*row).first().map_or("", Span::text);
@@ -381,7 +380,7 @@ impl Tokenizer {
             }
         });
         match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(fault) => Err(fault),
+            Some(fault) => Err(Box::new(fault)),
             None => Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner).whole),
         }
     }
@@ -394,12 +393,12 @@ impl Tokenizer {
         policy: Policy,
         run: Run,
         chunk: &mut Chunk<S>,
-    ) -> std::result::Result<(), (usize, Error)> {
+    ) -> Result<()> {
         let Chunk { sink, ends } = chunk;
         let mut encoder = self.encoder(sink, run.stop);
         ends.reserve(rows.len());
         for row in rows {
-            self.encode_spans_with(batch.row(row), policy, &mut encoder).map_err(|error| (row, error))?;
+            self.encode_spans_with(batch.row(row), policy, &mut encoder).map_err(|error| error.row(row))?;
             ends.push(encoder.sink.total());
         }
         Ok(())
@@ -487,7 +486,7 @@ mod tests {
             let tokenizer = tokenizer(patterns);
             for case in 0..60 {
                 // Faults and special tokens are rare, or there are none.
-                let texts: Vec<String> = (0..1 + random(12))
+                let texts: Vec<String> = (0..=random(12))
                     .map(|_| {
                         let words = &words[..if random(4) > 0 { 7 } else { words.len() }];
                         let length = [3, 40, 400][random(3)];

@@ -37,7 +37,9 @@ pub(crate) fn watched<T: Send>(
 /// Runs `job` with the interpreter released; on Ctrl-C sets the flag that it is given, and waits until it ends.
 pub(crate) fn stoppable<T: Send>(py: Python<'_>, job: impl FnOnce(&AtomicBool) -> Result<T> + Send) -> PyResult<T> {
     let stop = AtomicBool::new(false);
-    beside(py, |py| py.check_signals(), &stop, || job(&stop))
+    #[allow(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, this of any")]
+    let tick = |py: Python<'_>| py.check_signals();
+    beside(py, tick, &stop, || job(&stop))
 }
 
 /// Runs `job` on a thread of its own and calls `tick` now and then; what that raises sets `stop`.
