@@ -13,8 +13,8 @@ import pytest
 import bytepair as bp
 from tests.conftest import HOSTILE
 
-STREAM_MB = int(os.environ.get("BYTEPAIR_STREAM_MB", "40"))
-"""How much text `test_pieces_that_never_repeat_do_not_grow_memory` encodes; 2000 takes minutes."""
+STREAM_MB = int(os.environ.get("BYTEPAIR_STREAM_MB", "50"))
+"""How much text `test_pieces_that_never_repeat_do_not_grow_memory` encodes; with 2000 it takes minutes."""
 
 
 def outcome(call: object, *args: object, **options: object) -> object:
@@ -59,9 +59,9 @@ def test_no_thread_is_no_thread(tok: bp.Tokenizer) -> None:
             call("low", threads=0)
 
 
-def run(code: str, *args: str) -> subprocess.CompletedProcess[str]:
+def run(code: str, *args: str, timeout: int = 120) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code, *args]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on Unix")
@@ -103,10 +103,12 @@ def resident():
         return int(file.read().split()[1]) * 4096
 
 def block():
-    # A letter and a number: words of letters alone, none of which comes twice.
-    return "".join([" " + "".join(map(letters.__getitem__, random.choices(range(26), k=13))) for _ in range(70_000)])
+    # Words of 13 letters, none of which comes twice.
+    letters = random.randbytes(910_000).translate(table)
+    return b" ".join([letters[at:at + 13] for at in range(0, len(letters), 13)])
 
-letters, random = "abcdefghijklmnopqrstuvwxyz", Random(3)
+table = bytes(97 + byte % 26 for byte in range(256))
+random = Random(3)
 threads, total = int(sys.argv[1]), int(sys.argv[2]) * 1_000_000
 tok = bp.train({"lower": 5, "slow": 3}, vocab_size=262, split="gpt2")
 for _ in range(2):
@@ -121,7 +123,7 @@ while done < total:
     most = max(most, resident())
 print(most - before, memory_per_thread() * threads)
 """
-    done = run(code, str(threads), str(STREAM_MB))
+    done = run(code, str(threads), str(STREAM_MB), timeout=60 + STREAM_MB)
     assert done.returncode == 0, done.stderr
     grown, stated = map(int, done.stdout.split())
     # What is measured is the whole process, whose allocators keep a few megabytes of their own.
