@@ -186,7 +186,7 @@ def _bytepair(vocabulary: Vocabulary) -> Peer:
 
     def encode_long(text: str, threads: int) -> Any:
         if "threads" in inspect.signature(tok.encode_array).parameters:
-            return tok.encode_array(text, special="text", threads=threads)  # type: ignore[call-arg]  # not there yet
+            return tok.encode_array(text, special="text", threads=threads)
         return encode_batch_array([text], threads)
 
     return Peer(

@@ -20,6 +20,7 @@ __all__ = [
     "canonical_merges",
     "learn",
     "matches_nothing",
+    "memory_per_thread",
     "read_byte_alphabet",
     "read_rank_file",
     "split_patterns",
@@ -87,13 +88,31 @@ class CoreTokenizer:
         patterns: Sequence[str],
     ) -> Self: ...
     def encode(
-        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self,
+        text: TextInput,
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
     ) -> list[int]: ...
     def encode_array(
-        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self,
+        text: TextInput,
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
     ) -> NDArray[np.uint32]: ...
     def count(
-        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self,
+        text: TextInput,
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
     ) -> int: ...
     def encode_batch(
         self,
@@ -126,6 +145,9 @@ class CoreTokenizer:
         self, text: str | bytes, *, special: Special = "raise", added: str = "match", errors: str = "strict"
     ) -> list[str]: ...
     def decode(self, ids: Ids, errors: str = "replace", *, skip_special_tokens: bool = False) -> str: ...
+    def decode_batch(
+        self, rows: Iterable[Ids], errors: str = "replace", *, skip_special_tokens: bool = False
+    ) -> list[str]: ...
     def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> bytes: ...
     def stream(self, *, skip_special_tokens: bool = False) -> StreamDecoder: ...
     def encoder(self, name: str) -> Encoder: ...
@@ -163,6 +185,7 @@ def learn(
 ) -> tuple[list[bytes], list[tuple[int, int, int]]]: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
 def matches_nothing(pattern: str) -> bool: ...
+def memory_per_thread() -> int: ...
 def read_byte_alphabet(vocab: dict[str, Any], merges: list[Any], added: Sequence[str]) -> Columns | None: ...
 def read_rank_file(data: bytes) -> Columns: ...
 def split_patterns() -> dict[str, str]: ...

@@ -15,7 +15,7 @@ from bytepair.loaded import Loaded, unload
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
     from typing_extensions import Self
 
@@ -193,18 +193,6 @@ class Tokenizer(CoreTokenizer):
         from bytepair.encoding import Ragged  # noqa: PLC0415
 
         return Ragged(*self.encode_batch_flat(texts, special=special, added=added, errors=errors, threads=threads))
-
-    def decode_batch(
-        self, rows: Iterable[Sequence[int]], errors: str = "replace", *, skip_special_tokens: bool = False
-    ) -> list[str]:
-        """The text of each row of ids; options and errors as `decode`.
-
-        Example:
-            >>> import bytepair as bp
-            >>> bp.train({"low": 5}, vocab_size=258).decode_batch([[257], []])
-            ['low', '']
-        """
-        return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in rows]
 
     def tokens(
         self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"

@@ -1,4 +1,136 @@
-//! Bytes -> text, whole or as a stream.
+//! Ids -> bytes by a table; bytes -> text as a stream.
+
+use std::collections::HashMap;
+
+/// Bytes of an entry of the table.
+const ENTRY: usize = 16;
+
+/// What an entry says in its last byte: the length of the token, if it has at most 15 bytes and is not special.
+const LONG: u8 = ENTRY as u8;
+
+/// So many ids are decoded before room is made again.
+pub const TOGETHER: usize = 256;
+
+/// The bytes of each token, by id: short ones stand in the table itself, so that most ids touch one line of memory.
+pub(crate) struct Table {
+    /// By id, below a bound that follows from the number of tokens, so that one huge id costs no memory.
+    entries: Vec<Entry>,
+    /// Tokens that are special or do not fit into an entry.
+    others: Vec<Other>,
+    /// Where the tokens are whose ids are beyond the entries, among the others.
+    beyond: HashMap<u32, u32>,
+    /// The bytes of the others.
+    bytes: Vec<u8>,
+}
+
+/// As a number, whose lowest byte comes first: 15 bytes of a token, and its length; or which of the others it is, and
+/// [`LONG`]; or zero for no token.
+type Entry = u128;
+
+struct Other {
+    start: usize,
+    end: usize,
+    special: bool,
+}
+
+impl Table {
+    /// A table of `count` tokens: id, bytes, whether it is special. Where an id comes twice, the later one counts.
+    pub(crate) fn new<'a>(count: usize, tokens: impl Iterator<Item = (u32, &'a [u8], bool)>) -> Self {
+        let mut table = Self { entries: Vec::new(), others: Vec::new(), beyond: HashMap::new(), bytes: Vec::new() };
+        let bound = count * 2 + 65_536;
+        for (id, token, special) in tokens {
+            let mut entry = [0; ENTRY];
+            if (id as usize) < bound && token.len() < ENTRY && !token.is_empty() && !special {
+                entry[..token.len()].copy_from_slice(token);
+                entry[ENTRY - 1] = token.len() as u8;
+            } else {
+                let number = table.others.len() as u32;
+                let start = table.bytes.len();
+                table.bytes.extend_from_slice(token);
+                table.others.push(Other { start, end: table.bytes.len(), special });
+                if id as usize >= bound {
+                    table.beyond.insert(id, number);
+                    continue;
+                }
+                entry[..4].copy_from_slice(&number.to_le_bytes());
+                entry[ENTRY - 1] = LONG;
+            }
+            if table.entries.len() <= id as usize {
+                table.entries.resize(id as usize + 1, 0);
+            }
+            table.entries[id as usize] = Entry::from_le_bytes(entry);
+        }
+        table
+    }
+
+    /// The token of an entry that is not a short one.
+    fn other(&self, id: u32, entry: Entry) -> Option<&Other> {
+        let number = if length(entry) == LONG { entry as u32 } else { *self.beyond.get(&id)? };
+        self.others.get(number as usize)
+    }
+}
+
+/// The last byte of an entry.
+fn length(entry: Entry) -> u8 {
+    (entry >> 120) as u8
+}
+
+/// Joins the bytes of tokens.
+pub struct Decoder<'a> {
+    table: &'a Table,
+    skip_special_tokens: bool,
+    /// The bytes, and beyond their `end` room to copy whole entries to.
+    bytes: Vec<u8>,
+    end: usize,
+    /// How many ids came before.
+    count: usize,
+}
+
+impl<'a> Decoder<'a> {
+    pub(crate) fn new(table: &'a Table, ids: usize, skip_special_tokens: bool) -> Self {
+        // More than most ids need: what is not touched costs nothing.
+        let bytes = Vec::with_capacity(ids * 5 + TOGETHER.min(ids) * ENTRY);
+        Self { table, skip_special_tokens, bytes, end: 0, count: 0 }
+    }
+
+    /// Appends the bytes of some tokens.
+    ///
+    /// # Errors
+    /// The place, among all that came, of the first id that no token has.
+    pub fn push(&mut self, ids: &[u32]) -> Result<(), usize> {
+        let Self { table, skip_special_tokens, bytes, end, count } = self;
+        for ids in ids.chunks(TOGETHER) {
+            bytes.resize(*end + ids.len() * ENTRY, 0);
+            for (at, &id) in ids.iter().enumerate() {
+                let entry = table.entries.get(id as usize).copied().unwrap_or(0);
+                let length = length(entry);
+                if (1..LONG).contains(&length)
+                    && let Some(room) = bytes[*end..].first_chunk_mut()
+                {
+                    *room = entry.to_le_bytes();
+                    *end += usize::from(length);
+                    continue;
+                }
+                let other = table.other(id, entry).ok_or(*count + at)?;
+                if !(other.special && *skip_special_tokens) {
+                    bytes.truncate(*end);
+                    bytes.extend_from_slice(&table.bytes[other.start..other.end]);
+                    *end = bytes.len();
+                    bytes.resize(*end + (ids.len() - at) * ENTRY, 0);
+                }
+            }
+            *count += ids.len();
+        }
+        Ok(())
+    }
+
+    /// The bytes of all.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        self.bytes.truncate(self.end);
+        self.bytes
+    }
+}
 
 /// Turns bytes that arrive in any pieces into text that is certain: never half a character.
 ///
@@ -63,6 +195,40 @@ impl Utf8Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_long_special_and_far_tokens_are_decoded_and_the_first_unknown_id_is_named() {
+        let tokens: Vec<Vec<u8>> = (1..60).map(|length| vec![b'a' + length % 26; length.into()]).collect();
+        let id = |at: usize| if at % 7 == 3 { 4_000_000_000 + at as u32 } else { at as u32 * 3 };
+        let special = |at: usize| at % 5 == 1;
+        let columns = tokens.iter().enumerate().map(|(at, token)| (id(at), token.as_slice(), special(at)));
+        let table = Table::new(tokens.len(), columns);
+        assert!(table.entries.len() < 1000);
+        let mut seed = 5_u64;
+        for length in [0, 1, 2, 255, 256, 257, 3000] {
+            let chosen: Vec<usize> = (0..length)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (seed >> 33) as usize % tokens.len()
+                })
+                .collect();
+            let mut ids: Vec<u32> = chosen.iter().map(|&at| id(at)).collect();
+            for skip in [false, true] {
+                let kept = chosen.iter().filter(|&&at| !(skip && special(at)));
+                let expected: Vec<u8> = kept.flat_map(|&at| tokens[at].clone()).collect();
+                let mut decoder = Decoder::new(&table, ids.len(), skip);
+                let (first, rest) = ids.split_at(ids.len() / 3);
+                assert_eq!((decoder.push(first), decoder.push(rest)), (Ok(()), Ok(())));
+                assert_eq!(decoder.finish(), expected);
+            }
+            for unknown in [1, 999, u32::MAX] {
+                if let Some(last) = ids.last_mut() {
+                    *last = unknown;
+                    assert_eq!(Decoder::new(&table, 0, false).push(&ids), Err(length - 1));
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_cut_of_every_byte_sequence_equals_decoding_at_once() {

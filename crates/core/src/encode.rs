@@ -1,12 +1,13 @@
 //! Pieces -> ids: whole tokens from the vocabulary's table, what was merged lately from a thread's own, the rest merged.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::short::{self, Short};
 use crate::cache::tokens::{self, Found, Tokens};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::merge::{self, Scratch};
 use crate::segment::{Visit, shifted};
 use crate::split::added::AddedToken;
@@ -102,9 +103,14 @@ impl Model {
         Self { vocab, tokens, pool: Pool::default() }
     }
 
+    /// Bytes of memory of the table of tokens.
+    pub(crate) fn memory(&self) -> usize {
+        self.tokens.memory()
+    }
+
     /// An encoder for one call.
     pub(crate) fn encoder<'a, S: Sink>(&'a self, sink: &'a mut S) -> Encoder<'a, S> {
-        Encoder { model: self, workspace: Some(self.pool.take()), sink }
+        Encoder { model: self, workspace: Some(self.pool.take()), stop: None, sink }
     }
 }
 
@@ -113,6 +119,8 @@ pub(crate) struct Encoder<'a, S> {
     model: &'a Model,
     /// There until the encoder is dropped.
     workspace: Option<Box<Workspace>>,
+    /// Set by whoever no longer wants the ids.
+    pub(crate) stop: Option<&'a AtomicBool>,
     pub(crate) sink: &'a mut S,
 }
 
@@ -296,6 +304,9 @@ impl<S: Sink> Visit for Encoder<'_, S> {
                 filled?;
                 break;
             };
+            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(Error::new(Kind::Interrupted, "encoding was interrupted"));
+            }
             let mut ends = ends.as_slice();
             if inner.is_empty() && start + last as usize > range.end {
                 // The first that ends at the range's end or later is the last that starts in it.

@@ -1,9 +1,10 @@
 //! The core of bytepair: every loop that touches each byte of a text, and no Python.
 //!
 //! Data runs one way: [`segment`] takes a text through [`normalize`] and [`split`] to pieces, [`merge`] turns pieces into
-//! ids, [`decode`] turns ids back; [`pipeline`] alone composes them, and [`study`] with an algorithm that the caller
+//! ids, [`decode`] turns ids back; [`pipeline`] alone composes them, [`batch`] for several threads, and [`study`] with an algorithm that the caller
 //! chose. [`train`] makes the merges that a [`vocab`] is compiled from.
 
+pub mod batch;
 pub mod byte_alphabet;
 mod cache;
 pub mod columns;
@@ -24,6 +25,13 @@ pub mod vocab;
 pub use error::{Error, Kind, Result};
 pub use pipeline::Tokenizer;
 pub use vocab::Vocab;
+
+/// The memory, in bytes, in which a tokenizer keeps what a thread merged lately: as often as threads ever used it at the
+/// same time. Texts do not make it grow beyond that.
+#[must_use]
+pub const fn memory_per_thread() -> usize {
+    cache::MEMORY
+}
 
 #[cfg(test)]
 mod shared_by_threads {

@@ -42,20 +42,11 @@ pub fn fold<S: Send>(
         return vec![worker()];
     }
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(items)).map(|_| scope.spawn(worker)).collect();
-        let states = workers.into_iter().map(thread::ScopedJoinHandle::join);
-        states.map(|state| state.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        // The calling thread works as well.
+        let workers: Vec<_> = (1..threads.min(items)).map(|_| scope.spawn(worker)).collect();
+        let own = worker();
+        let others = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        let others = others.map(|state| state.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        std::iter::once(own).chain(others).collect()
     })
-}
-
-/// `work(0)`, `work(1)`, ... `work(items - 1)` on up to `threads` threads; results in order of the items.
-///
-/// ```
-/// assert_eq!(bytepair_core::parallel::map(4, 2, |i| i * i), [0, 1, 4, 9]);
-/// ```
-pub fn map<T: Send>(items: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let states = fold(items, threads, Vec::new, |done, item| done.push((item, work(item))));
-    let mut done: Vec<_> = states.into_iter().flatten().collect();
-    done.sort_unstable_by_key(|&(item, _)| item);
-    done.into_iter().map(|(_, result)| result).collect()
 }

@@ -1,18 +1,18 @@
-//! The stages composed: segments, merges; and ids back to bytes. Nothing else composes them.
+//! The stages composed: segments, merges; and ids back to bytes. Nothing else composes them, but [`crate::batch`] for
+//! several threads.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
-use crate::encode::{Count, Model, Sink};
+use crate::decode::{Decoder, Table};
+use crate::encode::{Encoder, Model, Sink};
 use crate::error::{Error, Kind, Result};
 use crate::normalize::Normalizer;
-use crate::parallel;
 use crate::segment::{Policy, Segmenter, Visit};
 use crate::split::Pattern;
 use crate::split::added::AddedToken;
 use crate::vocab::Vocab;
-
-/// A batch of fewer bytes than this is not worth a thread.
-const BYTES_FOR_THREADS: usize = 1 << 16;
 
 /// A stretch of input: text from anywhere, or a token that the caller vouches for.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,6 @@ impl<'a> Span<'a> {
         }
     }
 }
-
-/// One text of a batch: some spans.
-pub type Spans<'a> = Vec<Span<'a>>;
 
 /// Everything that a tokenizer is made of.
 pub struct Parts {
@@ -57,6 +54,8 @@ pub struct Tokenizer {
     added_by_content: HashMap<String, usize>,
     added_by_id: HashMap<u32, usize>,
     segmenter: Segmenter,
+    /// Made when something is decoded first.
+    table: OnceLock<Table>,
 }
 
 /// Keeps the text of each segment.
@@ -88,7 +87,7 @@ impl Tokenizer {
         }
         let added_by_content = added.iter().enumerate().map(|(at, token)| (token.content.clone(), at)).collect();
         let added_by_id = added.iter().enumerate().map(|(at, token)| (token.id, at)).collect();
-        Ok(Self { model: Model::new(vocab), added, added_by_content, added_by_id, segmenter })
+        Ok(Self { model: Model::new(vocab), added, added_by_content, added_by_id, segmenter, table: OnceLock::new() })
     }
 
     /// The vocabulary of the model, without added tokens.
@@ -100,6 +99,19 @@ impl Tokenizer {
     /// The stages before the model.
     pub(crate) fn segmenter(&self) -> &Segmenter {
         &self.segmenter
+    }
+
+    /// An encoder for one call, or for one worker of it.
+    pub(crate) fn encoder<'a, S: Sink>(&'a self, sink: &'a mut S, stop: Option<&'a AtomicBool>) -> Encoder<'a, S> {
+        let mut encoder = self.model.encoder(sink);
+        encoder.stop = stop;
+        encoder
+    }
+
+    /// The memory of the table of whole tokens, in bytes, which all threads share.
+    #[must_use]
+    pub fn table_memory(&self) -> usize {
+        self.model.memory()
     }
 
     /// The largest id plus one: the rows of an embedding.
@@ -158,11 +170,20 @@ impl Tokenizer {
     /// As [`Tokenizer::encode`], with the position in the joined text; `SpecialToken`, if a control span is no added
     /// token.
     pub fn encode_spans(&self, spans: &[Span], policy: Policy, sink: &mut impl Sink) -> Result<()> {
+        self.encode_spans_with(spans, policy, &mut self.model.encoder(sink))
+    }
+
+    pub(crate) fn encode_spans_with<S: Sink>(
+        &self,
+        spans: &[Span],
+        policy: Policy,
+        encoder: &mut Encoder<S>,
+    ) -> Result<()> {
         if let [Span::Text(text)] = *spans {
-            return self.encode(text, policy, sink);
+            return self.segmenter.walk(text, policy, encoder);
         }
         let mut joined = String::new();
-        let mut run = Run { start: 0, left: None, right: None };
+        let mut run = Stretch { start: 0, left: None, right: None };
         for span in spans {
             let content = match *span {
                 Span::Text(text) => {
@@ -175,16 +196,16 @@ impl Tokenizer {
                 Error::new(Kind::SpecialToken, format!("{content:?} is not an added token of this tokenizer"))
                     .remedy("pass it as plain text, or use one of tok.special_tokens")
             })?;
-            self.encode_run(&joined, Run { right: Some(token), ..run }, policy, sink)?;
-            sink.take(&[token.id]);
+            self.encode_run(&joined, Stretch { right: Some(token), ..run }, policy, encoder)?;
+            encoder.sink.take(&[token.id]);
             joined.push_str(content);
-            run = Run { start: joined.len(), left: Some(token), right: None };
+            run = Stretch { start: joined.len(), left: Some(token), right: None };
         }
-        self.encode_run(&joined, run, policy, sink)
+        self.encode_run(&joined, run, policy, encoder)
     }
 
     /// Encodes the end of `joined`, less the white space that the control tokens beside it take.
-    fn encode_run(&self, joined: &str, run: Run, policy: Policy, sink: &mut impl Sink) -> Result<()> {
+    fn encode_run<S: Sink>(&self, joined: &str, run: Stretch, policy: Policy, encoder: &mut Encoder<S>) -> Result<()> {
         let mut text = &joined[run.start..];
         if run.right.is_some_and(|token| token.lstrip) {
             text = text.trim_end();
@@ -194,41 +215,8 @@ impl Tokenizer {
             start += text.len() - text.trim_start().len();
             text = text.trim_start();
         }
-        self.encode(text, policy, sink)
-            .map_err(|error| Error { byte: error.byte.map(|byte| byte + start), ..error }.placed(joined))
-    }
-
-    /// The ids of a batch, one after another, and where each text's ids end.
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode_spans`], of the first text at fault, with its row.
-    pub fn encode_batch(&self, texts: &[Spans], policy: Policy, threads: usize) -> Result<(Vec<u32>, Vec<usize>)> {
-        let rows = self.batch::<Vec<u32>>(texts, policy, threads)?;
-        let mut ids = Vec::with_capacity(rows.iter().map(Vec::len).sum());
-        let ends = rows.iter().map(|row| {
-            ids.extend_from_slice(row);
-            ids.len()
-        });
-        let ends = ends.collect();
-        Ok((ids, ends))
-    }
-
-    /// The number of ids of each text of a batch.
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode_batch`].
-    pub fn count_batch(&self, texts: &[Spans], policy: Policy, threads: usize) -> Result<Vec<u64>> {
-        Ok(self.batch::<Count>(texts, policy, threads)?.into_iter().map(|count| count.0).collect())
-    }
-
-    fn batch<S: Sink + Default + Send>(&self, texts: &[Spans], policy: Policy, threads: usize) -> Result<Vec<S>> {
-        let bytes: usize = texts.iter().flatten().map(|span| span.text().len()).sum();
-        let threads = if bytes < BYTES_FOR_THREADS { 1 } else { threads };
-        let rows = parallel::map(texts.len(), threads, |row| {
-            let mut sink = S::default();
-            self.encode_spans(&texts[row], policy, &mut sink).map_err(|error| error.row(row)).map(|()| sink)
-        });
-        rows.into_iter().collect()
+        let walked = self.segmenter.walk(text, policy, encoder);
+        walked.map_err(|error| Error { byte: error.byte.map(|byte| byte + start), ..error }.placed(joined))
     }
 
     /// The text of each segment: the pieces that merges happen in, and the added tokens; as normalized.
@@ -246,14 +234,22 @@ impl Tokenizer {
     /// # Errors
     /// `InvalidId`, with the row, if an id is no token's.
     pub fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
-        for (row, &id) in ids.iter().enumerate() {
-            let token = self.token_bytes(id).ok_or_else(|| self.invalid_id(id).row(row))?;
-            if !(skip_special_tokens && self.is_special(id)) {
-                bytes.extend_from_slice(token);
-            }
-        }
-        Ok(bytes)
+        let mut decoder = self.decoder(ids.len(), skip_special_tokens);
+        decoder.push(ids).map_err(|row| self.invalid_id(ids[row]).row(row))?;
+        Ok(decoder.finish())
+    }
+
+    /// A decoder for about so many ids, which are given to it in any number of parts.
+    #[must_use]
+    pub fn decoder(&self, ids: usize, skip_special_tokens: bool) -> Decoder<'_> {
+        let table = self.table.get_or_init(|| {
+            let vocab = self.vocab();
+            let own =
+                vocab.ids().iter().map(|&id| (id, vocab.token_bytes(id).unwrap_or_default(), self.is_special(id)));
+            let added = self.added.iter().map(|token| (token.id, token.content.as_bytes(), token.special));
+            Table::new(vocab.len() + self.added.len(), own.chain(added))
+        });
+        Decoder::new(table, ids, skip_special_tokens)
     }
 
     /// The error that says that no token has this id.
@@ -266,7 +262,7 @@ impl Tokenizer {
 
 /// The text from `start` of what is joined so far, between two control tokens.
 #[derive(Clone, Copy)]
-struct Run<'a> {
+struct Stretch<'a> {
     start: usize,
     left: Option<&'a AddedToken>,
     right: Option<&'a AddedToken>,

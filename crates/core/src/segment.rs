@@ -62,6 +62,24 @@ pub trait Visit {
     }
 }
 
+/// A part of a text that one worker encodes; places are counted in the whole text.
+pub(crate) enum Part {
+    /// An added token, and where it ends.
+    Added { id: u32, end: usize },
+    /// The pieces of `stretch`, which lies between added tokens, that start in `range`.
+    Pieces { stretch: Range<usize>, range: Range<usize> },
+}
+
+impl Part {
+    /// Where it ends, if the scan of the part before ended where this one starts.
+    pub(crate) fn end(&self) -> usize {
+        match self {
+            Self::Added { end, .. } => *end,
+            Self::Pieces { range, .. } => range.end,
+        }
+    }
+}
+
 /// The matchers of one group of added tokens: which of them are looked for depends on the call.
 struct Group {
     all: Option<Matcher>,
@@ -189,13 +207,50 @@ impl Segmenter {
     /// the whole stretch's own. None where the stages do not let text be cut.
     #[must_use]
     pub fn boundary_near(&self, stretch: &str, near: usize, settle: usize) -> Option<usize> {
-        let (pattern, _) = self.cuttable()?;
-        let start = (near..=stretch.len()).find(|&at| stretch.is_char_boundary(at))?;
-        let mut pieces = pattern.pieces_from(stretch, start);
-        for _ in 0..settle {
-            pieces.next()?.ok()?;
+        settled(self.cuttable()?.0, stretch, near, settle)
+    }
+
+    /// A text in parts that several workers can encode, each of about `size` bytes or less, and each cut where a scan
+    /// from a guess settled; None where the stages do not let text be cut, or the policy does not admit a token in it.
+    pub(crate) fn parts(&self, text: &str, policy: Policy, size: usize, settle: usize) -> Option<Vec<Part>> {
+        if !self.normalizers.is_empty() || self.prefix_space {
+            return None;
         }
-        Some(pieces.at())
+        let pattern = self.patterns.first()?;
+        let mut parts = Vec::new();
+        let (outer, inner) = (self.original.matcher(policy), self.normalized.matcher(policy));
+        find(outer, text, 0..text.len(), policy, &mut parts, &mut |stretch, parts| {
+            find(inner, text, stretch, policy, parts, &mut |stretch, parts| {
+                let mut start = stretch.start;
+                while stretch.end - start > size * 2 {
+                    let Some(cut) = settled(pattern, &text[stretch.clone()], start + size - stretch.start, settle)
+                    else {
+                        break;
+                    };
+                    parts.push(Part::Pieces { stretch: stretch.clone(), range: start..stretch.start + cut });
+                    start = stretch.start + cut;
+                }
+                parts.push(Part::Pieces { range: start..stretch.end, stretch });
+                Some(())
+            })
+        })?;
+        Some(parts)
+    }
+
+    /// Sends a part of a text to `visitor`; returns where its last piece ends.
+    ///
+    /// # Errors
+    /// What `visitor` returns, and `Pattern`, where a pattern gives up.
+    pub(crate) fn walk_piece_range(
+        &self,
+        text: &str,
+        stretch: &Range<usize>,
+        range: &Range<usize>,
+        visitor: &mut impl Visit,
+    ) -> Result<usize> {
+        let Some((pattern, inner)) = self.patterns.split_first() else { return Ok(stretch.start) };
+        let within = range.start - stretch.start..range.end - stretch.start;
+        visitor.pieces(&text[stretch.clone()], pattern, inner, within).map(|end| end + stretch.start)
     }
 
     /// The patterns, if nothing but them stands between a stretch and its pieces.
@@ -246,6 +301,40 @@ fn walk_added<V: Visit>(
         }
     }
     between(at, text.len(), visitor)
+}
+
+/// As [`Segmenter::boundary_near`], for one pattern.
+fn settled(pattern: &Pattern, stretch: &str, near: usize, settle: usize) -> Option<usize> {
+    let start = (near..=stretch.len()).find(|&at| stretch.is_char_boundary(at))?;
+    let mut pieces = pattern.pieces_from(stretch, start);
+    for _ in 0..settle {
+        pieces.next()?.ok()?;
+    }
+    Some(pieces.at())
+}
+
+/// Appends the added tokens that `matcher` finds in a range of a text to `parts`, and has `between` append what lies
+/// between them; None if the policy does not admit one of them.
+fn find(
+    matcher: Option<&Matcher>,
+    text: &str,
+    range: Range<usize>,
+    policy: Policy,
+    parts: &mut Vec<Part>,
+    between: &mut impl FnMut(Range<usize>, &mut Vec<Part>) -> Option<()>,
+) -> Option<()> {
+    let mut at = range.start;
+    for found in matcher.iter().flat_map(|matcher| matcher.find(&text[range.clone()]).map(|found| (*matcher, found))) {
+        let (matcher, Found { start, end, token }) = found;
+        let token = matcher.token(token);
+        admit(token, policy).ok()?;
+        if at < range.start + start {
+            between(at..range.start + start, parts)?;
+        }
+        parts.push(Part::Added { id: token.id, end: range.start + end });
+        at = range.start + end;
+    }
+    if at < range.end { between(at..range.end, parts) } else { Some(()) }
 }
 
 fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {

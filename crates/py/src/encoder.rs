@@ -120,7 +120,7 @@ impl Encoder {
         errors: &str,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         crate::tokenizer::import_numpy(py)?;
-        Ok(PyArray1::from_vec(py, self.run(py, text, special, added, errors)?))
+        Ok(crate::tokenizer::array(py, self.run(py, text, special, added, errors)?))
     }
 
     /// The number of ids of a text; options and errors as `encode`.

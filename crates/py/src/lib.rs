@@ -10,6 +10,7 @@
 mod columns;
 mod encoder;
 mod errors;
+mod ints;
 mod stream;
 mod text;
 mod tokenizer;
@@ -47,6 +48,13 @@ mod _core {
     fn matches_nothing(py: Python<'_>, pattern: &str) -> PyResult<bool> {
         let pattern = bytepair_core::split::Pattern::new(pattern);
         pattern.and_then(|pattern| pattern.matches_nothing()).map_err(|error| crate::errors::raise(py, error))
+    }
+
+    /// The memory, in bytes, in which a tokenizer keeps what a thread merged lately: once for each thread that ever used
+    /// it at the same time as others.
+    #[pyfunction]
+    fn memory_per_thread() -> usize {
+        bytepair_core::memory_per_thread()
     }
 
     /// The split patterns in use, by name.

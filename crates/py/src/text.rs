@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use bytepair_core::pipeline::{Span, Spans};
+use bytepair_core::batch::Batch;
+use bytepair_core::pipeline::Span;
 use bytepair_core::segment::{Policy, Treat};
 use bytepair_core::{Error, Kind, Tokenizer};
 use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError, PyValueError};
@@ -111,36 +112,93 @@ fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
     }
 }
 
-/// A text of a call, kept alive while it is used.
-pub(crate) enum Text<'py> {
-    One(Bound<'py, PyAny>),
-    Parts(Vec<Bound<'py, PyAny>>),
+/// The texts of a call, kept alive while they are used.
+#[derive(Default)]
+pub(crate) struct Texts<'py> {
+    parts: Vec<Bound<'py, PyAny>>,
+    /// Where each text's parts end; none while each has one.
+    ends: Option<Vec<usize>>,
 }
 
-impl<'py> Text<'py> {
-    pub(crate) fn new(text: Bound<'py, PyAny>) -> PyResult<Self> {
-        if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
-            return Ok(Self::Parts(text.try_iter()?.collect::<PyResult<_>>()?));
-        }
-        Ok(Self::One(text))
+impl<'py> Texts<'py> {
+    pub(crate) fn one(text: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let mut texts = Self::default();
+        texts.push(text.clone())?;
+        Ok(texts)
     }
 
-    /// The UTF-8 of each part, and whether it is a control token.
-    pub(crate) fn parts(&self, on_invalid: OnInvalid) -> PyResult<Vec<(bool, Cow<'_, str>)>> {
-        let part = |part| match Bound::cast::<Control>(part) {
-            Ok(control) => Ok((true, Cow::Borrowed(control.get().token.as_str()))),
-            Err(_) => Ok((false, utf8(part, on_invalid)?)),
+    pub(crate) fn many(texts: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let mut all = Self::default();
+        // A copy of a list, which nothing changes, is faster to go through than the list.
+        if let Ok(list) = texts.cast_exact::<PyList>() {
+            let texts = list.to_tuple();
+            all.parts.reserve(texts.len());
+            texts.as_slice().iter().try_for_each(|text| all.push(text.clone()))?;
+        } else {
+            texts.try_iter()?.try_for_each(|text| all.push(text?))?;
+        }
+        Ok(all)
+    }
+
+    fn push(&mut self, text: Bound<'py, PyAny>) -> PyResult<()> {
+        let parts = if let Ok(list) = text.cast::<PyList>() {
+            list.to_tuple()
+        } else if let Ok(parts) = text.cast::<PyTuple>() {
+            parts.clone()
+        } else {
+            self.parts.push(text);
+            if let Some(ends) = &mut self.ends {
+                ends.push(self.parts.len());
+            }
+            return Ok(());
         };
-        match self {
-            Self::One(text) => Ok(vec![part(text)?]),
-            Self::Parts(parts) => parts.iter().map(part).collect(),
+        // Until now each text had one part.
+        let ends = self.ends.get_or_insert_with(|| (1..=self.parts.len()).collect());
+        for part in parts.try_iter()? {
+            self.parts.push(part?);
+        }
+        ends.push(self.parts.len());
+        Ok(())
+    }
+
+    /// The UTF-8 of each part; an error comes with its row.
+    pub(crate) fn utf8(&self, on_invalid: OnInvalid) -> Result<Vec<Part<'_>>, (usize, PyErr)> {
+        let parts = self.parts.iter().enumerate().map(|(number, part)| {
+            if part.is_instance_of::<PyString>() {
+                return utf8(part, on_invalid).map(Part::Text).map_err(|error| (number, error));
+            }
+            match part.cast::<Control>() {
+                Ok(control) => Ok(Part::Control(&control.get().token)),
+                Err(_) => utf8(part, on_invalid).map(Part::Text).map_err(|error| (number, error)),
+            }
+        });
+        let row = |part| self.ends.as_ref().map_or(part, |ends| ends.partition_point(|&end| end <= part));
+        parts.collect::<Result<_, _>>().map_err(|(part, error)| (row(part), error))
+    }
+
+    /// The texts as the core takes them.
+    pub(crate) fn batch<'a>(&self, parts: &'a [Part<'_>]) -> Batch<'a> {
+        let spans = parts.iter().map(Part::span).collect();
+        match &self.ends {
+            None => Batch::of_single(spans),
+            Some(ends) => Batch::of_many(spans, ends.clone()),
         }
     }
 }
 
-/// Parts as the core's spans.
-pub(crate) fn spans<'a>(parts: &'a [(bool, Cow<'_, str>)]) -> Spans<'a> {
-    parts.iter().map(|(control, text)| if *control { Span::Control(text) } else { Span::Text(text) }).collect()
+/// A part of a text.
+pub(crate) enum Part<'a> {
+    Text(Cow<'a, str>),
+    Control(&'a str),
+}
+
+impl Part<'_> {
+    pub(crate) fn span(&self) -> Span<'_> {
+        match self {
+            Self::Text(text) => Span::Text(text),
+            Self::Control(token) => Span::Control(token),
+        }
+    }
 }
 
 /// What a call says of special tokens and of the other added ones.

@@ -1,28 +1,40 @@
 //! The tokenizer as a Python class. Long because its docstrings and signatures are Python's; no method does more than
 //! convert, call and map errors.
 
-use bytepair_core::encode::{Count, Sink};
+use bytepair_core::batch::{Batch, Gather, Run};
+use bytepair_core::decode::TOGETHER;
+use bytepair_core::encode::Count;
 use bytepair_core::merge::canonical_merges as canonical;
 use bytepair_core::normalize::Normalizer;
-use bytepair_core::pipeline::{Parts, Spans};
+use bytepair_core::pipeline::{Parts, Span};
+use bytepair_core::segment::Policy;
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::vocab::Semantics;
 use bytepair_core::{Error, Kind, Tokenizer, Vocab, parallel};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
 
 use crate::columns::Columns;
 use crate::encoder::Encoder;
 use crate::errors::{in_row, raise};
+use crate::ints::Ints;
 use crate::stream::StreamDecoder;
-use crate::text::{OnInvalid, Said, Text, spans};
+use crate::text::{OnInvalid, Part, Said, Texts};
+use crate::watch::stoppable;
 
 /// Texts of fewer bytes are encoded without letting other Python threads run, which would cost more than it gives.
 const BYTES_TO_DETACH: usize = 4096;
+
+/// While more bytes are encoded, Ctrl-C is listened to.
+const BYTES_TO_WATCH: usize = 10_000_000;
+
+/// Arrays of fewer elements are copied into memory of numpy's own; larger ones are handed over as they are.
+const ELEMENTS_TO_HAND_OVER: usize = 4096;
 
 /// Content, id, special, single_word, lstrip, rstrip, normalized.
 type AddedRow = (String, u32, bool, bool, bool, bool, bool);
@@ -46,55 +58,96 @@ pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: 
 #[pyclass(subclass, frozen, module = "bytepair._core")]
 pub(crate) struct CoreTokenizer {
     pub(crate) inner: Tokenizer,
+    ints: Ints,
 }
 
-impl CoreTokenizer {
-    fn encode_one<S: Sink + Default + Send>(
-        &self,
-        py: Python<'_>,
-        text: Bound<'_, PyAny>,
-        special: Option<&Bound<'_, PyAny>>,
-        added: &str,
-        errors: &str,
-    ) -> PyResult<S> {
-        let said = Said::new(&self.inner, special, added)?;
-        let text = Text::new(text)?;
-        let parts = text.parts(OnInvalid::parse(errors)?)?;
-        let spans = spans(&parts);
-        let run = || {
-            let mut sink = S::default();
-            self.inner.encode_spans(&spans, said.policy(), &mut sink).map(|()| sink)
-        };
-        let bytes: usize = spans.iter().map(|span| span.text().len()).sum();
-        let result = if bytes < BYTES_TO_DETACH { run() } else { py.detach(run) };
-        result.map_err(|error| raise(py, error))
+/// Runs what encodes so many bytes in the way that suits their number.
+fn run<T: Send>(
+    py: Python<'_>,
+    bytes: usize,
+    threads: Option<usize>,
+    job: impl FnOnce(Run<'_>) -> bytepair_core::Result<T> + Send,
+) -> PyResult<T> {
+    if bytes >= BYTES_TO_WATCH {
+        return stoppable(py, |stop| job(Run { threads, stop: Some(stop) }));
     }
+    let run = Run { threads, stop: None };
+    let result = if bytes < BYTES_TO_DETACH { job(run) } else { py.detach(|| job(run)) };
+    result.map_err(|error| raise(py, error))
 }
 
-/// Hands the texts of a batch and the number of threads to `run`.
+/// Hands the texts of a batch to `job`.
 fn with_batch<T: Send>(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,
     errors: &str,
     threads: Option<usize>,
-    run: impl Fn(&[Spans<'_>], usize) -> bytepair_core::Result<T> + Send + Sync,
+    job: impl FnOnce(&Batch<'_>, Run<'_>) -> bytepair_core::Result<T> + Send,
 ) -> PyResult<T> {
-    let threads = check_threads(threads)?;
+    check_threads(threads)?;
     if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err("a batch is a sequence of texts, not one text; call encode or count"));
     }
     let on_invalid = OnInvalid::parse(errors)?;
-    let texts = texts.try_iter()?.map(|text| Text::new(text?)).collect::<PyResult<Vec<_>>>()?;
-    let rows =
-        texts.iter().enumerate().map(|(row, text)| text.parts(on_invalid).map_err(|error| in_row(py, error, row)));
-    let rows = rows.collect::<PyResult<Vec<_>>>()?;
-    let batch: Vec<_> = rows.iter().map(|parts| spans(parts)).collect();
-    py.detach(|| run(&batch, threads)).map_err(|error| raise(py, error))
+    let texts = Texts::many(texts)?;
+    let parts = texts.utf8(on_invalid).map_err(|(row, error)| in_row(py, error, row))?;
+    let batch = texts.batch(&parts);
+    let bytes = parts.iter().map(|part| part.span().text().len()).sum();
+    run(py, bytes, threads, |run| job(&batch, run))
+}
+
+impl CoreTokenizer {
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    fn encode_one<S: Gather>(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+        errors: &str,
+        threads: Option<usize>,
+    ) -> PyResult<S> {
+        let said = Said::new(&self.inner, special, added)?;
+        let on_invalid = OnInvalid::parse(errors)?;
+        if threads.is_some() {
+            check_threads(threads)?;
+        }
+        if let Ok(text) = text.cast::<PyString>()
+            && let Ok(text) = text.to_str()
+        {
+            return self.encode_spans(py, &[Span::Text(text)], said.policy(), threads);
+        }
+        let texts = Texts::one(text)?;
+        let parts = texts.utf8(on_invalid).map_err(|(_, error)| error)?;
+        let spans: Vec<_> = parts.iter().map(Part::span).collect();
+        self.encode_spans(py, &spans, said.policy(), threads)
+    }
+
+    fn encode_spans<S: Gather>(
+        &self,
+        py: Python<'_>,
+        spans: &[Span<'_>],
+        policy: Policy<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<S> {
+        let bytes = spans.iter().map(|span| span.text().len()).sum();
+        run(py, bytes, threads, |run| self.inner.encode_whole(spans, policy, run))
+    }
+}
+
+/// An array of these elements, without copying many of them.
+pub(crate) fn array<T: Element + Copy>(py: Python<'_>, mut elements: Vec<T>) -> Bound<'_, PyArray1<T>> {
+    if elements.len() < ELEMENTS_TO_HAND_OVER {
+        return PyArray1::from_slice(py, &elements);
+    }
+    elements.shrink_to_fit();
+    PyArray1::from_vec(py, elements)
 }
 
 /// Imports numpy by Python's own means, so that a failure is an exception: the bindings would panic.
 pub(crate) fn import_numpy(py: Python<'_>) -> PyResult<()> {
-    py.import("numpy").map(|_| ())
+    static THERE: PyOnceLock<()> = PyOnceLock::new();
+    THERE.get_or_try_init(py, || py.import("numpy").map(|_| ())).copied()
 }
 
 /// The number of threads for a call.
@@ -136,7 +189,10 @@ impl CoreTokenizer {
             prefix_space,
             patterns: patterns.into_iter().map(pattern).collect::<PyResult<_>>()?,
         };
-        Ok(Self { inner: Tokenizer::new(parts).map_err(|error| raise(py, error))? })
+        let inner = Tokenizer::new(parts).map_err(|error| raise(py, error))?;
+        // One huge id costs no memory.
+        let bound = usize::try_from(inner.vocab_size()).unwrap_or(usize::MAX).min(inner.token_count() * 2 + 65_536);
+        Ok(Self { inner, ints: Ints::below(bound) })
     }
 
     /// The ids of a text.
@@ -147,16 +203,19 @@ impl CoreTokenizer {
     ///         text, ``"allow"`` let text become them, or a set of those that may, the others being errors.
     ///     added: What becomes of added tokens that are not special: ``"match"``, ``"text"`` or ``"raise"``.
     ///     errors: For lone surrogates and bytes that are not UTF-8: ``"strict"`` raises, ``"replace"`` encodes U+FFFD.
+    ///     threads: Up to how many threads for one text; None for one thread up to a megabyte, and all cores for more.
+    ///         A long text is cut where the split pattern cuts it anyway: threads never change an id or an error.
     ///
     /// Returns:
-    ///     A list of ints.
+    ///     A list of ints, one object for each id: a second list of the same ids takes eight bytes an id.
     ///
     /// Raises:
     ///     SpecialTokenError: The text holds a token that the call does not allow.
     ///     EncodeError: The text is not Unicode, or a byte of it has no token.
     ///     PatternError: The split pattern ran out of its step budget (never with a named pattern).
     ///
-    /// Time is linear in the text, n log n in its longest piece.
+    /// Time is linear in the text, n log n in its longest piece. Other Python threads run while more than a few thousand
+    /// bytes are encoded; from ten million bytes on, Ctrl-C is heard as well, but within a piece.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -166,19 +225,21 @@ impl CoreTokenizer {
     ///     >>> tok.encode("low<|end|>", special="allow")
     ///     [257, 259]
     #[pyo3(
-        signature = (text, *, special=None, added="match", errors="strict"),
-        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+        signature = (text, *, special=None, added="match", errors="strict", threads=None),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict', threads=None)"
     )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        text: Bound<'py, PyAny>,
+        text: &Bound<'py, PyAny>,
         special: Option<&Bound<'py, PyAny>>,
         added: &str,
         errors: &str,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<u32> = self.encode_one(py, text, special, added, errors)?;
-        PyList::new(py, ids)
+        let ids: Vec<u32> = self.encode_one(py, text, special, added, errors, threads)?;
+        self.ints.list(py, &ids)
     }
 
     /// The ids of a text as a numpy array of uint32 that owns its memory; options and errors as `encode`.
@@ -188,40 +249,45 @@ impl CoreTokenizer {
     ///     >>> bp.train({"low": 5}, vocab_size=258).encode_array("low low")
     ///     array([257,  32, 257], dtype=uint32)
     #[pyo3(
-        signature = (text, *, special=None, added="match", errors="strict"),
-        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+        signature = (text, *, special=None, added="match", errors="strict", threads=None),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict', threads=None)"
     )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
-        text: Bound<'py, PyAny>,
+        text: &Bound<'py, PyAny>,
         special: Option<&Bound<'py, PyAny>>,
         added: &str,
         errors: &str,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         import_numpy(py)?;
-        Ok(PyArray1::from_vec(py, self.encode_one(py, text, special, added, errors)?))
+        Ok(array(py, self.encode_one(py, text, special, added, errors, threads)?))
     }
 
     /// The number of ids of a text; options and errors as `encode`.
     ///
     /// Example:
     ///     >>> import bytepair as bp
-    ///     >>> bp.train({"low": 5}, vocab_size=258).count("low low")
-    ///     3
+    ///     >>> tok = bp.train({"low": 5}, vocab_size=258)
+    ///     >>> tok.count("low low"), tok.count("low " * 1_000_000, threads=2)
+    ///     (3, 2000000)
     #[pyo3(
-        signature = (text, *, special=None, added="match", errors="strict"),
-        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+        signature = (text, *, special=None, added="match", errors="strict", threads=None),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict', threads=None)"
     )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
     fn count<'py>(
         &self,
         py: Python<'py>,
-        text: Bound<'py, PyAny>,
+        text: &Bound<'py, PyAny>,
         special: Option<&Bound<'py, PyAny>>,
         added: &str,
         errors: &str,
+        threads: Option<usize>,
     ) -> PyResult<u64> {
-        Ok(self.encode_one::<Count>(py, text, special, added, errors)?.0)
+        Ok(self.encode_one::<Count>(py, text, special, added, errors, threads)?.0)
     }
 
     /// The ids of each text of a batch, on several threads; options and errors as `encode`, errors with their row.
@@ -249,13 +315,9 @@ impl CoreTokenizer {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
-        let rows = PyList::empty(py);
         let mut start = 0;
-        for end in ends {
-            rows.append(PyList::new(py, &ids[start..end])?)?;
-            start = end;
-        }
-        Ok(rows)
+        let rows = ends.into_iter().map(|end| self.ints.list(py, &ids[std::mem::replace(&mut start, end)..end]));
+        PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The ids of a batch in one uint32 array, and the int64 array of where each row starts and the last one ends.
@@ -276,7 +338,7 @@ impl CoreTokenizer {
         import_numpy(py)?;
         let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
         let offsets = std::iter::once(0).chain(ends).map(usize::cast_signed).map(|end| end as i64).collect();
-        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
+        Ok((array(py, ids), array(py, offsets)))
     }
 
     /// The number of ids of each text of a batch; options and errors as `encode_batch`.
@@ -300,7 +362,7 @@ impl CoreTokenizer {
         threads: Option<usize>,
     ) -> PyResult<Vec<u64>> {
         let said = Said::new(&self.inner, special, added)?;
-        with_batch(py, texts, errors, threads, |batch, threads| self.inner.count_batch(batch, said.policy(), threads))
+        with_batch(py, texts, errors, threads, |batch, run| self.inner.count_batch(batch, said.policy(), run))
     }
 
     /// The pieces of a text, in which merges happen, with added tokens as pieces of their own; options as `encode`.
@@ -352,11 +414,25 @@ impl CoreTokenizer {
         errors: &str,
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = self.bytes_of(py, ids, skip_special_tokens)?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Ok(PyString::new(py, text).into_any()),
-            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
-        }
+        self.text_of(py, ids, errors, skip_special_tokens)
+    }
+
+    /// The text of each row of ids; options and errors as `decode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).decode_batch([[257], []])
+    ///     ['low', '']
+    #[pyo3(signature = (rows, errors="replace", *, skip_special_tokens=false))]
+    fn decode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let texts = rows.try_iter()?.map(|ids| self.text_of(py, &ids?, errors, skip_special_tokens));
+        PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The bytes of some ids, joined; arguments and errors as `decode`.
@@ -460,34 +536,82 @@ impl CoreTokenizer {
         threads: Option<usize>,
     ) -> PyResult<(Vec<u32>, Vec<usize>)> {
         let said = Said::new(&self.inner, special, added)?;
-        with_batch(py, texts, errors, threads, |batch, threads| self.inner.encode_batch(batch, said.policy(), threads))
+        with_batch(py, texts, errors, threads, |batch, run| self.inner.encode_batch(batch, said.policy(), run))
+    }
+
+    fn text_of<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = self.bytes_of(py, ids, skip_special_tokens)?;
+        match PyString::from_bytes(py, &bytes) {
+            Ok(text) => Ok(text.into_any()),
+            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
+        }
     }
 
     fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
+        // A tuple never changes, so that its items can be read where they are.
+        let tuple = match ids.cast_exact::<PyList>() {
+            Ok(list) => Some(list.to_tuple()),
+            Err(_) => ids.cast_exact::<PyTuple>().ok().cloned(),
+        };
+        if let Some(tuple) = tuple {
+            return match self.bytes_of_ints(&tuple, skip_special_tokens) {
+                Some(bytes) => Ok(bytes),
+                None => self.bytes_of_any(py, &tuple, skip_special_tokens),
+            };
+        }
         let decode = |ids: &[u32]| {
             let run = || self.inner.decode(ids, skip_special_tokens);
             let result = if ids.len() < BYTES_TO_DETACH { run() } else { py.detach(run) };
             result.map_err(|error| raise(py, error))
         };
         // An array is borrowed as it is. Only what looks like one is asked, because asking imports numpy.
-        if ids.hasattr("dtype")?
-            && import_numpy(py).is_ok()
-            && let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>()
-            && let Ok(ids) = array.as_slice()
-        {
-            return decode(ids);
+        if ids.hasattr("dtype")? && import_numpy(py).is_ok() {
+            if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
+                return match array.as_slice() {
+                    Ok(ids) => decode(ids),
+                    Err(_) => decode(&array.as_array().to_vec()),
+                };
+            }
+            if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, i64>>()
+                && let Ok(ids) = array.as_array().iter().map(|&id| u32::try_from(id)).collect::<Result<Vec<_>, _>>()
+            {
+                return decode(&ids);
+            }
         }
+        self.bytes_of_any(py, ids, skip_special_tokens)
+    }
+
+    /// The bytes of ids that are ints; None if one of them is not, or is no token's.
+    fn bytes_of_ints(&self, ids: &Bound<'_, PyTuple>, skip_special_tokens: bool) -> Option<Vec<u8>> {
+        let mut decoder = self.inner.decoder(ids.len(), skip_special_tokens);
+        let mut numbers = [0_u32; TOGETHER];
+        for ids in ids.as_slice().chunks(TOGETHER) {
+            for (number, id) in numbers.iter_mut().zip(ids) {
+                *number = id.cast::<PyInt>().ok()?.extract().ok()?;
+            }
+            decoder.push(&numbers[..ids.len()]).ok()?;
+        }
+        Some(decoder.finish())
+    }
+
+    /// The bytes of whatever gives ids, one after another.
+    fn bytes_of_any(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
         // A length is a claim until that many ids have come, each of which is looked at before the next.
-        let mut numbers: Vec<u32> = Vec::with_capacity(ids.len().unwrap_or(0).min(BYTES_TO_DETACH));
+        let mut decoder = self.inner.decoder(ids.len().unwrap_or(0).min(BYTES_TO_DETACH), skip_special_tokens);
         for (row, id) in ids.try_iter()?.enumerate() {
             let id = id?;
             let invalid = || raise(py, self.inner.invalid_id(&id).row(row));
             let number = id
                 .extract()
                 .map_err(|error: PyErr| if error.is_instance_of::<PyTypeError>(py) { error } else { invalid() })?;
-            self.inner.token_bytes(number).ok_or_else(invalid)?;
-            numbers.push(number);
+            decoder.push(&[number]).map_err(|_| invalid())?;
         }
-        decode(&numbers)
+        Ok(decoder.finish())
     }
 }

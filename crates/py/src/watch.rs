@@ -1,6 +1,6 @@
 //! Long work on a thread of its own, while this one watches for Ctrl-C and tells how far it is.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -29,13 +29,32 @@ pub(crate) fn watched<T: Send>(
             None => Ok(()),
         }
     };
+    let result = beside(py, tick, &progress.stop, || job(&progress))?;
+    tick(py)?;
+    Ok(result)
+}
+
+/// Runs `job` with the interpreter released; on Ctrl-C sets the flag that it is given, and waits until it ends.
+pub(crate) fn stoppable<T: Send>(py: Python<'_>, job: impl FnOnce(&AtomicBool) -> Result<T> + Send) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
+    #[allow(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, this of any")]
+    let tick = |py: Python<'_>| py.check_signals();
+    beside(py, tick, &stop, || job(&stop))
+}
+
+/// Runs `job` on a thread of its own and calls `tick` now and then; what that raises sets `stop`.
+fn beside<T: Send>(
+    py: Python<'_>,
+    tick: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync,
+    stop: &AtomicBool,
+    job: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
     let outcome = py.detach(|| {
         thread::scope(|scope| {
             let (send, receive) = mpsc::channel();
-            let progress = &progress;
             let worker = scope.spawn(move || {
                 // The receiver is there until this thread has ended.
-                let _ = send.send(job(progress));
+                let _ = send.send(job());
             });
             loop {
                 match receive.recv_timeout(TICK) {
@@ -46,14 +65,12 @@ pub(crate) fn watched<T: Send>(
                         Ok(()) => return Ok(Err(Error::new(Kind::Interrupted, "the work ended without a result"))),
                     },
                 }
-                if let Err(error) = Python::attach(tick) {
-                    progress.stop.store(true, Ordering::Relaxed);
+                if let Err(error) = Python::attach(&tick) {
+                    stop.store(true, Ordering::Relaxed);
                     return Err(error);
                 }
             }
         })
     })?;
-    let result = outcome.map_err(|error| raise(py, error))?;
-    tick(py)?;
-    Ok(result)
+    outcome.map_err(|error| raise(py, error))
 }

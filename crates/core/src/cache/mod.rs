@@ -6,7 +6,7 @@ pub(crate) mod short;
 pub(crate) mod tokens;
 
 /// The memory that the pieces of one thread take at most, in bytes.
-pub const MEMORY: usize = recent::MEMORY + short::MEMORY;
+pub(crate) const MEMORY: usize = recent::MEMORY + short::MEMORY;
 
 /// Mixes two numbers into one whose high bits depend on all bits of both: their product folded, as in wyhash.
 #[inline(always)]

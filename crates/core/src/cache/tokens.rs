@@ -175,7 +175,11 @@ pub(super) fn short_key(text: &[u8], start: usize, length: usize) -> Key {
     let length = length.min(SHORT + 1);
     let words = match text[start..].first_chunk() {
         Some(bytes) => u128::from_le_bytes(*bytes),
-        None => padded(&text[start..start + length])[0],
+        // Near the end of the text its last bytes are read, and those before the piece shifted out.
+        None => match text.last_chunk::<16>() {
+            Some(bytes) => u128::from_le_bytes(*bytes) >> (8 * (start + 16 - text.len())),
+            None => padded(&text[start..start + length])[0],
+        },
     };
     let [low, high, tag] = SHORT_MASKS[length];
     Key(words as u64 & low, (words >> 64) as u64 & high | tag)

@@ -1,0 +1,130 @@
+"""One call on several threads: the same ids and errors, Ctrl-C, and bounded memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+import bytepair as bp
+from tests.conftest import HOSTILE
+
+STREAM_MB = int(os.environ.get("BYTEPAIR_STREAM_MB", "50"))
+"""How much text `test_pieces_that_never_repeat_do_not_grow_memory` encodes; with 2000 it takes minutes."""
+
+
+def outcome(call: object, *args: object, **options: object) -> object:
+    """What a call gives, or all that its error says."""
+    assert callable(call)
+    try:
+        return call(*args, **options)
+    except bp.BytepairError as error:
+        return type(error), str(error), error.__dict__
+
+
+@pytest.mark.parametrize("split", ["o200k", "gpt2", "none", r"\w+|(?<=b)c"])
+def test_threads_change_neither_ids_nor_errors_of_a_long_text(sources: list[str], split: str) -> None:
+    random = Random(5)
+    added = [bp.AddedToken("<n>", 700, normalized=True), bp.AddedToken("<m>", 701, lstrip=True, rstrip=True)]
+    spec = bp.train(iter(sources[:2]), 600, split=split, special_tokens=["<|end|>"]).spec
+    tok = bp.Tokenizer(dataclasses.replace(spec, added_tokens=(*spec.added_tokens, *added)))
+    words = [*HOSTILE, *sources[2].split(" ")[:500]]
+    for case in range(6):
+        parts = random.choices(words, k=30_000)
+        if case % 2:
+            parts.insert(random.randrange(len(parts)), "<m>" if case == 1 else "  <m>\n<n> ")
+        if case > 2:
+            parts.insert(random.randrange(len(parts)), "<|end|>")
+        text = " ".join(parts)
+        assert len(text.encode()) > 300_000  # Enough to be cut.
+        batch = [text, *parts[:200], text[:1000], text]
+        for options in ({}, {"special": "allow"}, {"special": "text", "added": "text"}, {"added": "raise"}):
+            expected = outcome(tok.encode, text, threads=1, **options)
+            rows = outcome(tok.encode_batch, batch, threads=1, **options)
+            for threads in (2, 7, None):
+                assert outcome(tok.encode, text, threads=threads, **options) == expected
+                assert outcome(tok.encode_batch, batch, threads=threads, **options) == rows
+                if isinstance(expected, list):
+                    assert tok.encode_array(text, threads=threads, **options).tolist() == expected
+                    assert tok.count(text, threads=threads, **options) == len(expected)
+
+
+def test_no_thread_is_no_thread(tok: bp.Tokenizer) -> None:
+    for call in (tok.encode, tok.encode_array, tok.count):
+        with pytest.raises(ValueError, match="threads=0"):
+            call("low", threads=0)
+
+
+def run(code: str, *args: str, timeout: int = 120) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *args]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on Unix")
+@pytest.mark.parametrize(
+    "call", ["encode", "encode_array", "count", "encode_batch", "count_batch", "encode_batch_array"]
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_control_c_ends_a_long_call(call: str, threads: int) -> None:
+    code = """
+import os, signal, sys, threading, time
+import bytepair as bp
+tok = bp.train({"low": 5, "lower": 3}, vocab_size=260, split="gpt2")
+text = "slower lowest " * 6_000_000
+text = [text, text] if "batch" in sys.argv[1] else text
+timer = threading.Timer(0.03, os.kill, (os.getpid(), signal.SIGINT))
+try:
+    timer.start()
+    getattr(tok, sys.argv[1])(text, threads=int(sys.argv[2]))
+    print("ended by itself")
+except KeyboardInterrupt:
+    print("interrupted", tok.encode("lower"), tok.count_batch(["low"] * 100_000)[-1])
+"""
+    done = run(code, call, str(threads))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "interrupted [259] 1\n"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_pieces_that_never_repeat_do_not_grow_memory(threads: int) -> None:
+    code = """
+import sys
+from random import Random
+import bytepair as bp
+from bytepair._core import memory_per_thread
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+def block():
+    # Words of 13 letters, none of which comes twice.
+    letters = random.randbytes(910_000).translate(table)
+    return b" ".join([letters[at:at + 13] for at in range(0, len(letters), 13)])
+
+table = bytes(97 + byte % 26 for byte in range(256))
+random = Random(3)
+threads, total = int(sys.argv[1]), int(sys.argv[2]) * 1_000_000
+tok = bp.train({"lower": 5, "slow": 3}, vocab_size=262, split="gpt2")
+for _ in range(2):
+    text = block()
+    small = tok.count("low " * 250_000, threads=threads)
+before, done, most = resident(), 0, 0
+while done < total:
+    text = None
+    text = block()
+    tok.count(text, threads=threads)
+    done += len(text)
+    most = max(most, resident())
+print(most - before, memory_per_thread() * threads)
+"""
+    done = run(code, str(threads), str(STREAM_MB), timeout=60 + STREAM_MB)
+    assert done.returncode == 0, done.stderr
+    grown, stated = map(int, done.stdout.split())
+    # What is measured is the whole process, whose allocators keep a few megabytes of their own.
+    assert grown <= stated + 8_000_000
