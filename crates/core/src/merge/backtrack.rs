@@ -15,7 +15,7 @@ use crate::vocab::{Beginnings, NONE, Vocab};
 /// The tokens so far and their lengths, and the places that lead nowhere.
 #[derive(Default)]
 pub(super) struct Buffers {
-    taken: Vec<(u32, u32)>,
+    pub(super) taken: Vec<(u32, u32)>,
     dead: Vec<u64>,
     beginnings: Beginnings,
     /// How often tokens were looked for: what tests count in place of time.
@@ -24,15 +24,23 @@ pub(super) struct Buffers {
 
 /// Leaves the encoding of `piece` in `symbols`.
 pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols: &mut Vec<u32>) {
+    buffers.taken.clear();
+    go_on(vocab, piece, 0, buffers);
+    symbols.clear();
+    symbols.extend(buffers.taken.iter().map(|&(symbol, _)| symbol));
+}
+
+/// Leaves the encoding of `piece` in `taken`, where that of the bytes before `at` is: perhaps with other tokens than
+/// those that lead on, and shorter ones.
+pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Buffers) {
     let (tokens, rules) = (vocab.tokens(), vocab.rules());
     let Buffers { taken, dead, beginnings, looks } = buffers;
-    symbols.clear();
-    taken.clear();
     dead.clear();
     dead.resize(piece.len() / 64 + 1, 0);
-    let mut last = NONE;
-    let mut at = 0;
+    let mut last = taken.last().map_or(NONE, |&(symbol, _)| symbol);
     let mut below = usize::MAX;
+    // So many of the first tokens may be shorter than the longest that fits.
+    let mut given = taken.len();
     while at < piece.len() {
         let text = &piece[at..];
         *looks += 1;
@@ -58,8 +66,10 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols:
             // There is an encoding, so that the first place leads on.
             let Some((_, length)) = taken.pop() else { return };
             (at, below) = (at - length as usize, length as usize);
+            if taken.len() < given {
+                (given, below) = (taken.len(), usize::MAX);
+            }
             last = taken.last().map_or(NONE, |&(symbol, _)| symbol);
         }
     }
-    symbols.extend(taken.iter().map(|&(symbol, _)| symbol));
 }

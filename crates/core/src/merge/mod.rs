@@ -14,6 +14,7 @@ mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
+mod windows;
 
 use crate::error::{Error, Kind, Result};
 use crate::vocab::{Beginnings, FIRST, NO_ID, NONE, Vocab};
@@ -25,6 +26,10 @@ const LONGEST_LOOKED_FOR: usize = 1024;
 /// Longer pieces of ASCII, in bytes, are not scanned. Other text begins with whole characters, of which `short` takes
 /// as many as it has places: measured, see docs/performance.md.
 const SCAN_OF_ASCII: usize = 15;
+
+/// Pieces of so many bytes are merged in windows. Of words and lines, which have few but long tokens, `backtrack` is
+/// faster; what is longer is random letters, digits or characters without spaces more often.
+const LONG: usize = 1024;
 
 /// The algorithms by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +60,8 @@ pub struct Scratch {
     beginnings: Beginnings,
 }
 
-/// Appends the ids of `piece` to `ids`, by what is fastest for it: a scan for short pieces, then `backtrack` if the
-/// vocabulary is proper, else `heap`.
+/// Appends the ids of `piece` to `ids`, by what is fastest for it: a scan for short pieces, then `backtrack` or
+/// `windows` if the vocabulary is proper, else `heap`.
 ///
 /// Time: linear in the piece; n log n for vocabularies that are not proper.
 ///
@@ -77,6 +82,10 @@ pub fn encode(vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<
     let linear = vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR;
     let scans = !linear || piece.len() <= SCAN_OF_ASCII || !piece.is_ascii();
     if scans && short::merge(vocab, piece, ids) {
+        return Ok(());
+    }
+    if linear && piece.len() >= LONG {
+        windows::merge(vocab, piece, &mut scratch.backtrack, ids);
         return Ok(());
     }
     let merger = if linear { Merger::Backtrack } else { Merger::Heap };

@@ -17,72 +17,139 @@ const FEW: usize = 16;
 /// compares those as vectors, which cannot be read at once after their parts were written, and is slower by a third.
 const PLACE_BITS: u32 = 6;
 
+/// The last places of a window, of which what comes after it could make other tokens.
+const LOOSE: usize = 3;
+
 /// The key of what does not merge.
-const NEVER: u64 = u64::MAX;
+const NEVER: u64 = (NONE as u64) << PLACE_BITS;
 
 /// So many keys are compared at once.
 const LANES: usize = 4;
 
 /// Appends the ids of a piece that begins with few enough symbols; whether it did.
 pub(super) fn merge(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
-    if piece.len() <= FEW - 2 { scan::<FEW>(vocab, piece, ids) } else { scan::<MANY>(vocab, piece, ids) }
+    // A piece begins with a symbol for each character at least.
+    let most = FEW - 2;
+    let is_short = piece.len() <= most
+        || piece.len() <= 3 * most && piece.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() <= most;
+    is_short && Scan::<FEW>::merge(vocab, piece, ids) || Scan::<MANY>::merge(vocab, piece, ids)
 }
 
-fn scan<const PLACES: usize>(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
-    let (rules, characters) = (vocab.rules(), vocab.characters());
-    let mut symbols = [NOTHING; PLACES];
-    let mut count = 0;
-    let mut at = 0;
-    while at < piece.len() {
-        if count == PLACES - 2 {
+/// What a piece, or the beginning of one, begins with.
+struct Scan<const PLACES: usize> {
+    symbols: [u32; PLACES],
+    /// How many there are.
+    count: usize,
+    /// Where the text ends.
+    end: usize,
+}
+
+/// The beginning of the rest of a long piece, merged as if nothing came after it.
+pub(super) struct Window {
+    scan: Scan<FEW>,
+    /// Where the symbol of each place begins.
+    starts: [u32; FEW],
+    /// The places that have not merged away.
+    live: u64,
+}
+
+impl Window {
+    /// Merges what `piece` has from `start` on, as far as there are places.
+    pub(super) fn new(vocab: &Vocab, piece: &[u8], start: usize) -> Self {
+        let mut starts = [0; FEW];
+        let mut scan = Scan::read(vocab, piece, start, |place, at| starts[place] = at as u32);
+        let live = scan.run(vocab.rules());
+        Self { scan, starts, live }
+    }
+
+    /// The place up to which symbols that begin there are kept, if something comes after the window.
+    pub(super) fn kept(&self) -> usize {
+        self.starts[(self.scan.count + 1).saturating_sub(LOOSE) % FEW] as usize
+    }
+
+    /// Where it ends.
+    pub(super) fn end(&self) -> usize {
+        self.scan.end
+    }
+
+    /// The symbols and where they begin.
+    pub(super) fn symbols(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
+        places(self.live).map(|place| (self.scan.symbols[place % FEW], self.starts[place % FEW] as usize))
+    }
+}
+
+impl<const PLACES: usize> Scan<PLACES> {
+    fn merge(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
+        let mut scan = Self::read(vocab, piece, 0, |_, _| {});
+        if scan.end < piece.len() {
             return false;
         }
-        let (symbol, length) = characters.at(piece, at);
-        count += 1;
-        symbols[count] = symbol;
-        at += length;
+        let live = scan.run(vocab.rules());
+        ids.extend(places(live).map(|place| vocab.rules().id(scan.symbols[place % PLACES])));
+        true
     }
-    let mut keys = [NEVER; PLACES];
-    for place in 1..count {
-        keys[place] = key(rules.value(symbols[place], symbols[place + 1]), place);
-    }
-    let mut before: [u8; PLACES] = const { neighbours(u8::MAX) };
-    let mut after: [u8; PLACES] = const { neighbours(1) };
-    loop {
-        let lowest = lowest(&keys, count);
-        if lowest == NEVER {
-            break;
+
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "measured: as a call it keeps its arrays' state in memory")]
+    fn read(vocab: &Vocab, piece: &[u8], start: usize, mut visit: impl FnMut(usize, usize)) -> Self {
+        let mut symbols = [NOTHING; PLACES];
+        let (mut count, mut end) = (0, start);
+        while end < piece.len() && count < PLACES - 2 {
+            let (symbol, length) = vocab.characters().at(piece, end);
+            count += 1;
+            symbols[count] = symbol;
+            visit(count, end);
+            end += length;
         }
-        let place = lowest as usize % PLACES;
-        let gone = usize::from(after[place]) % PLACES;
-        let next = usize::from(after[gone]) % PLACES;
-        let previous = usize::from(before[place]) % PLACES;
-        let symbol = rules.product((lowest >> PLACE_BITS) as u32);
-        symbols[place] = symbol;
-        after[place] = next as u8;
-        before[next] = place as u8;
-        keys[gone] = NEVER;
-        keys[place] = key(rules.value_of_longer(symbol, symbols[next]), place);
-        keys[previous] = key(rules.value_of_longer(symbols[previous], symbol), previous);
+        Self { symbols, count, end }
     }
-    put_out(rules, &symbols[..=count], &after, ids);
-    true
+
+    /// Merges; the bits of the places that are left.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "measured: as a call it keeps its arrays' state in memory")]
+    fn run(&mut self, rules: &Rules) -> u64 {
+        let Self { symbols, count, .. } = self;
+        let count = *count;
+        let mut keys = [NEVER; PLACES];
+        for place in 1..count {
+            keys[place] = key(rules.value(symbols[place], symbols[place + 1]), place);
+        }
+        // The places that have not merged away, with the one before and the one after the piece.
+        let mut live = u64::MAX >> (62 - count);
+        loop {
+            let lowest = lowest(&keys, count);
+            if lowest >= NEVER {
+                return live & (u64::MAX >> (63 - count)) & !1;
+            }
+            let place = lowest as usize % PLACES;
+            let after = live & (u64::MAX - 1) << place;
+            let after_next = after & after.wrapping_sub(1);
+            let gone = after.trailing_zeros() as usize % PLACES;
+            let next = after_next.trailing_zeros() as usize % PLACES;
+            let previous = (live & ((1 << place) - 1)).checked_ilog2().unwrap_or(0) as usize % PLACES;
+            live ^= after ^ after_next;
+            let symbol = rules.product((lowest >> PLACE_BITS) as u32);
+            symbols[place] = symbol;
+            keys[gone] = NEVER;
+            keys[place] = key(rules.value_of_longer(symbol, symbols[next]), place);
+            keys[previous] = key(rules.value_of_longer(symbols[previous], symbol), previous);
+        }
+    }
 }
 
-/// Each place's neighbour at first, `step` further on.
-const fn neighbours<const PLACES: usize>(step: u8) -> [u8; PLACES] {
-    let mut places = [0; PLACES];
-    let mut place = 0;
-    while place < PLACES {
-        places[place] = (place as u8).wrapping_add(step) % PLACES as u8;
-        place += 1;
-    }
-    places
+/// The places whose bits are set.
+#[inline]
+fn places(mut live: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = live.trailing_zeros() as usize;
+        live &= live.wrapping_sub(1);
+        (place < 64).then_some(place)
+    })
 }
 
 #[inline]
 fn key(value: u32, place: usize) -> u64 {
-    if value == NONE { NEVER } else { u64::from(value) << PLACE_BITS | place as u64 }
+    u64::from(value) << PLACE_BITS | place as u64
 }
 
 /// The smallest key of the places up to `count`, and of some beyond.
@@ -95,13 +162,4 @@ fn lowest<const PLACES: usize>(keys: &[u64; PLACES], count: usize) -> u64 {
         }
     }
     lowest.into_iter().fold(NEVER, u64::min)
-}
-
-#[inline]
-fn put_out<const PLACES: usize>(rules: &Rules, symbols: &[u32], after: &[u8; PLACES], ids: &mut Vec<u32>) {
-    let mut place = 1;
-    while let Some(&symbol) = symbols.get(place) {
-        ids.push(rules.id(symbol));
-        place = usize::from(after[place % PLACES]);
-    }
 }

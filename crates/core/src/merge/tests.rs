@@ -263,3 +263,33 @@ fn backtracking_looks_at_most_twice_at_each_place() {
         }
     }
 }
+
+#[test]
+fn windows_give_what_merging_gives_however_soon_they_are_given_up() {
+    let mut random = Random(0x817D);
+    let mut proper = 0;
+    let alphabets: [&[u8]; 4] = [b"a", b"ab", b"abcdefgh", &[b' ', 0xC3, 0xA9, 0xA8, 0xE4, 0xB8, 0xAD]];
+    for alphabet in (0..400).flat_map(|_| alphabets) {
+        let case = random_case(&mut random, alphabet);
+        let vocab = case.vocab();
+        if !vocab.is_proper() {
+            continue;
+        }
+        proper += 1;
+        let (mut scratch, mut buffers) = (Scratch::default(), backtrack::Buffers::default());
+        for longest in [1, 20, 60, 400] {
+            // Runs of one letter, of a few together, and what is random.
+            let unit: Vec<u8> = (0..=random.below(5)).map(|_| alphabet[random.below(alphabet.len())]).collect();
+            let loose = random.below(8);
+            let letter = |at: usize, random: &mut Random| {
+                if random.below(8) < loose { alphabet[random.below(alphabet.len())] } else { unit[at % unit.len()] }
+            };
+            let word: Vec<u8> = (0..=random.below(longest)).map(|at| letter(at, &mut random)).collect();
+            let (mut ids, mut expected) = (Vec::new(), Vec::new());
+            windows::merge(&vocab, &word, &mut buffers, &mut ids);
+            Merger::Naive.merge(&vocab, &word, &mut scratch, &mut expected).unwrap();
+            assert_eq!(ids, expected, "{:?} {:?} {:?} {word:?}", case.tokens, case.ids, case.semantics);
+        }
+    }
+    assert!(proper > 300, "{proper}");
+}

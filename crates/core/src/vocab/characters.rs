@@ -65,7 +65,8 @@ impl Characters {
     }
 
     /// The symbol of the whole character at `at` and its length, if the piece may begin with it; else the byte.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "measured: a call for each symbol costs more than its work")]
     pub(crate) fn at(&self, piece: &[u8], at: usize) -> (u32, usize) {
         let lead = piece[at];
         if lead < 0xC2 {
@@ -74,7 +75,8 @@ impl Characters {
         self.beyond_ascii(piece, at).unwrap_or((u32::from(lead), 1))
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "measured: a call for each symbol costs more than its work")]
     fn beyond_ascii(&self, piece: &[u8], at: usize) -> Option<(u32, usize)> {
         let lead = piece[at];
         let (symbol, length) = match length(lead) {
