@@ -159,6 +159,7 @@ impl Workspace {
         let Model { vocab, tokens, .. } = model;
         merged.clear();
         merged_ends.clear();
+        short.make_room(found.missing().len());
         let mut longer = [0_u8; tokens::MANY];
         let mut count = 0;
         for &number in found.missing() {
@@ -370,6 +371,22 @@ mod tests {
                 assert_eq!(ids, merged);
             }
         }
+    }
+
+    #[test]
+    fn pieces_stay_found_while_the_short_ones_are_emptied() {
+        let (model, pattern) = (model(), Pattern::new(names::GPT2).unwrap());
+        // Each word comes twice, the second time soon after the first, and there are more than are kept.
+        let word =
+            |number: u32| format!(" {}", if number % 2 == 0 { number / 2 } else { (number / 2).saturating_sub(3) });
+        let text: String = (0..200_000).map(word).collect();
+        let mut ids = Vec::new();
+        model.encoder(&mut ids).pieces(&text, &pattern, &[], 0..text.len()).unwrap();
+        let mut expected = Vec::new();
+        for piece in pattern.pieces(&text) {
+            merge::encode(&model.vocab, piece.unwrap().as_bytes(), &mut Scratch::default(), &mut expected).unwrap();
+        }
+        assert_eq!(ids, expected);
     }
 
     #[test]

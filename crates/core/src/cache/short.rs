@@ -65,12 +65,17 @@ impl Short {
         &self.ids[at as usize]
     }
 
-    /// Keeps a piece that was not found and has up to [`IDS`] ids.
-    pub(crate) fn keep(&mut self, key: Key, ids: &[u32]) {
-        if self.ids.len() == PIECES {
+    /// Makes room for so many pieces more: until as many are kept, what was found stays where it is.
+    #[inline]
+    pub(crate) fn make_room(&mut self, pieces: usize) {
+        if self.ids.len() + pieces > PIECES {
             self.lines.fill(ShortLine::default());
             self.ids.clear();
         }
+    }
+
+    /// Keeps a piece that was not found and has up to [`IDS`] ids, and for which there is room.
+    pub(crate) fn keep(&mut self, key: Key, ids: &[u32]) {
         if self.ids.len() >= 2 * self.lines.len() && self.lines.len() < MOST_LINES {
             self.grow();
         }
@@ -114,6 +119,7 @@ mod tests {
         let mut lost = 0;
         for number in 0..3 * PIECES as u32 {
             assert_eq!(get(&short, &piece(number)), None);
+            short.make_room(1);
             short.keep(short_key(&piece(number), 0, piece(number).len()), &ids(number));
             assert_eq!(get(&short, &piece(number)), Some(ids(number)));
             let earlier = number - number % PIECES as u32 / 2;
