@@ -1,6 +1,8 @@
 //! The tokenizer as a Python class. Long because its docstrings and signatures are Python's; no method does more than
 //! convert, call and map errors.
 
+use std::borrow::Borrow;
+
 use bytepair_core::batch::{Batch, Gather, Run};
 use bytepair_core::decode::TOGETHER;
 use bytepair_core::encode::Count;
@@ -554,15 +556,17 @@ impl CoreTokenizer {
     }
 
     fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
-        // A tuple never changes, so that its items can be read where they are.
-        let tuple = match ids.cast_exact::<PyList>() {
-            Ok(list) => Some(list.to_tuple()),
-            Err(_) => ids.cast_exact::<PyTuple>().ok().cloned(),
-        };
-        if let Some(tuple) = tuple {
-            return match self.bytes_of_ints(&tuple, skip_special_tokens) {
+        if let Ok(list) = ids.cast_exact::<PyList>() {
+            // Nothing runs in between that could change the list.
+            return match self.bytes_of_ints(list.len(), list.iter(), skip_special_tokens) {
                 Some(bytes) => Ok(bytes),
-                None => self.bytes_of_any(py, &tuple, skip_special_tokens),
+                None => self.bytes_of_any(py, list.to_tuple().as_any(), skip_special_tokens),
+            };
+        }
+        if let Ok(tuple) = ids.cast_exact::<PyTuple>() {
+            return match self.bytes_of_ints(tuple.len(), tuple.as_slice().iter(), skip_special_tokens) {
+                Some(bytes) => Ok(bytes),
+                None => self.bytes_of_any(py, tuple, skip_special_tokens),
             };
         }
         let decode = |ids: &[u32]| {
@@ -587,16 +591,25 @@ impl CoreTokenizer {
         self.bytes_of_any(py, ids, skip_special_tokens)
     }
 
-    /// The bytes of ids that are ints; None if one of them is not, or is no token's.
-    fn bytes_of_ints(&self, ids: &Bound<'_, PyTuple>, skip_special_tokens: bool) -> Option<Vec<u8>> {
-        let mut decoder = self.inner.decoder(ids.len(), skip_special_tokens);
+    /// The bytes of about `count` ids that are ints; None if one of them is not, or is no token's.
+    fn bytes_of_ints<'py>(
+        &self,
+        count: usize,
+        ids: impl Iterator<Item = impl Borrow<Bound<'py, PyAny>>>,
+        skip_special_tokens: bool,
+    ) -> Option<Vec<u8>> {
+        let mut decoder = self.inner.decoder(count, skip_special_tokens);
         let mut numbers = [0_u32; TOGETHER];
-        for ids in ids.as_slice().chunks(TOGETHER) {
-            for (number, id) in numbers.iter_mut().zip(ids) {
-                *number = id.cast::<PyInt>().ok()?.extract().ok()?;
+        let mut filled = 0;
+        for id in ids {
+            numbers[filled] = id.borrow().cast::<PyInt>().ok()?.extract().ok()?;
+            filled += 1;
+            if filled == TOGETHER {
+                decoder.push(&numbers).ok()?;
+                filled = 0;
             }
-            decoder.push(&numbers[..ids.len()]).ok()?;
         }
+        decoder.push(&numbers[..filled]).ok()?;
         Some(decoder.finish())
     }
 
