@@ -54,7 +54,7 @@ def encoded(encoder: Any, pieces: Sequence[bytes]) -> list[list[int]]:
 def compare(report: Report, tok: bp.Tokenizer, tokens: int, *, repeats: int) -> None:
     """Rows for one size: microseconds of one slice, and tokens given for one hundred of the exact ones."""
     pieces = slices(tok, tokens)
-    made: dict[str, Any] = {name: tok.encoder(name) for name in ENCODERS}  # type: ignore[attr-defined]  # not there yet
+    made: dict[str, Any] = {name: tok.encoder(name) for name in ENCODERS}  # not there yet
     taking = {name: one for name, one in made.items() if tokens <= SLOW.get(name, tokens)}
     for name in made.keys() - taking.keys():
         print(f"{name} sits out {tokens} tokens: it is quadratic")

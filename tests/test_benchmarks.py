@@ -145,16 +145,6 @@ def test_exact_encoders_agree_or_are_wrong(
     assert ("10000 tokens", "naive") not in values(report)
 
 
-def test_without_the_method_the_encoders_say_so(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(bp.Tokenizer, "encoder", raising=False)
-    if hasattr(bp.Tokenizer, "encoder"):
-        pytest.skip("the core itself has the method")
-    assert encoders.main([]) == 1
-    assert "has no method `encoder`" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("module", [choose, encoders, packages, peers, texts, worker])
 def test_the_examples_are_right(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0

@@ -50,6 +50,12 @@ const MERGED: u32 = 1 << 30;
 #[derive(Default)]
 struct Workspace {
     ends: Ends,
+    lookup: Lookup,
+}
+
+/// What a thread needs to look pieces up, and to merge those that are not known.
+#[derive(Default)]
+struct Lookup {
     found: Found,
     short: Short,
     recent: Recent,
@@ -132,7 +138,7 @@ impl<S> Drop for Encoder<'_, S> {
     }
 }
 
-impl Workspace {
+impl Lookup {
     /// Looks some pieces up, of which the first starts at `start`, merges those that are not known, and sends the ids of
     /// all to `sink`.
     fn encode(&mut self, model: &Model, text: &[u8], start: usize, ends: &[u32], sink: &mut impl Sink) -> Result<()> {
@@ -285,7 +291,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         let (Some(workspace), false) = (&mut self.workspace, piece.is_empty()) else { return Ok(()) };
         let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
-        workspace.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
+        workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
     }
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
@@ -298,9 +304,9 @@ impl<S: Sink> Visit for Encoder<'_, S> {
         let mut start = range.start;
         let Some(workspace) = &mut self.workspace else { return Ok(start) };
         let mut scan = Scan::new(pattern, inner, text, range.clone());
-        let mut ends = std::mem::take(&mut workspace.ends);
+        let Workspace { ends, lookup } = &mut **workspace;
         while !inner.is_empty() || start < range.end {
-            let filled = scan.fill(&mut ends, start);
+            let filled = scan.fill(ends, start);
             let Some(&last) = ends.as_slice().last() else {
                 filled?;
                 break;
@@ -313,10 +319,9 @@ impl<S: Sink> Visit for Encoder<'_, S> {
                 // The first that ends at the range's end or later is the last that starts in it.
                 ends = &ends[..=ends.partition_point(|&end| start + (end as usize) < range.end)];
             }
-            workspace.encode(self.model, bytes, start, ends, self.sink)?;
+            lookup.encode(self.model, bytes, start, ends, self.sink)?;
             start += ends.last().map_or(0, |&last| last as usize);
         }
-        workspace.ends = ends;
         Ok(start)
     }
 }
@@ -377,8 +382,9 @@ mod tests {
     fn pieces_stay_found_while_the_short_ones_are_emptied() {
         let (model, pattern) = (model(), Pattern::new(names::GPT2).unwrap());
         // Each word comes twice, the second time soon after the first, and there are more than are kept.
-        let word =
-            |number: u32| format!(" {}", if number % 2 == 0 { number / 2 } else { (number / 2).saturating_sub(3) });
+        let word = |number: u32| {
+            format!(" {}", if number.is_multiple_of(2) { number / 2 } else { (number / 2).saturating_sub(3) })
+        };
         let text: String = (0..200_000).map(word).collect();
         let mut ids = Vec::new();
         model.encoder(&mut ids).pieces(&text, &pattern, &[], 0..text.len()).unwrap();

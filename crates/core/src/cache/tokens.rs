@@ -488,6 +488,8 @@ mod tests {
         Tokens::new(&bytes, rows.into_iter())
     }
 
+    type GetMany = fn(&Tokens, &[u8], usize, &[u32], &mut Found);
+
     /// What became of a piece after all.
     fn whole(table: &Tokens, piece: &[u8], found: &Found, number: u8) -> Option<u32> {
         if !found.missing().contains(&number) {
@@ -507,7 +509,7 @@ mod tests {
             .collect();
         let table = table(tokens.iter().map(Vec::as_slice).zip(0..));
         let get = |text: &[u8], start: usize, length: usize| {
-            let ways: [fn(&Tokens, &[u8], usize, &[u32], &mut Found); 2] = [
+            let ways: [GetMany; 2] = [
                 |table, text, start, ends, found| {
                     table.get_many_with(text, start, ends, found, ShortLine::find, missing_of);
                 },

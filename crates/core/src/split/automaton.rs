@@ -191,9 +191,9 @@ impl Program {
                 if repetition.sub.properties().minimum_len() == Some(0) {
                     return None;
                 }
-                let fork = |more, done| match repetition.greedy {
-                    true => Instruction::Fork { first: more, second: done },
-                    false => Instruction::Fork { first: done, second: more },
+                let fork = |more, done| {
+                    let (first, second) = if repetition.greedy { (more, done) } else { (done, more) };
+                    Instruction::Fork { first, second }
                 };
                 let mut after = then;
                 if let Some(most) = repetition.max {

@@ -34,8 +34,11 @@ pub(super) struct Masks {
     pub(super) beyond: u64,
 }
 
+/// A way to find the ends of pieces: [`fill`] for one kind of machine.
+pub(super) type Fill = fn(Family, &Automaton, &str, usize, &mut Ends) -> usize;
+
 /// Appends the ends of pieces from `at` on until there is no room for another block; returns the last of them.
-pub(super) fn fill(family: &Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
+pub(super) fn fill(family: Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
     #[cfg(target_arch = "x86_64")]
     if let Some(fill) = super::x86::fill() {
         return fill(family, automaton, text, at, ends);
@@ -48,7 +51,7 @@ pub(super) fn fill(family: &Family, automaton: &Automaton, text: &str, at: usize
 pub(super) fn fill_with(
     classify: impl Fn(&[u8; BLOCK]) -> Masks,
     push: impl Fn(&mut Ends, usize, u64),
-    family: &Family,
+    family: Family,
     automaton: &Automaton,
     text: &str,
     at: usize,

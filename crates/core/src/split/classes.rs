@@ -76,8 +76,9 @@ impl Classes {
             })
         });
         let block_of = block_of.collect();
-        let mut plane = Box::new([0; PLANE]);
-        plane.copy_from_slice(&flat[..PLANE]);
+        flat.truncate(PLANE);
+        flat.shrink_to_fit();
+        let plane = flat.into_boxed_slice().try_into().ok()?;
         Some(Self { plane, block_of, blocks, members })
     }
 
@@ -96,8 +97,8 @@ impl Classes {
         let mut first = [false; 256];
         for (point, &class) in self.plane.iter().enumerate() {
             let byte = match point {
-                ..0x80 => point,
-                ..0x800 => 0xC0 | point >> 6,
+                0..0x80 => point,
+                0x80..0x800 => 0xC0 | point >> 6,
                 _ => 0xE0 | point >> 12,
             };
             first[byte] |= is_one(class);
@@ -133,7 +134,7 @@ impl Classes {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 mod tests {
     use regex_syntax::hir::{Class, HirKind};
 

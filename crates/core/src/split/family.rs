@@ -145,13 +145,11 @@ impl Family {
                 _ => BTreeSet::new(),
             }));
         }
-        let mut contractions = match pieces.is_empty() {
-            true => Contractions::None,
-            false => [true, false]
-                .into_iter()
-                .find(|&any_case| pieces == contraction_words(any_case))
-                .map(|any_case| Contractions::Pieces { any_case })?,
-        };
+        let mut contractions = Contractions::None;
+        if !pieces.is_empty() {
+            let any_case = [true, false].into_iter().find(|&any_case| pieces == contraction_words(any_case))?;
+            contractions = Contractions::Pieces { any_case };
+        }
         let mut next_is = |expected: &[Part], no_text_next: bool| {
             rest.next_if(|(parts, look)| parts == expected && *look == no_text_next).is_some()
         };

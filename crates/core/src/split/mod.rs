@@ -288,7 +288,7 @@ impl<'p, 't> Scan<'p, 't> {
         }
         if let Engine::Classes(automaton, family) = &self.pattern.engine {
             self.at = match family {
-                Some(family) => blocks::fill(family, automaton, self.text, self.at, ends),
+                Some(family) => blocks::fill(*family, automaton, self.text, self.at, ends),
                 None => step(automaton, self.text, self.at, ends),
             };
             return Ok(());

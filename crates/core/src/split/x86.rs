@@ -11,11 +11,8 @@ use std::arch::x86_64::{
 
 use super::Ends;
 use super::automaton::Automaton;
-use super::blocks::{AT_ONCE, BLOCK, Masks, fill_with, push_one_by_one};
+use super::blocks::{AT_ONCE, BLOCK, Fill, Masks, fill_with, push_one_by_one};
 use super::family::Family;
-
-/// A way to find the ends of pieces: `blocks::fill` for one kind of machine.
-pub(super) type Fill = fn(&Family, &Automaton, &str, usize, &mut Ends) -> usize;
 
 /// The fastest way that this machine has.
 #[inline]
@@ -36,12 +33,12 @@ pub(super) fn fill() -> Option<Fill> {
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn fill_avx512(family: &Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
+fn fill_avx512(family: Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
     fill_with(|block| avx512(block), |ends, at, starts| push(ends, at, starts), family, automaton, text, at, ends)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn fill_avx2(family: &Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
+fn fill_avx2(family: Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
     fill_with(|block| avx2(block), push_one_by_one, family, automaton, text, at, ends)
 }
 
