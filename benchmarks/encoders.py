@@ -84,9 +84,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     add_choice(parser, "--vocabulary", PUBLISHED, "only these vocabularies")
     options = parser.parse_args(arguments)
-    if not hasattr(bp.Tokenizer, "encoder"):
-        print("bytepair.Tokenizer has no method `encoder` in this build, so that there are no encoders to compare")
-        return 1
     folder = data_folder(options.data)
     names = chosen(parser, "--vocabulary", options.vocabulary, PUBLISHED) if folder else ["trained"]
     report = Report("encoders", ENCODERS)
