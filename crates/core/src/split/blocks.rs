@@ -43,13 +43,16 @@ pub(super) fn fill(family: Family, automaton: &Automaton, text: &str, at: usize,
     if let Some(fill) = super::x86::fill() {
         return fill(family, automaton, text, at, ends);
     }
-    fill_with(portable, push_one_by_one, family, automaton, text, at, ends)
+    fill_with(portable, copy_end, push_one_by_one, family, automaton, text, at, ends)
 }
 
-/// [`fill`] with one way of classifying a block, and one of writing down where the bits of a mask are.
+/// [`fill`] with one way of classifying a block, one of making a block of the end of a text, and one of writing down where
+/// the bits of a mask are.
 #[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "three ways to do something, and what `fill` takes")]
 pub(super) fn fill_with(
     classify: impl Fn(&[u8; BLOCK]) -> Masks,
+    end_block: impl Fn(&[u8]) -> [u8; BLOCK],
     push: impl Fn(&mut Ends, usize, u64),
     family: Family,
     automaton: &Automaton,
@@ -65,9 +68,7 @@ pub(super) fn fill_with(
         let block = if let Some(block) = rest.first_chunk::<BLOCK>() {
             block
         } else {
-            // What comes after the text is not known, like what is not ASCII.
-            end_of_text = [0xFF; BLOCK];
-            end_of_text[..rest.len()].copy_from_slice(rest);
+            end_of_text = end_block(rest);
             &end_of_text
         };
         let begins_in_ascii = u32::from_le_bytes([block[0], block[1], block[2], block[3]]) & 0x8080_8080 == 0;
@@ -81,6 +82,13 @@ pub(super) fn fill_with(
         at += 63 - starts.leading_zeros() as usize;
     }
     at
+}
+
+/// The end of a text as a block. What comes after it is not known, like what is not ASCII.
+pub(super) fn copy_end(rest: &[u8]) -> [u8; BLOCK] {
+    let mut block = [0xFF; BLOCK];
+    block[..rest.len()].copy_from_slice(rest);
+    block
 }
 
 /// Appends the places of the bits of a block that starts at `at`, one after another.

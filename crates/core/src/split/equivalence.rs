@@ -161,7 +161,16 @@ fn the_automaton_matches_like_the_backtracking_engine_on_every_character() {
 fn ways() -> Vec<(&'static str, blocks::Fill)> {
     #[allow(unused_mut, reason = "some machines have nothing else")]
     let mut ways: Vec<(_, blocks::Fill)> = vec![("portable", |family, automaton, text, at, ends| {
-        blocks::fill_with(blocks::portable, blocks::push_one_by_one, family, automaton, text, at, ends)
+        blocks::fill_with(
+            blocks::portable,
+            blocks::copy_end,
+            blocks::push_one_by_one,
+            family,
+            automaton,
+            text,
+            at,
+            ends,
+        )
     })];
     #[cfg(target_arch = "x86_64")]
     ways.extend(super::x86::all());

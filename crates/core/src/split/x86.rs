@@ -5,13 +5,13 @@ use std::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8,
     _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm512_add_epi32, _mm512_castsi512_si128,
     _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
-    _mm512_loadu_si512, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_storeu_si512, _mm512_sub_epi8,
+    _mm512_loadu_si512, _mm512_mask_loadu_epi8, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
 use super::Ends;
 use super::automaton::Automaton;
-use super::blocks::{AT_ONCE, BLOCK, Fill, Masks, fill_with, push_one_by_one};
+use super::blocks::{AT_ONCE, BLOCK, Fill, Masks, copy_end, fill_with, push_one_by_one};
 use super::family::Family;
 
 /// The fastest way that this machine has.
@@ -34,12 +34,13 @@ pub(super) fn fill() -> Option<Fill> {
 
 #[target_feature(enable = "avx512bw,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 fn fill_avx512(family: Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
-    fill_with(|block| avx512(block), |ends, at, starts| push(ends, at, starts), family, automaton, text, at, ends)
+    let push = |ends: &mut Ends, at: usize, starts: u64| push(ends, at, starts);
+    fill_with(|block| avx512(block), |rest| end_block(rest), push, family, automaton, text, at, ends)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn fill_avx2(family: Family, automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
-    fill_with(|block| avx2(block), push_one_by_one, family, automaton, text, at, ends)
+    fill_with(|block| avx2(block), copy_end, push_one_by_one, family, automaton, text, at, ends)
 }
 
 #[inline]
@@ -63,6 +64,20 @@ fn avx512(block: &[u8; BLOCK]) -> Masks {
         control: range(0, 8) | range(14, 31) | is(127),
         beyond: _mm512_movepi8_mask(bytes),
     }
+}
+
+/// [`copy_end`] in one load and one store: a block that was stored in parts could not be loaded at once soon after.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn end_block(rest: &[u8]) -> [u8; BLOCK] {
+    let mut block = [0; BLOCK];
+    let here = 1_u64.checked_shl(rest.len() as u32).map_or(u64::MAX, |after| after - 1);
+    // SAFETY: only as many bytes are read as there are, and the block has room for the 64 that are written.
+    unsafe {
+        let bytes = _mm512_mask_loadu_epi8(_mm512_set1_epi8(-1), here, rest.as_ptr().cast());
+        _mm512_storeu_si512(block.as_mut_ptr().cast(), bytes);
+    }
+    block
 }
 
 /// The places of the bits are the bytes 0 to 63 that the mask keeps, moved together.
