@@ -90,7 +90,6 @@ impl<const PLACES: usize> Scan<PLACES> {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "measured: as a call it keeps its arrays' state in memory")]
     fn read(vocab: &Vocab, piece: &[u8], start: usize, mut visit: impl FnMut(usize, usize)) -> Self {
         let mut symbols = [NOTHING; PLACES];
         let (mut count, mut end) = (0, start);
@@ -106,7 +105,6 @@ impl<const PLACES: usize> Scan<PLACES> {
 
     /// Merges; the bits of the places that are left.
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "measured: as a call it keeps its arrays' state in memory")]
     fn run(&mut self, rules: &Rules) -> u64 {
         let Self { symbols, count, .. } = self;
         let count = *count;

@@ -34,6 +34,26 @@ pub(super) struct Masks {
     pub(super) beyond: u64,
 }
 
+impl Masks {
+    /// The masks, by what says where a byte is, where bytes from a first to a last one are, and what is not ASCII.
+    #[inline(always)]
+    pub(super) fn of(is: impl Fn(u8) -> u64, range: impl Fn(u8, u8) -> u64, beyond: u64) -> Self {
+        let blank = is(b' ');
+        Self {
+            upper: range(b'A', b'Z'),
+            lower: range(b'a', b'z'),
+            digit: range(b'0', b'9'),
+            space: range(b'\t', b'\r') | blank,
+            line_end: is(b'\n') | is(b'\r'),
+            blank,
+            apostrophe: is(b'\''),
+            slash: is(b'/'),
+            control: range(0, 8) | range(14, 31) | is(127),
+            beyond,
+        }
+    }
+}
+
 /// A way to find the ends of pieces: [`fill`] for one kind of machine.
 pub(super) type Fill = fn(Family, &Automaton, &str, usize, &mut Ends) -> usize;
 
@@ -114,41 +134,21 @@ pub(super) fn push_one_by_one(ends: &mut Ends, at: usize, mut starts: u64) {
 pub(super) fn portable(block: &[u8; BLOCK]) -> Masks {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x80 * ONES;
-    let mut masks = Masks {
-        upper: 0,
-        lower: 0,
-        digit: 0,
-        space: 0,
-        line_end: 0,
-        blank: 0,
-        apostrophe: 0,
-        slash: 0,
-        control: 0,
-        beyond: 0,
-    };
     let (words, _) = block.as_chunks::<8>();
-    for (number, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let low = word & !HIGH;
-        // The high bit of each byte that is at least `first`, for bytes below 128.
-        let from = |first: u8| low + (0x80 - u64::from(first)) * ONES;
-        let ascii = !word & HIGH;
-        let range = |first: u8, last: u8| from(first) & !from(last + 1) & ascii;
-        // The multiplication moves the eight high bits together.
-        let gather = |high: u64| ((high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * number);
-        masks.upper |= gather(range(b'A', b'Z'));
-        masks.lower |= gather(range(b'a', b'z'));
-        masks.digit |= gather(range(b'0', b'9'));
-        let (line_feed, carriage_return) = (range(b'\n', b'\n'), range(b'\r', b'\r'));
-        let blank = range(b' ', b' ');
-        let space = range(b'\t', b'\r') | blank;
-        masks.space |= gather(space);
-        masks.control |= gather((range(0, 31) & !space) | from(127) & ascii);
-        masks.line_end |= gather(line_feed | carriage_return);
-        masks.blank |= gather(blank);
-        masks.apostrophe |= gather(range(b'\'', b'\''));
-        masks.slash |= gather(range(b'/', b'/'));
-        masks.beyond |= gather(word & HIGH);
-    }
-    masks
+    let words: [u64; 8] = std::array::from_fn(|number| u64::from_le_bytes(words[number]));
+    // Of each word the high bits of its bytes, which the multiplication moves together.
+    let mask = |of: &dyn Fn(u64) -> u64| {
+        words
+            .iter()
+            .rev()
+            .fold(0, |mask, &word| mask << 8 | ((of(word) & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56)
+    };
+    let range = |first: u8, last: u8| {
+        mask(&|word| {
+            // The high bit of each byte that is at least `least`, for bytes below 128.
+            let from = |least: u8| (word & !HIGH) + (0x80 - u64::from(least)) * ONES;
+            from(first) & !from(last + 1) & !word
+        })
+    };
+    Masks::of(|byte| range(byte, byte), range, mask(&|word| word))
 }

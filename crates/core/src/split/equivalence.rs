@@ -13,7 +13,7 @@ use super::{Ends, Engine, Pattern, blocks, names, step};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
-const PUBLISHED: [(&str, &str, bool); 14] = [
+const PUBLISHED: [(&str, &str, bool); 17] = [
     (
         "qwen3.5",
         concat!(
@@ -71,6 +71,23 @@ const PUBLISHED: [(&str, &str, bool); 14] = [
     ("line ends without tails", r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+", true),
     ("punctuation before letters", r" ?[^\s\p{L}\p{N}]+|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+|\s+(?!\S)|\s+", false),
     ("one contraction too few", r"'s|'t|'re|'ve|'m|'ll| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", false),
+    ("digits only before spaces", r"\p{N}{1,3}(?!\S)| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\p{N}|\s+(?!\S)|\s+", false),
+    (
+        "contractions only before spaces",
+        concat!(
+            r"'s(?!\S)|'t(?!\S)|'re(?!\S)|'ve(?!\S)|'m(?!\S)|'ll(?!\S)|'d(?!\S)| ?\p{L}+| ?\p{N}+",
+            r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+        ),
+        false,
+    ),
+    (
+        "two kinds of letters",
+        concat!(
+            r" ?\p{L}+|[^\r\n\p{L}\p{N}]?\p{Lu}*\p{Ll}+|[^\r\n\p{L}\p{N}]?\p{Lu}+\p{Ll}*|\p{N}",
+            r"| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        false,
+    ),
     ("no space kept back", r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+", false),
 ];
 
@@ -233,6 +250,55 @@ fn blocks_end_pieces_where_the_automaton_does_in_long_random_texts() {
             if let Some(family) = *family {
                 check(name, automaton, family, &text);
             }
+        }
+    }
+}
+
+/// All that the parameters can say together.
+fn combinations() -> Vec<String> {
+    let words = "'s|'t|'re|'ve|'m|'ll|'d";
+    let mut patterns = Vec::new();
+    for (before, after) in [
+        (String::new(), String::new()),
+        (format!("{words}|"), String::new()),
+        (format!("(?i:{words})|"), String::new()),
+        (String::new(), format!("(?i:{words})?")),
+    ] {
+        for prefix in [" ?", r"[^\r\n\p{L}\p{N}]?"] {
+            let whole = format!(r"{prefix}\p{{L}}+{after}");
+            let cased = format!(r"{prefix}\p{{Lu}}*\p{{Ll}}+{after}|{prefix}\p{{Lu}}+\p{{Ll}}*{after}");
+            for letters in [whole, cased] {
+                for digits in [r"\p{N}", r"\p{N}{1,3}", r"\p{N}+", r" ?\p{N}+"] {
+                    for (tail, line_ends) in
+                        [("", ""), ("", r"\s*[\r\n]+|"), (r"[\r\n]*", r"\s*[\r\n]+|"), (r"[\r\n/]*", r"\s*[\r\n]|")]
+                    {
+                        patterns.push(format!(
+                            r"{before}{letters}|{digits}| ?[^\s\p{{L}}\p{{N}}]+{tail}|{line_ends}\s+(?!\S)|\s+"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    patterns
+}
+
+#[test]
+fn all_that_the_parameters_can_say_is_what_the_automaton_does() {
+    let alphabet: Vec<char> = " \n\tasrelAL1'/-é".chars().collect();
+    let mut seed = 5_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    };
+    for pattern in combinations() {
+        let (automaton, family) = engine(&pattern, &pattern);
+        let expected = oracle(&pattern);
+        for round in 0..60 {
+            let letters = 2 + random(alphabet.len() - 1);
+            let text: String = (0..=round * 4).map(|_| alphabet[random(letters)]).collect();
+            assert_eq!(automaton.match_at(text.as_bytes(), 0), expected(&text), "{pattern} {text:?}");
+            check(&pattern, &automaton, family.unwrap(), &text);
         }
     }
 }

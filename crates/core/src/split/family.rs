@@ -135,11 +135,13 @@ impl Family {
         };
         let mut rest = parsed.into_iter().filter(|alternative| !beyond(alternative)).peekable();
         let ways = [Digits::One, Digits::Three, Digits::Run, Digits::BlankRun];
-        let mut digits = ways.into_iter().find(|way| rest.next_if(|(parts, _)| *parts == way.parts()).is_some());
+        let mut digits = ways.into_iter().find(|way| rest.next_if_eq(&(way.parts(), false)).is_some());
         // Each contraction may be an alternative of its own, in any order: none is the beginning of another.
         let mut pieces = BTreeSet::new();
-        while let Some((parts, _)) = rest.next_if(|(parts, _)| matches!(**parts, [Part::Words { optional: false, .. }]))
-        {
+        let is_word = |(parts, no_text_next): &(Vec<Part>, bool)| {
+            !no_text_next && matches!(**parts, [Part::Words { optional: false, .. }])
+        };
+        while let Some((parts, _)) = rest.next_if(is_word) {
             pieces.extend(parts.into_iter().flat_map(|part| match part {
                 Part::Words { words, .. } => words,
                 _ => BTreeSet::new(),
@@ -163,24 +165,23 @@ impl Family {
             digits = digits.or(Some(Digits::Run));
         }
         let suffix = Part::Words { words: contraction_words(true), optional: true };
-        for (prefix, set) in
-            [(Prefix::Blank, ascii::BLANK), (Prefix::Any, !(ascii::LINE_END | ascii::LETTER | ascii::DIGIT))]
-        {
-            for suffixed in [false, true] {
-                let with = |parts: &[Part]| {
-                    let mut parts = parts.to_vec();
-                    parts.extend(suffixed.then(|| suffix.clone()));
-                    parts
-                };
-                let before = optional(set);
-                if next_is(&with(&[before.clone(), some(ascii::LETTER)]), false) {
-                    letters = Some((prefix, false, suffixed));
-                } else if next_is(&with(&[before.clone(), any(ascii::UPPER), some(ascii::LOWER)]), false) {
-                    if !next_is(&with(&[before, some(ascii::UPPER), any(ascii::LOWER)]), false) {
-                        return None;
-                    }
-                    letters = Some((prefix, true, suffixed));
+        let prefixes =
+            [(Prefix::Blank, ascii::BLANK), (Prefix::Any, !(ascii::LINE_END | ascii::LETTER | ascii::DIGIT))];
+        for ((prefix, set), suffixed) in prefixes.into_iter().flat_map(|prefix| [(prefix, false), (prefix, true)]) {
+            if letters.is_some() {
+                break;
+            }
+            let with = |parts: &[Part]| {
+                let suffix = suffixed.then(|| suffix.clone());
+                [optional(set)].into_iter().chain(parts.iter().cloned()).chain(suffix).collect::<Vec<_>>()
+            };
+            if next_is(&with(&[some(ascii::LETTER)]), false) {
+                letters = Some((prefix, false, suffixed));
+            } else if next_is(&with(&[any(ascii::UPPER), some(ascii::LOWER)]), false) {
+                if !next_is(&with(&[some(ascii::UPPER), any(ascii::LOWER)]), false) {
+                    return None;
                 }
+                letters = Some((prefix, true, suffixed));
             }
         }
         let (prefix, cut_at_case, suffixed) = letters?;
@@ -279,7 +280,8 @@ impl Family {
                 Contractions::Pieces { any_case } => {
                     for at in bits(apostrophe & single & (letter >> 1)) {
                         if let Some(length) = contraction(block, at, any_case) {
-                            starts = starts & !bit(at + 1) | bit(at + length);
+                            let end = bit(at + length);
+                            starts = starts & !(end.wrapping_sub(bit(at + 1))) | end;
                         }
                     }
                 }

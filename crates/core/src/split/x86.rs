@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8,
-    _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm512_add_epi32, _mm512_castsi512_si128,
+    _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8, _mm512_add_epi32, _mm512_castsi512_si128,
     _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
     _mm512_loadu_si512, _mm512_mask_loadu_epi8, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8,
     _mm512_set1_epi32, _mm512_storeu_si512, _mm512_sub_epi8,
@@ -51,19 +51,7 @@ fn avx512(block: &[u8; BLOCK]) -> Masks {
     let all = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
     let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
     let range = |first: u8, last: u8| _mm512_cmple_epu8_mask(_mm512_sub_epi8(bytes, all(first)), all(last - first));
-    let blank = is(b' ');
-    Masks {
-        upper: range(b'A', b'Z'),
-        lower: range(b'a', b'z'),
-        digit: range(b'0', b'9'),
-        space: range(b'\t', b'\r') | blank,
-        line_end: is(b'\n') | is(b'\r'),
-        blank,
-        apostrophe: is(b'\''),
-        slash: is(b'/'),
-        control: range(0, 8) | range(14, 31) | is(127),
-        beyond: _mm512_movepi8_mask(bytes),
-    }
+    Masks::of(is, range, _mm512_movepi8_mask(bytes))
 }
 
 /// [`copy_end`] in one load and one store: a block that was stored in parts could not be loaded at once soon after.
@@ -137,21 +125,7 @@ fn avx2(block: &[u8; BLOCK]) -> Masks {
             _mm256_and_si256(from, up_to)
         })
     };
-    let blank = is(b' ');
-    Masks {
-        upper: range(b'A', b'Z'),
-        lower: range(b'a', b'z'),
-        digit: range(b'0', b'9'),
-        space: range(b'\t', b'\r') | blank,
-        line_end: mask(&|bytes| {
-            _mm256_or_si256(_mm256_cmpeq_epi8(bytes, all(b'\n')), _mm256_cmpeq_epi8(bytes, all(b'\r')))
-        }),
-        blank,
-        apostrophe: is(b'\''),
-        slash: is(b'/'),
-        control: range(0, 8) | range(14, 31) | is(127),
-        beyond: mask(&|bytes| bytes),
-    }
+    Masks::of(is, range, mask(&|bytes| bytes))
 }
 
 #[cfg(test)]
