@@ -1,7 +1,8 @@
 """The libraries that bytepair is compared with, each behind the same few calls.
 
-To add one, write a loader (import the library inside, fill in what it has of `Peer`) and add it to `LIBRARIES`. This
-file imports nothing but the standard library: what it imported would count as memory of every peer.
+Long because there are eleven of them, each with its own names for the same things. To add one, write a loader (import
+the library inside, fill in what it has of `Peer`) and add it to `LIBRARIES`. This file imports nothing but the standard
+library: what it imported would count as memory of every peer.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 use super::automaton::Automaton;
 use super::family::Family;
-use super::{Ends, piece_end};
+use super::scan::{Ends, piece_end};
 
 /// How many bytes are looked at together.
 pub(super) const BLOCK: usize = 64;

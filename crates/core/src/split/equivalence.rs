@@ -9,7 +9,8 @@ use regex_automata::util::syntax;
 
 use super::automaton::Automaton;
 use super::family::Family;
-use super::{Ends, Engine, Pattern, blocks, names, step};
+use super::scan::{Ends, step};
+use super::{Engine, Pattern, blocks, names};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
@@ -291,7 +292,8 @@ fn all_that_the_parameters_can_say_is_what_the_automaton_does() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (seed >> 33) as usize % below
     };
-    for pattern in combinations() {
+    // Every fifth still has each value of each parameter.
+    for pattern in combinations().into_iter().step_by(if is_whole() { 1 } else { 5 }) {
         let (automaton, family) = engine(&pattern, &pattern);
         let expected = oracle(&pattern);
         for round in 0..60 {

@@ -9,20 +9,20 @@ use std::arch::x86_64::{
     _mm512_set1_epi32, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::Ends;
 use super::automaton::Automaton;
 use super::blocks::{AT_ONCE, BLOCK, Fill, Masks, copy_end, fill_with, push_one_by_one};
 use super::family::Family;
+use super::scan::Ends;
 
 /// The fastest way that this machine has.
 #[inline]
 pub(super) fn fill() -> Option<Fill> {
-    if is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("bmi2") {
+    if has_avx512() {
         Some(|family, automaton, text, at, ends| {
             // SAFETY: the machine has what the function is compiled for.
             unsafe { fill_avx512(family, automaton, text, at, ends) }
         })
-    } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+    } else if has_avx2() {
         Some(|family, automaton, text, at, ends| {
             // SAFETY: the machine has what the function is compiled for.
             unsafe { fill_avx2(family, automaton, text, at, ends) }
@@ -30,6 +30,26 @@ pub(super) fn fill() -> Option<Fill> {
     } else {
         None
     }
+}
+
+/// Whether the machine has all that [`fill_avx512`] is compiled for.
+#[inline]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vbmi2") && has_bits()
+}
+
+/// Whether the machine has all that [`fill_avx2`] is compiled for.
+#[inline]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && has_bits()
+}
+
+#[inline]
+fn has_bits() -> bool {
+    is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
@@ -134,13 +154,10 @@ pub(super) use for_tests::{all, classifiers};
 /// Everything that this machine has, by name.
 #[cfg(test)]
 mod for_tests {
-    use super::{BLOCK, Fill, Masks, avx2, avx512, fill_avx2, fill_avx512};
+    use super::{BLOCK, Fill, Masks, avx2, avx512, fill_avx2, fill_avx512, has_avx2, has_avx512};
 
     fn has(name: &str) -> bool {
-        match name {
-            "avx512" => is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("bmi2"),
-            _ => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
-        }
+        if name == "avx512" { has_avx512() } else { has_avx2() }
     }
 
     pub(in super::super) fn all() -> Vec<(&'static str, Fill)> {

@@ -1,0 +1,224 @@
+//! Scans: the ends of the pieces of a text, many at a time, by patterns in a row; and the pieces one by one.
+
+use std::ops::Range;
+
+use super::automaton::Automaton;
+use super::{Engine, Pattern, blocks};
+use crate::error::{Error, Result};
+use crate::merge;
+
+/// Where some pieces end, as many as fit, counted from where the first of them starts.
+pub(crate) struct Ends {
+    /// Where the first piece starts in the text.
+    pub(super) start: usize,
+    /// More places than are used, since some are written that do not count.
+    pub(super) places: [u32; Ends::MOST + blocks::AT_ONCE],
+    pub(super) count: usize,
+    /// Whether one of them was too far away to be counted.
+    too_long: bool,
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Self { start: 0, places: [0; Self::MOST + blocks::AT_ONCE], count: 0, too_long: false }
+    }
+}
+
+impl Ends {
+    /// A block of text has at most 64 ends, and there is room for as many whenever a block is begun.
+    pub(crate) const MOST: usize = 128;
+
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        &self.places[..self.count]
+    }
+
+    /// Forgets all; the next piece starts at `start`.
+    pub(super) fn clear(&mut self, start: usize) {
+        self.start = start;
+        self.count = 0;
+        self.too_long = false;
+    }
+
+    pub(super) fn has_room_for_a_block(&self) -> bool {
+        self.count + blocks::BLOCK <= Self::MOST
+    }
+
+    /// A place as it is counted here; those of the 64 bytes after it can be counted as well.
+    #[inline(always)]
+    pub(super) fn counted(&mut self, place: usize) -> u32 {
+        let counted = place.wrapping_sub(self.start);
+        self.too_long |= counted > u32::MAX as usize - blocks::BLOCK;
+        counted as u32
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, end: usize) {
+        self.places[self.count] = self.counted(end);
+        self.count += 1;
+    }
+}
+
+/// A scan over a text that finds the ends of many pieces at a time: those that patterns in a row make, each of the
+/// pieces of the one before.
+pub(crate) struct Scan<'p, 't> {
+    pattern: &'p Pattern,
+    inner: &'p [Pattern],
+    text: &'t str,
+    /// Where the piece of the first pattern starts that is found next.
+    at: usize,
+    /// With inner patterns, no piece of the first one is begun from here on.
+    end: usize,
+    /// A match that was found beyond `at`: what lies before it is a piece of its own.
+    found: Option<(usize, usize)>,
+    /// Where the piece starts that the inner patterns are at, and their scan over it.
+    inside: Option<(usize, Box<Self>)>,
+}
+
+impl<'p, 't> Scan<'p, 't> {
+    /// A scan of the pieces that start in `range`; without inner patterns, also of those after it.
+    pub(crate) fn new(pattern: &'p Pattern, inner: &'p [Pattern], text: &'t str, range: Range<usize>) -> Self {
+        Self { pattern, inner, text, at: range.start, end: range.end, found: None, inside: None }
+    }
+
+    /// Replaces `ends` by those of the next pieces; there are none at the end.
+    ///
+    /// # Errors
+    /// `Pattern`, if a pattern gives up on the next piece; `ends` then holds the ones before it. `Encode`, if a piece is
+    /// longer than 4 GiB.
+    pub(crate) fn fill(&mut self, ends: &mut Ends, start: usize) -> Result<()> {
+        ends.clear(start);
+        let appended = self.append(ends);
+        if ends.too_long {
+            ends.count = 0;
+            return Err(merge::too_long().at(start));
+        }
+        appended
+    }
+
+    fn append(&mut self, ends: &mut Ends) -> Result<()> {
+        if !self.inner.is_empty() {
+            return self.append_inner(ends);
+        }
+        if let Engine::Classes(automaton, family) = &self.pattern.engine {
+            self.at = match family {
+                Some(family) => blocks::fill(*family, automaton, self.text, self.at, ends),
+                None => step(automaton, self.text, self.at, ends),
+            };
+            return Ok(());
+        }
+        while self.at < self.text.len() && ends.has_room_for_a_block() {
+            self.at = self.next_end()?;
+            ends.push(self.at);
+        }
+        Ok(())
+    }
+
+    /// Appends what the inner patterns make of one piece after another.
+    fn append_inner(&mut self, ends: &mut Ends) -> Result<()> {
+        while ends.has_room_for_a_block() {
+            let Some((start, scan)) = &mut self.inside else {
+                if self.at >= self.end {
+                    break;
+                }
+                let (start, end) = (self.at, self.next_end()?);
+                let (pattern, inner) = (&self.inner[0], &self.inner[1..]);
+                let scan = Self::new(pattern, inner, &self.text[start..end], 0..end - start);
+                self.at = end;
+                self.inside = Some((start, Box::new(scan)));
+                continue;
+            };
+            // Inside, places are counted from where the piece starts.
+            ends.start = ends.start.wrapping_sub(*start);
+            let appended = scan.append(ends);
+            ends.start = ends.start.wrapping_add(*start);
+            appended.map_err(|error| Error { byte: error.byte.map(|byte| byte + *start), ..error })?;
+            if scan.at >= scan.text.len() && scan.inside.is_none() {
+                self.inside = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the next piece of the first pattern ends.
+    fn next_end(&mut self) -> Result<usize> {
+        let found = match self.found.take() {
+            Some(found) => Some(found),
+            None => self.pattern.find(self.text, self.at)?,
+        };
+        Ok(match found {
+            None => self.text.len(),
+            Some((start, end)) if start == self.at => end,
+            Some(found) => {
+                self.found = Some(found);
+                found.0
+            }
+        })
+    }
+}
+
+/// The ends of the pieces from `at` on, one match after another; returns where the last one ends.
+pub(super) fn step(automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
+    let mut at = at;
+    while at < text.len() && ends.has_room_for_a_block() {
+        at = piece_end(automaton, text, at);
+        ends.push(at);
+    }
+    at
+}
+
+/// Where the piece that starts at `at` ends: with the match there, or where the next match starts.
+#[inline]
+pub(super) fn piece_end(automaton: &Automaton, text: &str, at: usize) -> usize {
+    let matched = |from: usize| automaton.match_at(text.as_bytes(), from).filter(|&end| end > from);
+    if let Some(end) = matched(at) {
+        return end;
+    }
+    let mut next = automaton.next_start(text, at);
+    while next < text.len() && matched(next).is_none() {
+        next = automaton.next_start(text, next);
+    }
+    next
+}
+
+/// The pieces of one text; after an error there are none.
+pub struct Pieces<'p, 't> {
+    scan: Scan<'p, 't>,
+    ends: Ends,
+    /// Which of `ends` is next.
+    next: usize,
+    at: usize,
+}
+
+impl<'p, 't> Pieces<'p, 't> {
+    pub(crate) fn of(scan: Scan<'p, 't>) -> Self {
+        Self { at: scan.at, scan, ends: Ends::default(), next: 0 }
+    }
+
+    /// Where the next piece starts, in bytes.
+    #[must_use]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+}
+
+impl<'t> Iterator for Pieces<'_, 't> {
+    type Item = Result<&'t str>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let text = self.scan.text;
+        if self.next == self.ends.count {
+            self.next = 0;
+            if let Err(error) = self.scan.fill(&mut self.ends, self.at)
+                && self.ends.count == 0
+            {
+                self.scan = Scan::new(self.scan.pattern, &[], text, text.len()..text.len());
+                self.at = text.len();
+                return Some(Err(error));
+            }
+        }
+        let end = self.ends.start + *self.ends.as_slice().get(self.next)? as usize;
+        self.next += 1;
+        let start = std::mem::replace(&mut self.at, end);
+        Some(Ok(&text[start..end]))
+    }
+}
