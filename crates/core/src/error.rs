@@ -20,6 +20,8 @@ pub enum Kind {
     Pattern,
     /// Settings or counts from which nothing can be trained.
     Training,
+    /// A file that cannot be read or written.
+    Artifact,
     /// The caller asked to stop.
     Interrupted,
 }
@@ -47,6 +49,15 @@ impl Error {
     /// An error of `kind` with no place and no remedy yet.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
         Self { kind, what: what.into(), remedy: String::new(), byte: None, character: None, row: None, line: None }
+    }
+
+    /// The error of bytes that should be UTF-8, placed where they are not.
+    #[must_use]
+    pub fn not_utf8(bytes: &[u8], error: &std::str::Utf8Error) -> Self {
+        let at = error.valid_up_to();
+        Self::new(Kind::Encode, format!("the bytes are not UTF-8: 0x{:02X} cannot stand here", bytes[at]))
+            .at(at)
+            .remedy("pass errors=\"replace\" to have U+FFFD in its place")
     }
 
     /// The same error with a remedy.

@@ -15,6 +15,7 @@ pub mod merge;
 pub mod normalize;
 pub mod parallel;
 pub mod pipeline;
+mod prefetch;
 pub mod rank_file;
 pub mod segment;
 pub mod split;

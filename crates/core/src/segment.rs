@@ -190,24 +190,12 @@ impl Segmenter {
         stretches
     }
 
-    /// Walks the part of a stretch that starts in `range`, with the rest of the stretch in view; returns where the last
-    /// piece ended. `range` starts at 0 or where [`Segmenter::boundary_near`] found a boundary.
+    /// Sends the segments of a stretch, or of a part of one between two seams, to `visitor`.
     ///
     /// # Errors
     /// As [`Segmenter::walk`].
-    pub fn walk_part(&self, stretch: &str, range: Range<usize>, visitor: &mut impl Visit) -> Result<usize> {
-        let Some((pattern, inner)) = self.cuttable() else {
-            let policy = Policy { special: Treat::Match, added: Treat::Match };
-            return self.walk_between(stretch, policy, visitor).map(|()| stretch.len());
-        };
-        visitor.pieces(stretch, pattern, inner, range)
-    }
-
-    /// Where a scan of a stretch that starts at about `near` has a boundary after `settle` pieces: very likely one of
-    /// the whole stretch's own. None where the stages do not let text be cut.
-    #[must_use]
-    pub fn boundary_near(&self, stretch: &str, near: usize, settle: usize) -> Option<usize> {
-        settled(self.cuttable()?.0, stretch, near, settle)
+    pub fn walk_stretch(&self, stretch: &str, visitor: &mut impl Visit) -> Result<()> {
+        self.walk_between(stretch, Policy { special: Treat::Match, added: Treat::Match }, visitor)
     }
 
     /// A text in parts that several workers can encode, each of about `size` bytes or less, and each cut where a scan
@@ -253,8 +241,13 @@ impl Segmenter {
         visitor.pieces(&text[stretch.clone()], pattern, inner, within).map(|end| end + stretch.start)
     }
 
+    /// The length in bytes of the longest added token that is looked for in original text; 0 without any.
+    pub(crate) fn longest_added(&self) -> usize {
+        self.original.all.as_ref().map_or(0, Matcher::longest)
+    }
+
     /// The patterns, if nothing but them stands between a stretch and its pieces.
-    fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {
+    pub(crate) fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {
         let only_patterns = self.normalizers.is_empty() && !self.prefix_space && self.normalized.all.is_none();
         self.patterns.split_first().filter(|_| only_patterns)
     }
@@ -303,7 +296,7 @@ fn walk_added<V: Visit>(
     between(at, text.len(), visitor)
 }
 
-/// As [`Segmenter::boundary_near`], for one pattern.
+/// Where a scan that starts at about `near` has a boundary after `settle` pieces: very likely one of the whole stretch's own.
 fn settled(pattern: &Pattern, stretch: &str, near: usize, settle: usize) -> Option<usize> {
     let start = (near..=stretch.len()).find(|&at| stretch.is_char_boundary(at))?;
     let mut pieces = pattern.pieces_from(stretch, start);

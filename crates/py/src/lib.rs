@@ -8,6 +8,7 @@
 )]
 
 mod columns;
+mod counts;
 mod encoder;
 mod errors;
 mod ints;
@@ -28,6 +29,8 @@ mod _core {
     #[pymodule_export]
     use crate::columns::{Columns, read_byte_alphabet, read_rank_file};
     #[pymodule_export]
+    use crate::counts::{PieceCounter, PieceCounts};
+    #[pymodule_export]
     use crate::encoder::Encoder;
     #[pymodule_export]
     use crate::stream::StreamDecoder;
@@ -36,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, canonical_merges};
     #[pymodule_export]
-    use crate::training::{PieceCounter, learn};
+    use crate::training::learn;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

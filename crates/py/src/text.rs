@@ -80,11 +80,8 @@ pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyR
         return match (std::str::from_utf8(bytes), on_invalid) {
             (Ok(text), _) => Ok(Cow::Borrowed(text)),
             (Err(error), OnInvalid::Strict) => {
-                let at = error.valid_up_to();
-                let what = format!("the bytes are not UTF-8: 0x{:02X} cannot stand here", bytes[at]);
-                let error =
-                    Error::new(Kind::Encode, what).remedy("pass errors=\"replace\" to encode U+FFFD in its place");
-                Err(raise(text.py(), error.at(at).placed(&String::from_utf8_lossy(bytes))))
+                let error = Error::not_utf8(bytes, &error);
+                Err(raise(text.py(), error.placed(&String::from_utf8_lossy(bytes))))
             }
             (Err(_), OnInvalid::Replace) => Ok(String::from_utf8_lossy(bytes)),
         };
@@ -102,7 +99,7 @@ fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
         let before = text.get_item(PySlice::new(py, 0, character.cast_signed(), 1))?;
         let surrogate = text.get_item(character)?.repr()?;
         let error = Error::new(Kind::Encode, format!("the text holds the lone surrogate {surrogate}"))
-            .remedy("pass errors=\"replace\" to encode U+FFFD in its place");
+            .remedy("pass errors=\"replace\" to have U+FFFD in its place");
         let byte = before.cast::<PyString>()?.to_str()?.len();
         Ok(Error { byte: Some(byte), character: Some(character), ..error })
     };

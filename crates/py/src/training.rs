@@ -1,89 +1,21 @@
-//! Counting pieces and learning merges.
+//! Learning merges.
 
-use std::borrow::Cow;
-
-use bytepair_core::segment::Segmenter;
-use bytepair_core::split::Pattern;
-use bytepair_core::split::added::AddedToken;
-use bytepair_core::train::{self, Alphabet, PieceCounts, Settings, Ties};
+use bytepair_core::train::{self, Alphabet, Settings, Ties};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::{in_row, raise};
-use crate::text::{OnInvalid, utf8};
-use crate::tokenizer::check_threads;
+use crate::counts::PieceCounts;
 use crate::watch::watched;
-
-/// Counts the pieces of texts, special tokens cut out.
-#[pyclass(module = "bytepair._core")]
-pub(crate) struct PieceCounter {
-    segmenter: Segmenter,
-    counts: PieceCounts,
-}
-
-#[pymethods]
-impl PieceCounter {
-    #[new]
-    fn new(py: Python<'_>, pattern: &str, special_tokens: Vec<String>) -> PyResult<Self> {
-        let special_tokens: Vec<_> = special_tokens
-            .into_iter()
-            .zip(0..)
-            .map(|(content, id)| AddedToken { content, id, special: true, ..AddedToken::default() })
-            .collect();
-        let segmenter = Pattern::new(pattern)
-            .and_then(|pattern| Segmenter::new(&special_tokens, Vec::new(), false, vec![pattern]))
-            .map_err(|error| raise(py, error))?;
-        Ok(Self { segmenter, counts: PieceCounts::default() })
-    }
-
-    /// Counts the pieces of some texts (str, or UTF-8 bytes); calls `tell(bytes_done)` now and then.
-    #[pyo3(signature = (texts, *, errors="strict", threads=None, tell=None))]
-    fn count(
-        &mut self,
-        py: Python<'_>,
-        texts: Vec<Bound<'_, PyAny>>,
-        errors: &str,
-        threads: Option<usize>,
-        tell: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let on_invalid = OnInvalid::parse(errors)?;
-        let threads = check_threads(threads)?;
-        let rows =
-            texts.iter().enumerate().map(|(row, text)| utf8(text, on_invalid).map_err(|error| in_row(py, error, row)));
-        let rows = rows.collect::<PyResult<Vec<Cow<'_, str>>>>()?;
-        let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
-        let Self { segmenter, counts } = self;
-        watched(py, tell, |progress| counts.count_texts(segmenter, &texts, threads, progress))
-    }
-
-    /// Adds a piece that occurs `count` times.
-    fn add(&mut self, py: Python<'_>, piece: &Bound<'_, PyAny>, count: u64) -> PyResult<()> {
-        let added = match piece.cast::<PyBytes>() {
-            Ok(bytes) => self.counts.add(bytes.as_bytes(), count),
-            Err(_) => self.counts.add(utf8(piece, OnInvalid::Strict)?.as_bytes(), count),
-        };
-        added.map_err(|error| raise(py, error))
-    }
-
-    fn __len__(&self) -> usize {
-        self.counts.len()
-    }
-
-    /// The pieces and their counts in order of first occurrence.
-    fn pieces<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u64)> {
-        self.counts.in_order().into_iter().map(|(piece, count)| (PyBytes::new(py, piece), count)).collect()
-    }
-}
 
 /// Learns merges from counts; returns the bytes of the alphabet's symbols, and (left, right, count) for each merge, where
 /// merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256 bytes, or None for characters.
 #[pyfunction]
-#[pyo3(signature = (counter, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, tell=None))]
+#[pyo3(signature = (counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, tell=None))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "settings, by keyword")]
 pub(crate) fn learn<'py>(
     py: Python<'py>,
-    counter: PyRef<'py, PieceCounter>,
+    counts: PyRef<'py, PieceCounts>,
     alphabet: Option<&[u8]>,
     end_of_word_suffix: Option<String>,
     merges: usize,
@@ -100,7 +32,7 @@ pub(crate) fn learn<'py>(
         Some(order) => Alphabet::Bytes(order.to_vec()),
         None => Alphabet::Characters { end_of_word_suffix },
     };
-    let counts = &counter.counts;
+    let counts = &counts.inner;
     let (tokens, learned) = watched(py, tell, |progress| train::learn(counts, &alphabet, &settings, progress))?;
     let tokens = tokens.iter().map(|token| PyBytes::new(py, token)).collect();
     Ok((tokens, learned.iter().map(|merge| (merge.left, merge.right, merge.count)).collect()))

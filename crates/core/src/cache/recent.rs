@@ -5,7 +5,8 @@
 //! time costs more than to merge a piece.
 
 use super::hash;
-use super::tokens::{self, LongKey, long_hash, long_key, prefetch};
+use super::tokens::{self, LongKey, long_hash, long_key};
+use crate::prefetch::prefetch;
 
 /// Bytes of the ring.
 const RING: usize = 4 << 20;

@@ -3,7 +3,8 @@
 //! What a piece's entry has in place of an id is where its ids stand. Both grow with what is kept, so that no more memory
 //! is touched than is needed; when they are full they are emptied, since what recurs soon stands there again.
 
-use super::tokens::{Key, ShortLine, prefetch};
+use super::tokens::{Key, ShortLine};
+use crate::prefetch::prefetch;
 
 /// Ids that are kept of a piece at most.
 pub(crate) const IDS: usize = 7;

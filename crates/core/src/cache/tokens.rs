@@ -9,6 +9,7 @@ mod x86;
 use std::ops::Range;
 
 use super::mix;
+use crate::prefetch::prefetch;
 use crate::vocab::NO_ID;
 
 /// The longest token that is held, in bytes.
@@ -399,20 +400,6 @@ fn missing_of(ids: &[u32], which: &mut [u8; MANY]) -> usize {
         which[missing & (MANY - 1)] = number as u8;
         missing + usize::from(id == NO_ID)
     })
-}
-
-/// Asks for a cache line beforehand.
-#[inline(always)]
-#[allow(unsafe_code, reason = "asking for a cache line is no access")]
-pub(super) fn prefetch<T>(lines: &[T], line: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing, whatever the address; this one is within the table.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(lines.as_ptr().wrapping_add(line).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (lines, line);
 }
 
 #[cfg(test)]

@@ -63,6 +63,11 @@ impl Matcher {
         &self.tokens[number]
     }
 
+    /// The length of the longest token as it is spelled, in bytes.
+    pub(crate) fn longest(&self) -> usize {
+        self.automaton.max_pattern_len()
+    }
+
     /// The tokens in `text`, in order, none overlapping another.
     pub fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + 'a {
         let mut last_end = 0;

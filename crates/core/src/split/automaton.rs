@@ -78,6 +78,43 @@ impl Automaton {
         }
     }
 
+    /// The class of the character that starts at `at`; None at the end of the text.
+    #[inline]
+    pub(super) fn class(&self, text: &[u8], at: usize) -> Option<u8> {
+        self.classes.at(text, at).map(|(class, _)| class)
+    }
+
+    /// How many symbols there are, and at `left * symbols + right` whether text may be cut between two of them (the
+    /// argument is in [`super::seams`]); None if some character starts no match.
+    pub(super) fn seams(&self) -> Option<(usize, Vec<bool>)> {
+        let symbols = usize::from(self.end_of_text) + 1;
+        let next = |state: u16, symbol: usize| self.next[usize::from(state) + symbol];
+        // What may come after a first character and before a match was seen: each way has to meet a match.
+        let mut unmatched: Vec<u16> = (0..symbols - 1).map(|class| next(self.start, class) & !MATCH).collect();
+        let mut known = vec![false; self.next.len()];
+        while let Some(state) = unmatched.pop() {
+            if state == DEAD {
+                return None;
+            }
+            if !std::mem::replace(&mut known[usize::from(state)], true) {
+                unmatched.extend((0..symbols).map(|symbol| next(state, symbol)).filter(|next| next & MATCH == 0));
+            }
+        }
+        let ends = |state: u16, symbol| next(state, symbol) == MATCH | DEAD;
+        let mut between = vec![true; symbols * symbols];
+        for state in (0..self.next.len()).step_by(symbols) {
+            for left in 0..symbols - 1 {
+                let after = next(state as u16, left) & !MATCH;
+                if after != DEAD {
+                    for right in 0..symbols {
+                        between[left * symbols + right] &= ends(after, right) && ends(after, symbols - 1);
+                    }
+                }
+            }
+        }
+        Some((symbols, between))
+    }
+
     /// Whether every way through states that have not seen a match is short.
     fn fails_soon(&self) -> bool {
         let symbols = usize::from(self.end_of_text) + 1;

@@ -11,6 +11,7 @@ mod classes;
 mod family;
 pub mod names;
 mod scan;
+mod seams;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -26,6 +27,7 @@ use self::automaton::Automaton;
 use self::family::Family;
 pub use self::scan::Pieces;
 pub(crate) use self::scan::{Ends, Scan};
+pub(crate) use self::seams::Seams;
 use crate::error::{Error, Kind, Result};
 
 /// How many steps back `fancy-regex` may take within one piece.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
-use crate::train::PieceCounts;
 use crate::train::words::Words;
+use crate::train::{PieceCounts, Row};
 
 /// What pieces are spelled in. The order of the symbols matters under [`Ties::LowestIds`](crate::train::Ties::LowestIds).
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ impl Alphabet {
     /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for.
     pub(super) fn spell(&self, counts: &PieceCounts) -> Result<(Words, Vec<Vec<u8>>)> {
         let mut words = Words::default();
+        let counts = counts.in_memory()?;
+        let rows = counts.in_order();
         match self {
             Self::Bytes(order) => {
                 let distinct: BTreeSet<_> = order.iter().collect();
@@ -44,14 +46,14 @@ impl Alphabet {
                 for (at, &byte) in order.iter().enumerate() {
                     symbol[usize::from(byte)] = at as u32;
                 }
-                for (piece, count) in counts.in_order() {
+                for Row { piece, count, .. } in rows {
                     words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), count)?;
                 }
                 Ok((words, order.iter().map(|&byte| vec![byte]).collect()))
             }
             Self::Characters { end_of_word_suffix } => {
-                let mut pieces = Vec::with_capacity(counts.len());
-                for (piece, count) in counts.in_order() {
+                let mut pieces = Vec::with_capacity(rows.len());
+                for Row { piece, count, .. } in rows {
                     let piece = std::str::from_utf8(piece).map_err(|_| {
                         Error::new(Kind::Training, format!("the piece {piece:?} is not UTF-8"))
                             .remedy("use the alphabet of bytes")

@@ -60,8 +60,7 @@ struct Trainer<'a> {
 ///
 /// ```
 /// use bytepair_core::train::{Alphabet, PieceCounts, Progress, Settings, Ties, learn};
-/// let mut counts = PieceCounts::default();
-/// counts.add(b"aaab", 2)?;
+/// let counts = PieceCounts::of([(&b"aaab"[..], 2)])?;
 /// let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
 /// let (_, merges) = learn(&counts, &Alphabet::raw_bytes(), &settings, &Progress::default())?;
 /// let pairs: Vec<_> = merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();

@@ -1,6 +1,6 @@
 //! Texts -> counts of pieces -> merges.
 //!
-//! [`PieceCounts`] counts in parallel; [`learn`] merges the most frequent adjacent pair again and again. The result is a
+//! [`Counter`] counts in parallel; [`learn`] merges the most frequent adjacent pair again and again. The result is a
 //! function of counts and [`Settings`] alone.
 
 mod alphabet;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::error::{Error, Kind, Result};
 
 pub use alphabet::Alphabet;
-pub use counts::PieceCounts;
+pub use counts::{Counter, OnInvalid, OwnedRow, PieceCounts, Row, Sorted, Spilled};
 pub use learn::{Learned, learn};
 
 /// Which of the most frequent pairs merges first.
@@ -68,7 +68,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    fn advance(&self, by: u64) -> Result<()> {
+    /// Says that so much more is done.
+    ///
+    /// # Errors
+    /// `Interrupted`, if the work is to stop.
+    pub fn advance(&self, by: u64) -> Result<()> {
         self.done.fetch_add(by, Ordering::Relaxed);
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::new(Kind::Interrupted, "training was interrupted"));
@@ -77,7 +81,8 @@ impl Progress {
     }
 }
 
-/// A count that no longer fits into 64 bits.
-fn overflow() -> Error {
+/// The error of a count that no longer fits into 64 bits.
+#[must_use]
+pub fn overflow() -> Error {
     Error::new(Kind::Training, "the counts add up to more than 2^64 - 1").remedy("divide all counts by a constant")
 }

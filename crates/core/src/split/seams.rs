@@ -1,0 +1,105 @@
+//! Seams: places where text may be cut without changing any piece, whatever stands further left or right.
+//!
+//! Which two neighbouring characters have a seam between them is read off the automaton. Take all states that it can be
+//! in after the left character, in whatever text. If in each of them the right character ends the scan with a match that
+//! ends between the two, then the piece that holds the left character ends there, no scan that began before reads beyond
+//! the right character, and the next piece begins with it. If the end of the text would have done the same in each, then
+//! what lies left of the seam may be split by itself. Nothing reads backwards, so that the right part may be as well.
+
+use std::ops::Range;
+
+use super::automaton::Automaton;
+use super::{Engine, Pattern};
+
+/// The seams of a pattern.
+pub(crate) struct Seams<'p> {
+    automaton: &'p Automaton,
+    symbols: usize,
+    /// At `left * symbols + right`: whether there is a seam between characters of these classes.
+    between: Vec<bool>,
+}
+
+impl Pattern {
+    /// Its seams; None if it is not run by an automaton, or does not match at every character.
+    pub(crate) fn seams(&self) -> Option<Seams<'_>> {
+        let Engine::Classes(automaton, _) = &self.engine else { return None };
+        let (symbols, between) = automaton.seams()?;
+        Some(Seams { automaton, symbols, between })
+    }
+}
+
+impl Seams<'_> {
+    /// The last seam of a text after `range.start` and up to `range.end`.
+    ///
+    /// # Panics
+    /// If the range does not start and end at characters.
+    pub(crate) fn last(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        let class = |at| self.automaton.class(text.as_bytes(), at);
+        let mut place = range.end;
+        let mut right = class(place);
+        for character in text[range].chars().rev() {
+            let left = class(place - character.len_utf8());
+            if let (Some(left), Some(right)) = (left, right)
+                && self.between[usize::from(left) * self.symbols + usize::from(right)]
+            {
+                return Some(place);
+            }
+            right = left;
+            place -= character.len_utf8();
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::super::names;
+    use super::*;
+
+    fn split<'t>(pattern: &Pattern, text: &'t str) -> Vec<&'t str> {
+        pattern.pieces(text).map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn no_seam_changes_a_piece_in_any_short_text() {
+        for (name, length) in [(names::GPT2, 4), (names::CL100K, 4), (names::O200K, 4), (r"\s+|\S{1,2}", 7)] {
+            let pattern = Pattern::new(name).unwrap();
+            let Engine::Classes(automaton, _) = &pattern.engine else { unreachable!("{name}") };
+            let (seams, characters) = (pattern.seams().unwrap(), automaton.representatives());
+            let mut found = 0;
+            for number in 0..characters.len().pow(length) {
+                let text: String = (0..length)
+                    .map(|place| characters[number / characters.len().pow(place) % characters.len()])
+                    .collect();
+                let whole = split(&pattern, &text);
+                let mut end = text.len();
+                while let Some(seam) = seams.last(&text, 0..end) {
+                    let (left, right) = text.split_at(seam);
+                    assert_eq!([split(&pattern, left), split(&pattern, right)].concat(), whole, "{text:?} at {seam}");
+                    end = left.len() - left.chars().next_back().unwrap().len_utf8();
+                    found += 1;
+                }
+            }
+            assert!(found > 100, "{name} has hardly any seam");
+        }
+    }
+
+    #[test]
+    fn words_have_seams_between_them_and_one_word_has_none() {
+        for name in [names::GPT2, names::CL100K, names::O200K] {
+            let pattern = Pattern::new(name).unwrap();
+            let seams = pattern.seams().unwrap();
+            assert_eq!(seams.last("some words and", 0..14), Some(10));
+            assert_eq!(seams.last("some words and", 0..9), Some(4));
+            assert_eq!(seams.last(&"a".repeat(99), 0..99), None);
+        }
+    }
+
+    #[test]
+    fn patterns_that_leave_text_between_matches_or_need_another_engine_have_none() {
+        for text in ["", "[a-z]+", r"\bx|(?s:.)", r"(.)\1|."] {
+            assert!(Pattern::new(text).unwrap().seams().is_none(), "{text}");
+        }
+    }
+}

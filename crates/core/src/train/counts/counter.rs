@@ -1,0 +1,463 @@
+//! Counts what comes, on several threads; joins what they counted.
+
+use std::io::Read;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::segment::{Segmenter, Visit};
+use crate::split::added::AddedToken;
+use crate::split::{Ends, Pattern, Scan};
+use crate::train::Progress;
+use crate::train::counts::cut::Cutter;
+use crate::train::counts::json::field_of;
+use crate::train::counts::runs::{self, Run, Writer};
+use crate::train::counts::table::{Secret, Table};
+use crate::train::counts::windows::{OnInvalid, Windows};
+use crate::train::counts::{Held, PieceCounts, Row};
+
+/// What a worker takes at once of a text, in bytes.
+const PORTION: usize = 1 << 18;
+
+/// How much of a file is read at once for each thread, in bytes.
+const WINDOW: usize = 1 << 20;
+
+/// Windows grow with the threads up to so many.
+const MOST_WINDOWS: usize = 32;
+
+/// How often a worker tells how far it is, in bytes.
+const TELL_EVERY: usize = 1 << 16;
+
+/// Tables are joined in so many parts at most, each by one thread.
+const MOST_PARTS: usize = 64;
+
+/// What went to disk, since memory was short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spilled {
+    /// Sorted runs.
+    pub runs: u64,
+    /// Their bytes together.
+    pub bytes: u64,
+}
+
+/// Counts pieces. After an error what it counted is of no use.
+pub struct Counter {
+    tables: Vec<Table>,
+    runs: Vec<Run>,
+    secret: Secret,
+    /// The bytes that all tables together may take.
+    memory: usize,
+    spilled: Spilled,
+    /// The position after all that was counted so far.
+    end: u64,
+}
+
+/// A part of a text, of which text it is (or in which line it starts), and its position over all sources.
+struct Part<'t> {
+    row: usize,
+    text: &'t str,
+    at: u64,
+}
+
+/// A window of a text.
+struct Window<'t> {
+    text: &'t str,
+    /// Whether nothing comes after it.
+    is_last: bool,
+}
+
+impl Counter {
+    /// A counter whose tables take at most about `memory` bytes; what does not fit goes to temporary files.
+    #[must_use]
+    pub fn new(memory: Option<usize>) -> Self {
+        Self {
+            tables: Vec::new(),
+            runs: Vec::new(),
+            secret: Secret::new(),
+            memory: memory.unwrap_or(usize::MAX),
+            spilled: Spilled::default(),
+            end: 0,
+        }
+    }
+
+    /// What went to disk so far.
+    #[must_use]
+    pub fn spilled(&self) -> Spilled {
+        self.spilled
+    }
+
+    /// The position after all that was counted so far, in bytes and one more after each text.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Says that what comes next starts at this position, as where other sources before it were counted elsewhere.
+    pub fn start_at(&mut self, position: u64) {
+        self.end = position;
+    }
+
+    /// Adds a piece that occurs `count` times, first after all that was counted so far.
+    ///
+    /// # Errors
+    /// As [`Counter::add_row`].
+    pub fn add(&mut self, piece: &[u8], count: u64) -> Result<()> {
+        let first = self.end;
+        self.end += piece.len() as u64 + 1;
+        self.add_row(Row { piece, group: 0, count, first })
+    }
+
+    /// Adds a row; one without occurrences is none.
+    ///
+    /// # Errors
+    /// `Training`, if its count no longer fits into 64 bits; `Artifact`, if a temporary file cannot be written.
+    pub fn add_row(&mut self, row: Row) -> Result<()> {
+        if row.count == 0 {
+            return Ok(());
+        }
+        let table = self.tables.pop().unwrap_or_else(|| Table::new(self.secret, self.memory));
+        let mut worker = Worker::new(table, self.memory);
+        let added = worker.add(row);
+        self.put_back(worker);
+        added
+    }
+
+    /// Counts the pieces of some texts in a group of sources. Added tokens are cut out and not counted.
+    ///
+    /// # Errors
+    /// `Pattern`, if a split pattern gives up, with the row of the text; `Training`, if a count overflows; `Artifact`, if
+    /// a temporary file cannot be written; `Interrupted`.
+    ///
+    /// ```
+    /// use bytepair_core::segment::Segmenter;
+    /// use bytepair_core::split::{Pattern, names};
+    /// use bytepair_core::train::{Counter, Progress};
+    /// let segmenter = Segmenter::new(&[], vec![], false, vec![Pattern::new(names::GPT2)?])?;
+    /// let mut counter = Counter::new(None);
+    /// counter.count_texts(&segmenter, &["a b a", " b"], 0, 2, &Progress::default())?;
+    /// let counts = counter.finish(2, &Progress::default())?;
+    /// let counts = counts.in_memory()?;
+    /// let pieces: Vec<_> = counts.in_order().into_iter().map(|row| (row.piece, row.count)).collect();
+    /// assert_eq!(pieces, [(&b"a"[..], 1), (b" b", 2), (b" a", 1)]);
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    pub fn count_texts(
+        &mut self,
+        segmenter: &Segmenter,
+        texts: &[&str],
+        group: u16,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<()> {
+        let cutter = Cutter::new(segmenter);
+        let size = if threads == 1 { usize::MAX / 4 } else { PORTION };
+        let mut parts = Vec::new();
+        for (row, text) in texts.iter().enumerate() {
+            let at = self.end;
+            let part = |Range { start, end }| Part { row, text: &text[start..end], at: at + start as u64 };
+            parts.extend(cutter.parts(text, size).into_iter().map(part));
+            self.end += text.len() as u64 + 1;
+        }
+        let count = |part: &Part, visitor: &mut Visitor| segmenter.walk_stretch(part.text, visitor);
+        self.count_parts(&parts, threads, (group, progress), count, || Ok(()))
+    }
+
+    /// Counts the pieces of one text, which is read in windows, so that no more of it is in memory than its longest piece
+    /// needs (all of it, if its pattern has no seams).
+    ///
+    /// # Errors
+    /// As [`Counter::count_texts`]; `Artifact`, if reading fails; `Encode`, if it is not UTF-8.
+    pub fn count_reader(
+        &mut self,
+        segmenter: &Segmenter,
+        reader: impl Read + Send,
+        on_invalid: OnInvalid,
+        group: u16,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<()> {
+        let cutter = Cutter::new(segmenter);
+        let parts = |window: &mut Window, portion| {
+            let settled = if window.is_last { window.text.len() } else { cutter.settled(window.text) };
+            let ranges = cutter.parts(&window.text[..settled], portion);
+            (settled, ranges.into_iter().map(|range| (0, range)).collect())
+        };
+        let count = |part: &Part, visitor: &mut Visitor| segmenter.walk_stretch(part.text, visitor);
+        self.count_windows(reader, on_invalid, threads, parts, (group, progress), count)
+    }
+
+    /// Counts the text in a field of each line of a file of JSON objects; lines of white space are passed over.
+    ///
+    /// # Errors
+    /// As [`Counter::count_reader`]; `Training`, if a line is not such an object. With the line in the file.
+    #[allow(clippy::too_many_arguments, reason = "as the other ways to count, and the field")]
+    pub fn count_json_lines(
+        &mut self,
+        segmenter: &Segmenter,
+        reader: impl Read + Send,
+        field: &str,
+        on_invalid: OnInvalid,
+        group: u16,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<()> {
+        let mut line = 1;
+        let parts = |window: &mut Window, portion: usize| {
+            let text = window.text;
+            let settled = if window.is_last { text.len() } else { text.rfind('\n').map_or(0, |at| at + 1) };
+            let mut parts = Vec::new();
+            let mut start = 0;
+            while start < settled {
+                let near = start.saturating_add(portion).min(settled);
+                let rest = &text.as_bytes()[near..settled];
+                let end = rest.iter().position(|&byte| byte == b'\n').map_or(settled, |at| near + at + 1);
+                parts.push((line, start..end));
+                line += text[start..end].matches('\n').count();
+                start = end;
+            }
+            (settled, parts)
+        };
+        let count = |part: &Part, visitor: &mut Visitor| {
+            let mut at = part.at;
+            for (number, line) in part.text.split_inclusive('\n').enumerate() {
+                let object = if at == 0 { line.trim_start_matches('\u{FEFF}') } else { line };
+                let counted = if object.trim_ascii().is_empty() {
+                    visitor.pass(line.len())
+                } else {
+                    field_of(object, field, on_invalid).and_then(|text| {
+                        for stretch in segmenter.stretches(&text) {
+                            visitor.at = at + stretch.start as u64;
+                            segmenter.walk_stretch(&text[stretch], visitor)?;
+                        }
+                        Ok(())
+                    })
+                };
+                counted.map_err(|error| error.line(part.row + number))?;
+                at += line.len() as u64;
+            }
+            Ok(())
+        };
+        self.count_windows(reader, on_invalid, threads, parts, (group, progress), count)
+    }
+
+    /// Counts a text window by window. `parts` says how much of a window can be counted, and in which parts, each with the
+    /// number of a row.
+    fn count_windows(
+        &mut self,
+        reader: impl Read + Send,
+        on_invalid: OnInvalid,
+        threads: usize,
+        mut parts: impl FnMut(&mut Window, usize) -> (usize, Vec<(usize, Range<usize>)>),
+        (group, progress): (u16, &Progress),
+        count: impl Fn(&Part, &mut Visitor) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let size = (WINDOW * threads.min(MOST_WINDOWS)).min(self.memory / 8).max(1 << 12);
+        let portion = if threads == 1 { usize::MAX / 4 } else { PORTION.min(size / threads) };
+        let mut windows = Windows::new(reader, size, on_invalid);
+        let (mut window, mut next) = (Vec::new(), Vec::new());
+        windows.read_on(&mut window)?;
+        loop {
+            let is_last = windows.at_end();
+            let text = windows.text(&mut window)?;
+            let (settled, ranges) = parts(&mut Window { text, is_last }, portion);
+            next.clear();
+            next.extend_from_slice(&text.as_bytes()[settled..]);
+            next.extend_from_slice(windows.incomplete());
+            let parts: Vec<_> = ranges
+                .into_iter()
+                .map(|(row, range)| Part { row, at: self.end + range.start as u64, text: &text[range] })
+                .collect();
+            // The next window is read while this one is counted.
+            let reading = Mutex::new((&mut windows, &mut next));
+            let read = || {
+                let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
+                let (windows, next) = &mut *reading;
+                if is_last { Ok(()) } else { windows.read_on(next) }
+            };
+            let counted = self.count_parts(&parts, threads, (group, progress), &count, read);
+            counted.map_err(|error| Error { row: None, ..error })?;
+            self.end += settled as u64;
+            if is_last {
+                self.end += 1;
+                return Ok(());
+            }
+            windows.passed(settled);
+            std::mem::swap(&mut window, &mut next);
+        }
+    }
+
+    /// Counts parts, and does something else meanwhile.
+    fn count_parts(
+        &mut self,
+        parts: &[Part],
+        threads: usize,
+        (group, progress): (u16, &Progress),
+        count: impl Fn(&Part, &mut Visitor) -> Result<()> + Sync,
+        meanwhile: impl Fn() -> Result<()> + Sync,
+    ) -> Result<()> {
+        let (secret, limit) = (self.secret, self.memory / threads);
+        let idle = Mutex::new(std::mem::take(&mut self.tables));
+        let worker = || {
+            let table = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            (Worker::new(table.unwrap_or_else(|| Table::new(secret, limit)), limit), Ok(()))
+        };
+        let work = |(worker, result): &mut (Worker, Result<()>), item: usize| {
+            if result.is_err() {
+                return;
+            }
+            *result = match item.checked_sub(1) {
+                None => meanwhile(),
+                Some(item) => {
+                    let part = &parts[item];
+                    let mut visitor = Visitor { worker, group, at: part.at, told: 0, progress };
+                    count(part, &mut visitor).and_then(|()| visitor.tell()).map_err(|error| error.row(part.row))
+                }
+            };
+        };
+        let mut results = Vec::new();
+        for (worker, result) in parallel::fold(parts.len() + 1, threads, worker, work) {
+            self.put_back(worker);
+            results.extend(result.err());
+        }
+        self.tables.extend(idle.into_inner().unwrap_or_else(PoisonError::into_inner));
+        // Parts are handed out in order, so that the first text at fault is met whatever the number of threads.
+        results.into_iter().min_by_key(|error| error.row).map_or(Ok(()), Err)
+    }
+
+    fn put_back(&mut self, worker: Worker) {
+        self.tables.push(worker.table);
+        for run in worker.runs {
+            self.spilled.runs += 1;
+            self.spilled.bytes += run.bytes;
+            self.runs.push(run);
+        }
+    }
+
+    /// Joins all that was counted.
+    ///
+    /// # Errors
+    /// `Training`, if counts overflow 64 bits; `Artifact`, if temporary files cannot be written or read; `Interrupted`.
+    pub fn finish(mut self, threads: usize, progress: &Progress) -> Result<PieceCounts> {
+        self.tables.retain(|table| table.len() > 0);
+        let bytes: usize = self.tables.iter().map(Table::bytes).sum();
+        let joins = self.tables.len() > 1;
+        if self.runs.is_empty() && !(joins && bytes > self.memory / 2) {
+            let tables = if joins { join(&self.tables, threads, progress)? } else { self.tables };
+            return Ok(PieceCounts(Held::Tables(tables)));
+        }
+        for table in std::mem::take(&mut self.tables) {
+            let mut worker = Worker::new(table, 0);
+            worker.spill()?;
+            self.runs.append(&mut worker.runs);
+        }
+        runs::merge(self.runs, || progress.advance(0)).map(|run| PieceCounts(Held::Run(run)))
+    }
+}
+
+/// The rows of all tables in new ones that share no piece.
+fn join(tables: &[Table], threads: usize, progress: &Progress) -> Result<Vec<Table>> {
+    let parts = threads.next_power_of_two().min(MOST_PARTS);
+    let secret = Secret::new();
+    let work = |(joined, result): &mut (Vec<Table>, Result<()>), part: usize| {
+        let mut table = Table::new(secret, usize::MAX);
+        let mut rows = tables.iter().flat_map(|table| table.rows_in(part, parts));
+        let added = rows.try_for_each(|row| table.add(row).map(|_| ()));
+        *result = std::mem::replace(result, Ok(())).and(added).and(progress.advance(0));
+        joined.push(table);
+    };
+    let mut all = Vec::new();
+    for (tables, result) in parallel::fold(parts, threads, || (Vec::new(), Ok(())), work) {
+        result?;
+        all.extend(tables);
+    }
+    Ok(all)
+}
+
+/// What one thread counts.
+struct Worker {
+    table: Table,
+    runs: Vec<Run>,
+}
+
+impl Worker {
+    fn new(mut table: Table, limit: usize) -> Self {
+        table.set_limit(limit);
+        Self { table, runs: Vec::new() }
+    }
+
+    fn add(&mut self, row: Row) -> Result<()> {
+        while !self.table.add(row)? {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn spill(&mut self) -> Result<()> {
+        let mut writer = Writer::new()?;
+        self.table.drain_sorted(|row| writer.push(row))?;
+        self.runs.push(writer.finish()?);
+        Ok(())
+    }
+}
+
+/// Counts each piece of a text; added tokens are passed over.
+struct Visitor<'a> {
+    worker: &'a mut Worker,
+    group: u16,
+    /// The position of what comes next.
+    at: u64,
+    told: usize,
+    progress: &'a Progress,
+}
+
+impl Visitor<'_> {
+    fn tell(&mut self) -> Result<()> {
+        self.progress.advance(std::mem::take(&mut self.told) as u64)
+    }
+
+    fn pass(&mut self, bytes: usize) -> Result<()> {
+        self.at += bytes as u64;
+        self.told += bytes;
+        if self.told < TELL_EVERY { Ok(()) } else { self.tell() }
+    }
+}
+
+impl Visit for Visitor<'_> {
+    fn piece(&mut self, piece: &str) -> Result<()> {
+        self.worker.add(Row { piece: piece.as_bytes(), group: self.group, count: 1, first: self.at })?;
+        self.pass(piece.len())
+    }
+
+    fn added(&mut self, _: &AddedToken, text: &str) -> Result<()> {
+        self.pass(text.len())
+    }
+
+    fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
+        let mut scan = Scan::new(pattern, inner, text, range.clone());
+        let mut ends = Ends::default();
+        let mut start = range.start;
+        while start < range.end {
+            let filled = scan.fill(&mut ends, start);
+            let mut places = ends.as_slice();
+            let Some(&last) = places.last() else { return filled.map(|()| start) };
+            let first = self.at - start as u64;
+            let mut from = start;
+            loop {
+                let counted = self.worker.table.count(text.as_bytes(), (start, from), places, (self.group, first))?;
+                if counted == places.len() {
+                    break;
+                }
+                if counted > 0 {
+                    from = start + places[counted - 1] as usize;
+                    places = &places[counted..];
+                }
+                self.worker.spill()?;
+            }
+            start += last as usize;
+            self.pass(last as usize)?;
+        }
+        Ok(start)
+    }
+}

@@ -1,0 +1,249 @@
+//! Texts -> how often each piece occurs, and where first.
+//!
+//! [`Counter`] counts texts and files on several threads, each with a [`table`] of its own. A text is cut at seams, where no
+//! piece can change ([`cut`]), and a file is read in windows that end at one ([`windows`]). When memory is short, tables
+//! go to disk as sorted [`runs`]. In the end all is joined to [`PieceCounts`], which are the same whatever the threads, the
+//! cuts and the memory were.
+
+mod counter;
+mod cut;
+mod json;
+mod runs;
+mod table;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
+mod windows;
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+pub use self::counter::{Counter, Spilled};
+use self::runs::{Reader, Run};
+pub use self::table::Row;
+use self::table::Table;
+pub use self::windows::OnInvalid;
+use crate::error::Result;
+
+/// Counted pieces: each once in each group of sources.
+pub struct PieceCounts(Held);
+
+enum Held {
+    /// No piece is in two of the tables.
+    Tables(Vec<Table>),
+    Run(Run),
+}
+
+impl PieceCounts {
+    /// Counts of pieces that were given, in order of first occurrence.
+    ///
+    /// # Errors
+    /// `Training`, if counts overflow 64 bits.
+    ///
+    /// ```
+    /// # use bytepair_core::train::PieceCounts;
+    /// let counts = PieceCounts::of([(&b"low"[..], 5), (b"er", 2), (b"low", 1)])?;
+    /// assert_eq!((counts.len(), counts.piece_bytes()), (2, 5));
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    pub fn of<'a>(pieces: impl IntoIterator<Item = (&'a [u8], u64)>) -> Result<Self> {
+        let mut counter = Counter::new(None);
+        for (piece, count) in pieces {
+            counter.add(piece, count)?;
+        }
+        counter.finish(1, &crate::train::Progress::default())
+    }
+
+    /// The number of rows: distinct pieces, if there is one group.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match &self.0 {
+            Held::Tables(tables) => tables.iter().map(|table| table.len() as u64).sum(),
+            Held::Run(run) => run.rows,
+        }
+    }
+
+    /// Whether nothing was counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of the pieces of all rows, each counted once.
+    #[must_use]
+    pub fn piece_bytes(&self) -> u64 {
+        match &self.0 {
+            Held::Tables(tables) => tables.iter().flat_map(Table::rows).map(|row| row.piece.len() as u64).sum(),
+            Held::Run(run) => run.piece_bytes,
+        }
+    }
+
+    /// Whether the rows are on disk, because they did not fit into the memory that was allowed.
+    #[must_use]
+    pub fn is_on_disk(&self) -> bool {
+        matches!(self.0, Held::Run(_))
+    }
+
+    /// Has `take` see all rows, sorted by piece and group.
+    ///
+    /// # Errors
+    /// What `take` returns; `Artifact`, if a temporary file cannot be read.
+    pub fn for_each(&self, mut take: impl FnMut(Row) -> Result<()>) -> Result<()> {
+        let mut rows = self.sorted()?;
+        while let Some(row) = rows.next()? {
+            take(row)?;
+        }
+        Ok(())
+    }
+
+    /// The rows, sorted by piece and group.
+    ///
+    /// # Errors
+    /// `Artifact`, if a temporary file cannot be read.
+    pub fn sorted(&self) -> Result<Sorted<'_>> {
+        Ok(Sorted(match &self.0 {
+            Held::Run(run) => Place::Run(Reader::new(run)?),
+            Held::Tables(tables) => {
+                let prefix = |piece: &[u8]| {
+                    let mut prefix = [0; 8];
+                    let length = piece.len().min(8);
+                    prefix[..length].copy_from_slice(&piece[..length]);
+                    u64::from_be_bytes(prefix)
+                };
+                let mut rows: Vec<(u64, Row)> =
+                    tables.iter().flat_map(Table::rows).map(|row| (prefix(row.piece), row)).collect();
+                rows.sort_unstable_by(|(prefix, row), (other_prefix, other)| {
+                    prefix.cmp(other_prefix).then_with(|| (row.piece, row.group).cmp(&(other.piece, other.group)))
+                });
+                Place::Tables(rows.into_iter())
+            }
+        }))
+    }
+
+    /// The rows in memory, from where they are read if they are on disk.
+    ///
+    /// # Errors
+    /// `Artifact`, if a temporary file cannot be read.
+    pub fn in_memory(&self) -> Result<InMemory<'_>> {
+        Ok(InMemory(match &self.0 {
+            Held::Tables(tables) => Tables::Borrowed(tables),
+            Held::Run(_) => {
+                let mut table = Table::new(table::Secret::new(), usize::MAX);
+                self.for_each(|row| table.add(row).map(|_| ()))?;
+                Tables::Owned(Box::new(table))
+            }
+        }))
+    }
+
+    /// The `most` rows with the highest counts, sorted by that; of equal ones the first in order of pieces and groups.
+    ///
+    /// # Errors
+    /// `Artifact`, if a temporary file cannot be read.
+    pub fn top(&self, most: usize) -> Result<Vec<OwnedRow>> {
+        let mut heap = BinaryHeap::new();
+        self.for_each(|row| {
+            let better = heap.peek().is_some_and(|Ranked(worst)| row.count > worst.count);
+            // Rows come in order, so that one that is no better than the worst kept comes after it.
+            if heap.len() < most || better {
+                heap.push(Ranked(OwnedRow::from(row)));
+                if heap.len() > most {
+                    heap.pop();
+                }
+            }
+            Ok(())
+        })?;
+        Ok(heap.into_sorted_vec().into_iter().map(|Ranked(row)| row).collect())
+    }
+}
+
+/// A row that owns its piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnedRow {
+    /// See [`Row`].
+    pub piece: Vec<u8>,
+    /// See [`Row`].
+    pub group: u16,
+    /// See [`Row`].
+    pub count: u64,
+    /// See [`Row`].
+    pub first: u64,
+}
+
+impl From<Row<'_>> for OwnedRow {
+    fn from(Row { piece, group, count, first }: Row) -> Self {
+        Self { piece: piece.to_vec(), group, count, first }
+    }
+}
+
+impl OwnedRow {
+    fn row(&self) -> Row<'_> {
+        Row { piece: &self.piece, group: self.group, count: self.count, first: self.first }
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        (&self.piece, self.group).cmp(&(&other.piece, other.group))
+    }
+}
+
+/// The highest counts are the least, of equal ones those that come first.
+#[derive(PartialEq, Eq)]
+struct Ranked(OwnedRow);
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, Self(other): &Self) -> Ordering {
+        other.count.cmp(&self.0.count).then_with(|| self.0.order(other))
+    }
+}
+
+/// Rows on their way, sorted by piece and group.
+pub struct Sorted<'a>(Place<'a>);
+
+enum Place<'a> {
+    Tables(std::vec::IntoIter<(u64, Row<'a>)>),
+    Run(Reader),
+}
+
+impl Sorted<'_> {
+    /// The next row, until there is none.
+    ///
+    /// # Errors
+    /// `Artifact`, if a temporary file cannot be read.
+    #[allow(clippy::should_implement_trait, reason = "a row is borrowed from the reader, which an iterator cannot say")]
+    pub fn next(&mut self) -> Result<Option<Row<'_>>> {
+        match &mut self.0 {
+            Place::Tables(rows) => Ok(rows.next().map(|(_, row)| row)),
+            Place::Run(reader) => reader.next(),
+        }
+    }
+}
+
+/// All rows in memory.
+pub struct InMemory<'a>(Tables<'a>);
+
+enum Tables<'a> {
+    Borrowed(&'a [Table]),
+    Owned(Box<Table>),
+}
+
+impl InMemory<'_> {
+    /// The rows in order of first occurrence, equal places in order of pieces and groups.
+    #[must_use]
+    pub fn in_order(&self) -> Vec<Row<'_>> {
+        let tables = match &self.0 {
+            Tables::Borrowed(tables) => tables,
+            Tables::Owned(table) => std::slice::from_ref(&**table),
+        };
+        let mut rows: Vec<Row> = tables.iter().flat_map(Table::rows).collect();
+        rows.sort_unstable_by_key(|row| row.first);
+        for same in rows.chunk_by_mut(|a, b| a.first == b.first) {
+            same.sort_unstable_by_key(|row| (row.piece, row.group));
+        }
+        rows
+    }
+}

@@ -1,0 +1,421 @@
+//! Counting pieces, and counted pieces.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytepair_core::normalize::Normalizer;
+use bytepair_core::segment::Segmenter;
+use bytepair_core::split::Pattern;
+use bytepair_core::split::added::AddedToken;
+use bytepair_core::train::{self, Counter, Progress, Row};
+use bytepair_core::{Error, Kind, Result};
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyIterator};
+
+use crate::errors::{in_row, raise};
+use crate::text::{OnInvalid, utf8};
+use crate::tokenizer::{CoreTokenizer, check_threads};
+use crate::watch::watched;
+
+/// Counts the pieces of texts, added tokens cut out; after `finish`, or an error, it cannot be used.
+#[pyclass(module = "bytepair._core")]
+pub(crate) struct PieceCounter {
+    stages: Stages,
+    counter: Option<Counter>,
+}
+
+/// What stands before the merges.
+enum Stages {
+    Own(Box<Segmenter>),
+    Of(Py<CoreTokenizer>),
+}
+
+impl Stages {
+    fn segmenter(&self) -> &Segmenter {
+        match self {
+            Self::Own(segmenter) => segmenter,
+            Self::Of(tokenizer) => tokenizer.get().inner.segmenter(),
+        }
+    }
+}
+
+/// What every way to count is told.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Options<'py> {
+    group: u16,
+    errors: String,
+    threads: Option<usize>,
+    tell: Option<Bound<'py, PyAny>>,
+}
+
+impl PieceCounter {
+    /// Has `job` count; what it is told is the group, the threads and the progress.
+    fn watch(
+        &mut self,
+        py: Python<'_>,
+        options: &Options<'_>,
+        job: impl FnOnce(&mut Counter, &Segmenter, train::OnInvalid, usize, &Progress) -> Result<()> + Send,
+    ) -> PyResult<()> {
+        let threads = check_threads(options.threads)?;
+        let on_invalid = match OnInvalid::parse(&options.errors)? {
+            OnInvalid::Strict => train::OnInvalid::Raise,
+            OnInvalid::Replace => train::OnInvalid::Replace,
+        };
+        let mut counter = self.counter.take().ok_or_else(used_up)?;
+        let segmenter = self.stages.segmenter();
+        let result = watched(py, options.tell.as_ref(), |progress| {
+            job(&mut counter, segmenter, on_invalid, threads, progress).map(|()| counter)
+        });
+        self.counter = Some(result?);
+        Ok(())
+    }
+
+    fn counter(&mut self) -> PyResult<&mut Counter> {
+        self.counter.as_mut().ok_or_else(used_up)
+    }
+}
+
+fn used_up() -> PyErr {
+    PyRuntimeError::new_err("this counter has finished, or met an error; make a new one")
+}
+
+/// Stages from their names and patterns.
+fn segmenter(pattern: &str, special_tokens: Vec<String>, normalizers: &[String]) -> Result<Segmenter> {
+    let special_tokens: Vec<_> = special_tokens
+        .into_iter()
+        .zip(0..)
+        .map(|(content, id)| AddedToken { content, id, special: true, ..AddedToken::default() })
+        .collect();
+    let normalizers = normalizers.iter().map(|name| {
+        Normalizer::by_name(name)
+            .ok_or_else(|| Error::new(Kind::Training, format!("the normalizer {name:?} is unknown")))
+    });
+    Segmenter::new(&special_tokens, normalizers.collect::<Result<_>>()?, false, vec![Pattern::new(pattern)?])
+}
+
+#[pymethods]
+impl PieceCounter {
+    #[new]
+    #[pyo3(signature = (pattern, special_tokens, *, normalizers=vec![], memory=None))]
+    fn new(
+        py: Python<'_>,
+        pattern: &str,
+        special_tokens: Vec<String>,
+        normalizers: Vec<String>,
+        memory: Option<usize>,
+    ) -> PyResult<Self> {
+        let segmenter = segmenter(pattern, special_tokens, &normalizers).map_err(|error| raise(py, error))?;
+        Ok(Self { stages: Stages::Own(Box::new(segmenter)), counter: Some(Counter::new(memory)) })
+    }
+
+    /// A counter with a tokenizer's own stages before the model, all its added tokens cut out.
+    #[staticmethod]
+    #[pyo3(signature = (tokenizer, *, memory=None))]
+    fn of(tokenizer: Py<CoreTokenizer>, memory: Option<usize>) -> Self {
+        Self { stages: Stages::Of(tokenizer), counter: Some(Counter::new(memory)) }
+    }
+
+    /// Counts the pieces of some texts (str, or UTF-8 bytes); calls `tell(bytes_done)` now and then.
+    fn count(&mut self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>, options: Options<'_>) -> PyResult<()> {
+        let on_invalid = OnInvalid::parse(&options.errors)?;
+        let rows =
+            texts.iter().enumerate().map(|(row, text)| utf8(text, on_invalid).map_err(|error| in_row(py, error, row)));
+        let rows = rows.collect::<PyResult<Vec<Cow<'_, str>>>>()?;
+        let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
+        self.watch(py, &options, |counter, segmenter, _, threads, progress| {
+            counter.count_texts(segmenter, &texts, options.group, threads, progress)
+        })
+    }
+
+    /// Counts the pieces of texts that lie in one buffer, text `i` at `data[offsets[i]:offsets[i + 1]]`.
+    fn count_buffer(
+        &mut self,
+        py: Python<'_>,
+        data: PyReadonlyArray1<'_, u8>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        options: Options<'_>,
+    ) -> PyResult<()> {
+        let (data, offsets) = (data.as_slice()?, offsets.as_slice()?);
+        let replace = matches!(OnInvalid::parse(&options.errors)?, OnInvalid::Replace);
+        let text = |(row, ends): (usize, &[i64])| {
+            let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
+            let bytes = range.and_then(|(start, end)| data.get(start..end));
+            let bytes = bytes.ok_or_else(|| PyValueError::new_err("the offsets leave the data"))?;
+            match std::str::from_utf8(bytes) {
+                Ok(text) => Ok(Cow::Borrowed(text)),
+                Err(_) if replace => Ok(String::from_utf8_lossy(bytes)),
+                Err(error) => Err(raise(py, Error::not_utf8(bytes, &error).row(row))),
+            }
+        };
+        let rows = offsets.windows(2).enumerate().map(text).collect::<PyResult<Vec<_>>>()?;
+        let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
+        self.watch(py, &options, |counter, segmenter, _, threads, progress| {
+            counter.count_texts(segmenter, &texts, options.group, threads, progress)
+        })
+    }
+
+    /// Counts the pieces of a file, which is one text; or of the text in a field of each line, which is a JSON object.
+    #[pyo3(signature = (path, options, *, json_field=None))]
+    fn count_file(
+        &mut self,
+        py: Python<'_>,
+        path: PathBuf,
+        options: Options<'_>,
+        json_field: Option<&str>,
+    ) -> PyResult<()> {
+        let file = File::open(path).map_err(PyOSError::new_err)?;
+        self.count_reader(py, file, &options, json_field)
+    }
+
+    /// As `count_file`, of what an iterator of bytes gives.
+    #[pyo3(signature = (chunks, options, *, json_field=None))]
+    fn count_chunks(
+        &mut self,
+        py: Python<'_>,
+        chunks: Bound<'_, PyAny>,
+        options: Options<'_>,
+        json_field: Option<&str>,
+    ) -> PyResult<()> {
+        let raised = Arc::new(Mutex::new(None));
+        let iterator = chunks.try_iter()?.unbind();
+        let chunks = Chunks { iterator, chunk: Vec::new(), read: 0, raised: raised.clone() };
+        let counted = self.count_reader(py, chunks, &options, json_field);
+        let raised = raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+        raised.map_or(counted, Err)
+    }
+
+    /// Adds a piece that occurs `count` times.
+    fn add(&mut self, py: Python<'_>, piece: &Bound<'_, PyAny>, count: u64) -> PyResult<()> {
+        let added = match piece.cast::<PyBytes>() {
+            Ok(bytes) => self.counter()?.add(bytes.as_bytes(), count),
+            Err(_) => self.counter()?.add(utf8(piece, OnInvalid::Strict)?.as_bytes(), count),
+        };
+        added.map_err(|error| raise(py, error))
+    }
+
+    /// Adds rows in columns; the bytes of piece `i` are `data[offsets[i]:offsets[i + 1]]`.
+    fn add_columns(
+        &mut self,
+        py: Python<'_>,
+        data: PyReadonlyArray1<'_, u8>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        groups: PyReadonlyArray1<'_, u16>,
+        counts: PyReadonlyArray1<'_, u64>,
+        firsts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let (data, offsets) = (data.as_slice()?, offsets.as_slice()?);
+        let (groups, counts, firsts) = (groups.as_slice()?, counts.as_slice()?, firsts.as_slice()?);
+        if [groups.len(), counts.len(), firsts.len()] != [offsets.len().saturating_sub(1); 3] {
+            return Err(PyValueError::new_err("the columns are not of one length"));
+        }
+        let counter = self.counter()?;
+        for (row, ends) in offsets.windows(2).enumerate() {
+            let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
+            let piece = range.and_then(|(start, end)| data.get(start..end));
+            let piece = piece.ok_or_else(|| PyValueError::new_err("the offsets leave the data"))?;
+            let row = Row { piece, group: groups[row], count: counts[row], first: firsts[row] };
+            counter.add_row(row).map_err(|error| raise(py, error))?;
+        }
+        Ok(())
+    }
+
+    /// Adds counted pieces; their group `g` is `groups[g]` here, and counts there are multiplied by `multipliers[g]`. Rows
+    /// with a lower product than `least` are left out.
+    #[pyo3(signature = (counts, *, groups, multipliers, least=1))]
+    fn add_counts(
+        &mut self,
+        py: Python<'_>,
+        counts: &PieceCounts,
+        groups: Vec<u16>,
+        multipliers: Vec<u64>,
+        least: u64,
+    ) -> PyResult<()> {
+        let mut counter = self.counter.take().ok_or_else(used_up)?;
+        let counts = &counts.inner;
+        let added = watched(py, None, |progress| {
+            counts.for_each(|row| {
+                let group = usize::from(row.group);
+                let (Some(&group), Some(&multiplier)) = (groups.get(group), multipliers.get(group)) else {
+                    return Err(Error::new(Kind::Training, format!("there is no group {group}")));
+                };
+                let count = row.count.checked_mul(multiplier).ok_or_else(train::overflow)?;
+                progress.advance(1)?;
+                if count < least { Ok(()) } else { counter.add_row(Row { group, count, ..row }) }
+            })?;
+            Ok(counter)
+        });
+        self.counter = Some(added?);
+        Ok(())
+    }
+
+    /// What comes next starts at this position over all sources.
+    fn start_at(&mut self, position: u64) -> PyResult<()> {
+        self.counter()?.start_at(position);
+        Ok(())
+    }
+
+    /// The position after all that was counted.
+    #[getter]
+    fn end(&mut self) -> PyResult<u64> {
+        Ok(self.counter()?.end())
+    }
+
+    /// How many runs went to disk, and their bytes.
+    #[getter]
+    fn spilled(&mut self) -> PyResult<(u64, u64)> {
+        let spilled = self.counter()?.spilled();
+        Ok((spilled.runs, spilled.bytes))
+    }
+
+    /// All that was counted.
+    #[pyo3(signature = (*, threads=None))]
+    fn finish(&mut self, py: Python<'_>, threads: Option<usize>) -> PyResult<PieceCounts> {
+        let threads = check_threads(threads)?;
+        let counter = self.counter.take().ok_or_else(used_up)?;
+        let inner = watched(py, None, |progress| counter.finish(threads, progress))?;
+        Ok(PieceCounts { inner })
+    }
+}
+
+impl PieceCounter {
+    fn count_reader(
+        &mut self,
+        py: Python<'_>,
+        reader: impl Read + Send,
+        options: &Options<'_>,
+        json_field: Option<&str>,
+    ) -> PyResult<()> {
+        let group = options.group;
+        self.watch(py, options, |counter, segmenter, on_invalid, threads, progress| match json_field {
+            None => counter.count_reader(segmenter, reader, on_invalid, group, threads, progress),
+            Some(field) => counter.count_json_lines(segmenter, reader, field, on_invalid, group, threads, progress),
+        })
+    }
+}
+
+/// Bytes from a Python iterator.
+struct Chunks {
+    iterator: Py<PyIterator>,
+    chunk: Vec<u8>,
+    /// How much of the chunk was read.
+    read: usize,
+    /// What the iterator raised.
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Chunks {
+    /// The next chunk that is not empty; an empty one at the end.
+    fn next(&self) -> PyResult<Vec<u8>> {
+        Python::attach(|py| {
+            for chunk in self.iterator.bind(py) {
+                let chunk = chunk?;
+                let chunk = chunk.cast::<PyBytes>()?.as_bytes();
+                if !chunk.is_empty() {
+                    return Ok(chunk.to_vec());
+                }
+            }
+            Ok(Vec::new())
+        })
+    }
+}
+
+impl Read for Chunks {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.read == self.chunk.len() {
+            self.read = 0;
+            self.chunk = self.next().map_err(|error| {
+                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                io::Error::other("the chunks raised")
+            })?;
+        }
+        let rest = &self.chunk[self.read..];
+        let read = buffer.len().min(rest.len());
+        buffer[..read].copy_from_slice(&rest[..read]);
+        self.read += read;
+        Ok(read)
+    }
+}
+
+/// Counted pieces.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct PieceCounts {
+    pub(crate) inner: train::PieceCounts,
+}
+
+/// Piece, group, count and position of the first occurrence.
+type PyRow<'py> = (Bound<'py, PyBytes>, u16, u64, u64);
+
+#[pymethods]
+impl PieceCounts {
+    fn __len__(&self) -> usize {
+        self.inner.len() as usize
+    }
+
+    /// Whether the rows are on disk, because they did not fit into the memory that was allowed.
+    #[getter]
+    fn is_on_disk(&self) -> bool {
+        self.inner.is_on_disk()
+    }
+
+    /// Of each group in which something occurs: its number, its rows, its pieces and their bytes, all occurrences counted.
+    fn totals(&self, py: Python<'_>) -> PyResult<Vec<(u16, u64, u128, u128)>> {
+        watched(py, None, |progress| {
+            let mut totals = std::collections::BTreeMap::new();
+            self.inner.for_each(|row| {
+                let (rows, pieces, bytes) = totals.entry(row.group).or_insert((0, 0, 0));
+                *rows += 1;
+                *pieces += u128::from(row.count);
+                *bytes += u128::from(row.count) * row.piece.len() as u128;
+                progress.advance(1)
+            })?;
+            Ok(totals.into_iter().map(|(group, (rows, pieces, bytes))| (group, rows, pieces, bytes)).collect())
+        })
+    }
+
+    /// Calls `take(data, offsets, groups, counts, firsts)` with all rows, sorted by piece and group, so many at a time.
+    fn columns(&self, py: Python<'_>, take: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
+        let mut sorted = self.inner.sorted().map_err(|error| raise(py, error))?;
+        loop {
+            let (mut data, mut offsets) = (Vec::new(), vec![0_i64]);
+            let (mut groups, mut counts, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
+            while counts.len() < rows {
+                let Some(row) = sorted.next().map_err(|error| raise(py, error))? else { break };
+                data.extend_from_slice(row.piece);
+                offsets.push(data.len().cast_signed() as i64);
+                groups.push(row.group);
+                counts.push(row.count);
+                firsts.push(row.first);
+            }
+            if counts.is_empty() {
+                return Ok(());
+            }
+            py.check_signals()?;
+            take.call1((
+                PyArray1::from_vec(py, data),
+                PyArray1::from_vec(py, offsets),
+                groups.to_pyarray(py),
+                PyArray1::from_vec(py, counts),
+                PyArray1::from_vec(py, firsts),
+            ))?;
+        }
+    }
+
+    /// All rows in order of first occurrence.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<PyRow<'py>>> {
+        let counts = self.inner.in_memory().map_err(|error| raise(py, error))?;
+        let rows = counts.in_order().into_iter();
+        Ok(rows.map(|row| (PyBytes::new(py, row.piece), row.group, row.count, row.first)).collect())
+    }
+
+    /// The rows with the highest counts, of equal ones the first in order of pieces and groups.
+    fn top<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Vec<PyRow<'py>>> {
+        let rows = watched(py, None, |_| self.inner.top(most))?.into_iter();
+        Ok(rows.map(|row| (PyBytes::new(py, &row.piece), row.group, row.count, row.first)).collect())
+    }
+}
