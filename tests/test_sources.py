@@ -200,7 +200,9 @@ def test_a_file_that_is_cut_off_is_never_read_short(tmp_path: Path) -> None:
         data = path.read_bytes()
         read_whole(path)
         # All of those that are short, and at the end of long ones, where the marks are.
-        for length in sorted({*range(min(len(data), 100)), *range(0, len(data), 7), *range(len(data) - 20, len(data))}):
+        for length in sorted(
+            {*range(min(len(data), 100)), *range(0, len(data), 11), *range(len(data) - 20, len(data))}
+        ):
             path.write_bytes(data[:length])
             if length in allowed:
                 read_whole(path)
@@ -400,13 +402,13 @@ def test_sources_that_are_none(source: Any, options: dict[str, Any], error: type
 
 
 def test_files_that_cannot_be_read_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("a.txt", "a.txt.gz", "a.tar.gz", "a.xz", "a.parquet.gz", "a.parquet", "a.zst"):
+    for name in ("a.txt", "a.txt.gz", "a.tar.gz", "a.1.xz", "a.parquet.gz", "a.parquet", "a.zst"):
         (tmp_path / name).write_bytes(b"x")
     for name in ("a.txt", "a.txt.gz"):
         with pytest.raises(bp.TrainingError, match=r"field='body' .* plain text \(file .*a\.txt"):
             plan(tmp_path / name, field="body")
-    for name, ends in (("a.tar.gz", r"\.tar\.gz"), ("a.xz", r"\.xz"), ("a.parquet.gz", r"\.parquet\.gz")):
-        with pytest.raises(bp.TrainingError, match=f"{ends} files cannot be read"):
+    for name, ends in (("a.tar.gz", r"\.tar\.gz"), ("a.1.xz", r"^\.xz"), ("a.parquet.gz", r"\.parquet\.gz")):
+        with pytest.raises(bp.TrainingError, match=rf"{ends} files cannot be read"):
             plan(tmp_path / name)
     with pytest.raises(TypeError, match="text 1 of the source is int"):
         texts_of(iter(["a", 3]))

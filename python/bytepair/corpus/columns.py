@@ -126,8 +126,10 @@ def _is_text(type_: Any) -> bool:
 
 
 def _refuse_null(array: Any, name: str, path: Path, first_row: int) -> None:
-    # Not array.null_count, which does not see a null in a dictionary.
     nulls = array.is_null()
+    if hasattr(array, "dictionary"):
+        # A value can be null there too, which not every release of pyarrow sees.
+        nulls = array.dictionary.is_null().take(array.indices).fill_null(True)
     if nulls.true_count:
         raise TrainingError(
             f"a value of the column {name!r} is null",

@@ -33,11 +33,11 @@ class SourceDigest:
     def __init__(self, value: int = 0) -> None:
         self._value = value % _MODULUS
 
-    def add(self, hash: bytes) -> None:  # noqa: A002 (what it is)
+    def add(self, sha256: bytes) -> None:
         """Adds a part by its SHA-256, 32 bytes."""
-        if len(hash) != 32:
-            raise ValueError(f"a SHA-256 has 32 bytes, not {len(hash)}")
-        self._value = (self._value + int.from_bytes(hash, "big")) % _MODULUS
+        if len(sha256) != 32:
+            raise ValueError(f"a SHA-256 has 32 bytes, not {len(sha256)}")
+        self._value = (self._value + int.from_bytes(sha256, "big")) % _MODULUS
 
     def add_file(self, path: str | Path) -> None:
         """Adds a file, which is read once from front to back.

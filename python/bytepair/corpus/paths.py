@@ -85,8 +85,9 @@ def kind(path: Path) -> Kind:
     last = suffixes[-1] if suffixes else ""
     content = _KINDS.get(last, "text")
     if last in _REFUSED or (compression and content in ("parquet", "arrow")):
+        ends = path.suffixes[-2:] if compression else path.suffixes[-1:]
         raise TrainingError(
-            f"{''.join(path.suffixes[-2:])} files cannot be read",
+            f"{''.join(ends)} files cannot be read",
             file=str(path),
             remedy="decompress it, or compress a text as .gz or .zst",
         )
