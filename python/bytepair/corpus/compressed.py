@@ -1,0 +1,126 @@
+"""Files, compressed or not, as bytes in order."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bytepair.corpus.parts import Chunk
+from bytepair.errors import ArtifactError, TrainingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import ModuleType, TracebackType
+
+    from typing_extensions import Self
+
+
+def arrow(path: Path) -> ModuleType:
+    """The package ``pyarrow``.
+
+    Raises:
+        TrainingError: It is not installed.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+    except ImportError as error:
+        raise TrainingError(
+            f"reading {path.suffix} files needs the package pyarrow",
+            file=str(path),
+            remedy="pip install 'bytepair[arrow]'",
+        ) from error
+    return pa  # type: ignore[no-any-return]  # it has no types
+
+
+def unreadable(path: Path, error: BaseException, *, byte: int | None = None) -> NoReturn:
+    """Raises what a file that cannot be read is: an `ArtifactError` that names it."""
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    # What the libraries say of damaged files is an OSError too, but without a number.
+    refused = isinstance(error, OSError) and error.errno is not None
+    raise ArtifactError(
+        f"cannot read the file: {reason.splitlines()[0]}",
+        file=str(path),
+        byte=byte,
+        remedy="check the path and its permissions"
+        if refused
+        else "it is cut off or damaged, or its name says the wrong kind: make it again",
+    ) from error
+
+
+class ByteReader:
+    """Reads a file from front to back, through ``gzip`` or ``zstd`` if it is compressed.
+
+    Files of several gzip members or zstd frames are one text. zstd goes through ``pyarrow``: of the packages that were
+    tried it alone refuses a file that was cut off within a frame (``zstandard`` reads what is there), and Python has
+    ``compression.zstd`` only from 3.14 on. A cut between two members or frames cannot be told from a whole file.
+
+    Args:
+        path: The file.
+        compression: ``gzip``, ``zstd`` or None.
+
+    Raises:
+        ArtifactError: The file cannot be opened. When reading: it is cut off or damaged; ``byte`` says near which byte
+            of the file as it is on disk.
+        TrainingError: It is compressed with zstd, and ``pyarrow`` is not installed.
+    """
+
+    def __init__(self, path: Path, compression: str | None) -> None:
+        self._path = path
+        self._exit = ExitStack()
+        self._file: Any
+        self._raw: Any
+        try:
+            if compression == "zstd":
+                pa = arrow(path)
+                self._raw = self._exit.enter_context(pa.OSFile(str(path)))
+                self._file = self._exit.enter_context(pa.CompressedInputStream(self._raw, "zstd"))
+            else:
+                self._raw = self._file = self._exit.enter_context(path.open("rb"))
+                if compression == "gzip":
+                    self._file = self._exit.enter_context(gzip.GzipFile(fileobj=self._raw, mode="rb"))
+            # Nothing compressed is never nothing: both libraries would take an empty file for an empty text.
+            if compression and path.stat().st_size == 0:
+                unreadable(path, EOFError(f"it is empty, which no {compression} file is"), byte=0)
+        except OSError as error:
+            self._exit.close()
+            if isinstance(error, ArtifactError):
+                raise
+            unreadable(path, error)
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the file, as it is on disk, have been read."""
+        return int(self._raw.tell())
+
+    def read(self, size: int) -> bytes:
+        """The next bytes of the text, at most `size`; none at its end.
+
+        Raises:
+            ArtifactError: See the class.
+        """
+        try:
+            return bytes(self._file.read(size))
+        except (OSError, EOFError, zlib.error) as error:
+            unreadable(self._path, error, byte=self.position)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._exit.close()
+
+
+def chunks(path: Path, compression: str | None, size: int) -> Iterator[Chunk]:
+    """The text of a file in chunks of at most so many bytes, cut anywhere.
+
+    Raises:
+        ArtifactError, TrainingError: See `ByteReader`.
+    """
+    with ByteReader(path, compression) as reader:
+        while data := reader.read(size):
+            yield Chunk(data, reader.position)

@@ -1,0 +1,32 @@
+"""Sizes of memory as people write them -> bytes."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE | re.ASCII)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def parse_bytes(size: str | int) -> int:
+    """The bytes that a size says: ``KB``, ``MB``, ``GB`` and ``TB`` are powers of 1000, ``KiB`` and so on of 1024.
+
+    Capital or small, with or without the ``B``, with or without one space; parts of a byte are dropped.
+
+    Raises:
+        ValueError: It is something else, or less than a byte.
+
+    Example:
+        >>> parse_bytes("2GB"), parse_bytes("1.5 GiB"), parse_bytes("500M"), parse_bytes(4096)
+        (2000000000, 1610612736, 500000000, 4096)
+    """
+    value = 0
+    if isinstance(size, int) and not isinstance(size, bool):
+        value = size
+    elif isinstance(size, str) and (found := _SIZE.fullmatch(size.strip())):
+        number, letter, binary = found.groups()
+        value = int(Fraction(number) * (1024 if binary else 1000) ** _POWERS[(letter or "").lower()])
+    if value < 1:
+        raise ValueError(f"{size!r} is not a size of memory, such as '2GB', '1.5 GiB', '500M' or a number of bytes")
+    return value

@@ -1,0 +1,129 @@
+"""What a source is made of: files for the core to read, streams of bytes, and rows of separate texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Text: TypeAlias = str | bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrowTexts:
+    """Texts in one buffer, without an object for each; nobody has looked yet whether they are UTF-8.
+
+    Attributes:
+        data: The bytes of all of them, and possibly of others around them.
+        offsets: One more than there are texts, never falling, within `data`: text i is
+            ``data[offsets[i]:offsets[i + 1]]``. The first offset need not be 0.
+
+    Example:
+        >>> import numpy as np
+        >>> ArrowTexts(np.frombuffer(b"lowlower", np.uint8), np.array([0, 3, 8])).to_list()
+        [b'low', b'lower']
+    """
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def to_list(self) -> list[bytes]:
+        """The same as objects."""
+        data = self.data.data
+        return [bytes(data[start:end]) for start, end in pairwise(self.offsets.tolist())]
+
+
+class Chunk(NamedTuple):
+    """Some bytes of one text, cut anywhere, and how much of the part's `size` has been read with them."""
+
+    data: bytes
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Some rows, each a text of its own.
+
+    Attributes:
+        texts: The texts. A ``str`` can hold lone surrogates, and bytes what is not UTF-8.
+        first_row: The index of the first one in its part.
+        position: How much of the part's `size` has been read with them; for an iterable, their bytes in memory.
+        file: Where they are from, if from a file.
+        lines: The line of each, from 1, if from a file of lines.
+    """
+
+    texts: list[Text] | ArrowTexts
+    first_row: int
+    position: int
+    file: str | None = None
+    lines: Sequence[int] | None = None
+
+    def to_list(self) -> list[Text]:
+        """The texts as objects."""
+        return self.texts if isinstance(self.texts, list) else [*self.texts.to_list()]
+
+    def place(self, index: int) -> dict[str, Any]:
+        """Where text `index` of this batch is: the ``file``, ``row`` and ``line`` of a `BytepairError`."""
+        line = self.lines[index] if self.lines is not None else None
+        return {"file": self.file, "row": self.first_row + index, "line": line}
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file of plain text, for the core to read.
+
+    Attributes:
+        group: The group of the source that it belongs to, if there are groups.
+        path: Where it is.
+        size: Its bytes.
+    """
+
+    group: str | None
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One compressed text.
+
+    Attributes:
+        group: The group of the source that it belongs to, if there are groups.
+        path: Where it is.
+        size: Its bytes on disk, that is compressed.
+        chunks: Opens the file and yields its text in pieces of bounded size.
+    """
+
+    group: str | None
+    path: str
+    size: int
+    chunks: Callable[[], Iterator[Chunk]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Texts that are separate: of a file with rows, or of an iterable.
+
+    Attributes:
+        group: The group of the source that they belong to, if there are groups.
+        path: Where they are; None for an iterable.
+        size: Bytes on disk; None for an iterable.
+        batches: Opens the file and yields its rows in batches of bounded size. What comes from an iterator can be had
+            once.
+    """
+
+    group: str | None
+    path: str | None
+    size: int | None
+    batches: Callable[[], Iterator[Batch]]
+
+
+Part: TypeAlias = TextFile | Stream | Rows

@@ -1,0 +1,94 @@
+"""Paths and globs -> files, each of a kind that its name tells."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from bytepair.errors import TrainingError
+
+PathLike: TypeAlias = "str | os.PathLike[str]"
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_KINDS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_REFUSED = {".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".tar", ".tgz", ".xz", ".z", ".zip", ".zstd"}
+
+
+class Kind(NamedTuple):
+    """What a file holds (``text``, ``jsonl``, ``parquet``, ``arrow``), and how it is compressed, if it is."""
+
+    content: str
+    compression: str | None
+
+
+def is_paths(source: object) -> bool:
+    """Whether a source is a path, or a list of nothing but paths."""
+    return isinstance(source, (str, os.PathLike)) or (
+        isinstance(source, (list, tuple)) and all(isinstance(item, (str, os.PathLike)) for item in source)
+    )
+
+
+def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
+    """The files that paths and globs name: in their order, those of one glob sorted, each file once.
+
+    Folders that a glob matches are left out.
+
+    Raises:
+        TrainingError: A path or glob matches no file.
+    """
+    paths: dict[Path, None] = {}
+    for item in [source] if isinstance(source, (str, os.PathLike)) else source:
+        name = os.fspath(item)
+        found = [name] if Path(name).is_file() else sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+        matched = [Path(path) for path in found if Path(path).is_file()]
+        if not matched:
+            shown = name if len(name) <= 80 else f"{name[:77]}..."
+            folder = [path for path in found if Path(path).is_dir()]
+            inside = str(Path(folder[0], "**", "*.txt")) if folder else ""
+            raise TrainingError(
+                f"{shown!r} is a folder" if folder else f"no file matches {shown!r}",
+                remedy=f"name what is in it, such as {inside!r}"
+                if folder
+                else "check the path; to train on the strings of a list, pass iter(texts)",
+            )
+        paths.update(dict.fromkeys(matched))
+    return list(paths)
+
+
+def kind(path: Path) -> Kind:
+    """The kind of a file by the end of its name, in small or capital letters.
+
+    Raises:
+        TrainingError: It is compressed in a way that is not supported.
+
+    Example:
+        >>> kind(Path("news.jsonl.zst"))
+        Kind(content='jsonl', compression='zstd')
+        >>> kind(Path("README"))
+        Kind(content='text', compression=None)
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    if compression:
+        suffixes.pop()
+    last = suffixes[-1] if suffixes else ""
+    content = _KINDS.get(last, "text")
+    if last in _REFUSED or (compression and content in ("parquet", "arrow")):
+        ends = path.suffixes[-2:] if compression else path.suffixes[-1:]
+        raise TrainingError(
+            f"{''.join(ends)} files cannot be read",
+            file=str(path),
+            remedy="decompress it, or compress a text as .gz or .zst",
+        )
+    return Kind(content, compression)
