@@ -1,31 +1,38 @@
-"""Texts -> counts of pieces -> a tokenizer."""
+"""Texts -> counts of pieces -> merges -> a tokenizer."""
 
 from __future__ import annotations
 
-import glob
-import os
+import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from bytepair import files
-from bytepair._core import PieceCounter, learn
-from bytepair.errors import BytepairError, TokenizerWarning, TrainingError
+from bytepair._core import PieceCounts, learn, learn_bytes
+from bytepair.checkpoints import Checkpoint, MergeLog
+from bytepair.corpus.count import Source as TextSource
+from bytepair.corpus.memory import parse_bytes
+from bytepair.counts import Counts
+from bytepair.errors import TokenizerWarning, TrainingError, TrainingInterrupted
 from bytepair.formats.byte_alphabet import BYTES_IN_ALPHABET_ORDER
+from bytepair.patterns import split_name, split_pattern
 from bytepair.progress import Phase, Report, reporter
-from bytepair.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
+from bytepair.spec import AddedToken, BytePair, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
-Text: TypeAlias = str | bytes
-PathLike: TypeAlias = "str | os.PathLike[str]"
-Source: TypeAlias = "PathLike | Sequence[PathLike] | Iterable[Text] | Mapping[str, int] | Mapping[bytes, int]"
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from bytepair.corpus.weights import Weight
+
+Source: TypeAlias = "TextSource | Counts"
 Ties: TypeAlias = Literal["lowest_ids", "greatest_bytes", "smallest_bytes", "first_seen"]
+Learned: TypeAlias = "tuple[int, int, int]"
 
 TIES = ("lowest_ids", "greatest_bytes", "smallest_bytes", "first_seen")
-
-_BATCH_BYTES = 32 << 20
 
 
 class Merge(NamedTuple):
@@ -36,48 +43,108 @@ class Merge(NamedTuple):
     count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody asks of a merge
 
 
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What a training came to.
+
+    Attributes:
+        rows: The rows of the counts table: distinct pieces, where there is one group of sources.
+        pieces: All pieces of the text, weights included.
+        bytes: Their bytes.
+        tokens: The tokens that they are under the new vocabulary.
+        spilled: How many sorted runs went to disk because memory was short, and their bytes.
+        peak_memory: The most memory that the process has had, in bytes; None where the system does not say.
+    """
+
+    rows: int
+    pieces: int
+    bytes: int
+    tokens: int
+    spilled: tuple[int, int]
+    peak_memory: int | None
+
+    @property
+    def bytes_per_token(self) -> float:
+        """How many bytes of text one token stands for."""
+        return self.bytes / max(self.tokens, 1)
+
+    @property
+    def tokens_per_piece(self) -> float:
+        """How many tokens a piece, such as a word, comes to."""
+        return self.tokens / max(self.pieces, 1)
+
+
+class Trained(NamedTuple):
+    """A tokenizer, its merges with their counts, and what the training came to."""
+
+    tokenizer: Tokenizer
+    merges: list[Merge]
+    statistics: Statistics
+
+
 def train(
     source: Source,
     vocab_size: int,
     *,
-    split: str = "o200k",
+    split: str | None = None,
+    normalizers: Sequence[str] = (),
     special_tokens: Iterable[str] = (),
+    weights: Mapping[str, Weight] | None = None,
+    field: str | None = None,
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
+    min_count: int = 1,
     max_token_length: int | None = None,
     special_ids: Literal["first", "last"] = "last",
     byte_order: Literal["raw", "gpt2"] = "raw",
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
+    memory: str | int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    log: str | os.PathLike[str] | None = None,
     progress: bool | str | Report = False,
 ) -> Tokenizer:
     """Trains a byte-level tokenizer.
 
-    The result is a function of the counts of pieces and these settings: the same on any number of threads.
+    The result is a function of the counts of pieces and these settings: the same on any number of threads, in any
+    memory, and from a corpus that was counted in parts. `train_report` gives the merges and statistics as well.
 
     Args:
-        source: A path or glob, or a list of these; an iterator (or a list of ``bytes``) of texts; or a mapping of
-            pieces to counts, which is not split again. Files are UTF-8. A list of ``str`` is a list of paths: pass
-            ``iter(texts)`` to train on the strings themselves.
+        source: A path or glob, or a list of these; an iterator (or a list of ``bytes``) of texts; a mapping of names of
+            groups to such sources; `Counts`; or a mapping of pieces to counts, which is not split again. Files are
+            UTF-8 text, also as ``.gz`` and ``.zst``; ``.jsonl``, also compressed; ``.parquet`` and ``.arrow``. A list
+            of ``str`` is a list of paths: pass ``iter(texts)`` to train on the strings themselves.
         vocab_size: How many tokens there will be: 256 bytes, the merges and the special tokens.
         split: The name of a split pattern (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2``, ``none``) or a
-            regular expression; merges never cross the pieces that it makes.
+            regular expression; merges never cross the pieces that it makes. None for that of `Counts`, else ``o200k``.
+        normalizers: ``NFC``, ``NFD``, ``NFKC``, ``NFKD``, applied to text before it is split, in this order.
         special_tokens: Cut out of the texts before anything is counted.
+        weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
+        field: The field or column that holds the text, for files of rows.
         ties: Which of equally frequent pairs merges first: ``lowest_ids`` (tokenizers, rustbpe), ``greatest_bytes``,
             ``smallest_bytes``, or ``first_seen`` (the one whose first occurrence comes first, as in minbpe).
         min_frequency: Pairs seen less often are not merged.
+        min_count: Pieces seen less often are left out, which needs less memory and may change the merges.
         max_token_length: The longest token to make, in bytes.
         special_ids: Whether special tokens get the ids before or after all others.
         byte_order: ``raw`` gives bytes the ids in order of their values, ``gpt2`` in the order of the GPT-2 alphabet.
         errors: What to do about text that is not Unicode: ``strict`` raises, ``replace`` counts U+FFFD.
-        threads: Up to how many threads count; None for all cores.
+        threads: Up to how many threads work; None for all cores.
+        memory: What tables may take, such as ``"2GB"``. Counting goes to temporary files beyond it; if merging would need
+            more, that is said before it starts. None for no limit.
+        checkpoint: A folder that keeps counts and merges, so that a training that ended early can go on.
+        resume: Goes on from the checkpoint, if there is one of the same settings (``vocab_size`` may be another one).
+        log: A file for the merges as they are made: lines of JSON with rank, pair and count.
         progress: True for a bar on a terminal, ``"json"`` for JSON lines on stderr, or a call that gets `Progress`.
 
     Raises:
-        TrainingError: No text, a path that matches no file, ``vocab_size`` below the 256 bytes and the special tokens.
+        TrainingError: No text, a path that matches no file, ``vocab_size`` below the 256 bytes and the special tokens,
+            too little memory, a checkpoint of another training.
         EncodeError: A text is not Unicode; ``file`` or ``row`` says which.
-        ArtifactError: A file cannot be read.
+        ArtifactError: A file cannot be read or written.
         PatternError: ``split`` does not compile.
+        TrainingInterrupted: Ctrl-C while merging; it has the tokenizer of the merges until then.
 
     Warns:
         TokenizerWarning: The pairs ran out: there are fewer tokens than asked for.
@@ -87,13 +154,126 @@ def train(
         >>> [tok.token_bytes(id) for id in tok.encode("lower")]
         [b'low', b'er']
     """
+    options = {name: value for name, value in locals().items() if name not in ("source", "vocab_size")}
+    trained = train_report(source, vocab_size, **options)
+    return trained.tokenizer
+
+
+def train_report(
+    source: Source,
+    vocab_size: int,
+    *,
+    split: str | None = None,
+    normalizers: Sequence[str] = (),
+    special_tokens: Iterable[str] = (),
+    weights: Mapping[str, Weight] | None = None,
+    field: str | None = None,
+    ties: Ties = "lowest_ids",
+    min_frequency: int = 2,
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    special_ids: Literal["first", "last"] = "last",
+    byte_order: Literal["raw", "gpt2"] = "raw",
+    errors: Literal["strict", "replace"] = "strict",
+    threads: int | None = None,
+    memory: str | int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    log: str | os.PathLike[str] | None = None,
+    progress: bool | str | Report = False,
+) -> Trained:
+    """As `train`, with the merges and what the training came to.
+
+    Example:
+        >>> trained = train_report({"low": 5, "lower": 2}, vocab_size=258)
+        >>> trained.merges[0], trained.statistics.tokens
+        (Merge(left=b'l', right=b'o', count=7), 18)
+    """
     _check_choice("special_ids", special_ids, ("first", "last"))
     _check_choice("byte_order", byte_order, ("raw", "gpt2"))
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads={threads} would do nothing; use None for all cores")
-    if isinstance(special_tokens, (str, bytes, Mapping, Set)):
+    _check_choice("ties", ties, TIES)
+    special_tokens = _special_tokens(special_tokens, vocab_size)
+    if resume and checkpoint is None:
+        raise ValueError("resume=True goes with checkpoint=")
+    limit = None if memory is None else parse_bytes(memory)
+    report = reporter(progress)
+    pattern = _split_of(source, split)
+    first = len(special_tokens) if special_ids == "first" else 0
+    alphabet = bytes(range(256)) if byte_order == "raw" else BYTES_IN_ALPHABET_ORDER
+    settings = {
+        "split": pattern,
+        "normalizers": list(normalizers),
+        "special_tokens": special_tokens,
+        "weights": {group: str(weight) for group, weight in (weights or {}).items()},
+        "field": field,
+        "ties": ties,
+        "min_frequency": min_frequency,
+        "min_count": min_count,
+        "max_token_length": max_token_length,
+        "special_ids": special_ids,
+        "byte_order": byte_order,
+        "errors": errors,
+    }
+    kept = None if checkpoint is None else Checkpoint(checkpoint, settings, resume=resume)
+    counts = source if isinstance(source, Counts) else kept.counts(limit) if kept else None
+    if counts is None:
+        counts = Counts.of(
+            source,  # type: ignore[arg-type]  # it is no Counts
+            split=pattern,
+            normalizers=normalizers,
+            special_tokens=special_tokens,
+            field=field,
+            errors=errors,
+            threads=threads,
+            memory=limit,
+            digest=kept is not None,
+            progress=report or False,
+        )
+        if kept:
+            kept.keep(counts)
+    counts = _prepared(counts, weights, min_count)
+    missing = vocab_size - 256 - len(special_tokens)
+    symbols = [bytes([byte]) for byte in alphabet]
+    logs = [MergeLog(place, symbols, first) for place in (kept.log if kept else None, log) if place is not None]
+
+    def build(learned: Sequence[Learned]) -> Tokenizer:
+        return _tokenizer(symbols, learned, pattern, normalizers, special_tokens, first)
+
+    learned: list[Learned] = []
+    try:
+        total = learn_merges(
+            counts.core,
+            missing,
+            alphabet=alphabet,
+            ties=ties,
+            min_frequency=min_frequency * counts.denominator,
+            max_token_length=max_token_length,
+            threads=threads,
+            memory=limit,
+            replay=kept.merges(first)[:missing] if kept else [],
+            take=[learned.extend, *(log.take for log in logs)],
+            report=report,
+        )
+    except KeyboardInterrupt as error:
+        raise TrainingInterrupted(len(learned), partial(build, learned)) from error
+    finally:
+        for place in logs:
+            place.close()
+    if len(learned) < missing:
+        warnings.warn(
+            f"no pair is left that occurs {min_frequency} times: {256 + len(special_tokens) + len(learned)} tokens "
+            f"instead of vocab_size={vocab_size}; train on more text, or lower min_frequency",
+            TokenizerWarning,
+            stacklevel=2,
+        )
+    statistics = Statistics(len(counts), counts.pieces, counts.bytes, total, counts.spilled, _peak_memory())
+    return Trained(build(learned), _with_bytes(symbols, learned), statistics)
+
+
+def _special_tokens(given: Iterable[str], vocab_size: int) -> list[str]:
+    if isinstance(given, (str, bytes, Mapping, Set)):
         raise TypeError("special_tokens is a list of str, whose order is that of their ids")
-    special_tokens = list(special_tokens)
+    special_tokens = list(given)
     if duplicates := [token for token, times in Counter(special_tokens).items() if times > 1]:
         raise TrainingError(f"the special token {duplicates[0]!r} is given twice", remedy="name each once")
     reserved = 256 + len(special_tokens)
@@ -102,50 +282,82 @@ def train(
             f"vocab_size={vocab_size} leaves no room for the 256 bytes and {len(special_tokens)} special tokens",
             remedy=f"use vocab_size={reserved} or more",
         )
-    report = reporter(progress)
-    alphabet = bytes(range(256)) if byte_order == "raw" else BYTES_IN_ALPHABET_ORDER
-    counter = _count(source, split_pattern(split), special_tokens, errors=errors, threads=threads, report=report)
-    symbols, learned = _learn(
-        counter,
-        vocab_size - reserved,
-        alphabet=alphabet,
-        ties=ties,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        report=report,
-    )
-    if len(learned) < vocab_size - reserved:
-        warnings.warn(
-            f"no pair is left that occurs {min_frequency} times: {reserved + len(learned)} tokens instead of "
-            f"vocab_size={vocab_size}; train on more text, or lower min_frequency",
-            TokenizerWarning,
-            stacklevel=2,
+    return special_tokens
+
+
+def _split_of(source: Source, split: str | None) -> str:
+    """The split pattern of a training: that of the counts, which have to agree with what is asked for."""
+    if not isinstance(source, Counts):
+        return split_pattern("o200k" if split is None else split)
+    pattern = source.stages.split
+    if split is not None and split_pattern(split) != pattern:
+        made = split_name(pattern) or repr(pattern)
+        raise TrainingError(
+            f"the counts were made with the split {made}, not {split!r}", remedy="leave split out, or count again"
         )
+    return pattern
+
+
+def _prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: int) -> Counts:
+    if weights:
+        counts = counts.weighted(weights)
+    if min_count > 1:
+        counts = counts.filter(min_count)
+    if not len(counts):
+        raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
+    return counts
+
+
+def _tokenizer(
+    symbols: Sequence[bytes],
+    learned: Sequence[Learned],
+    pattern: str,
+    normalizers: Sequence[str],
+    special_tokens: Sequence[str],
+    first: int,
+) -> Tokenizer:
     tokens = list(symbols)
     for left, right, _ in learned:
         tokens.append(tokens[left] + tokens[right])
-    first = len(special_tokens) if special_ids == "first" else 0
-    first_special = 0 if special_ids == "first" else len(tokens)
     model = BytePair(
         tokens=tuple(tokens),
         ids=tuple(range(first, first + len(tokens))),
         merges=tuple((left + first, right + first) for left, right, _ in learned),
     )
-    added = tuple(AddedToken(token, id) for id, token in enumerate(special_tokens, first_special))
-    pattern = split_pattern(split)
-    return Tokenizer(TokenizerSpec(model, split=(pattern,) if pattern else (), added_tokens=added))
+    added = tuple(AddedToken(token, id) for id, token in enumerate(special_tokens, 0 if first else len(tokens)))
+    split = (pattern,) if pattern else ()
+    return Tokenizer(TokenizerSpec(model, normalizers=tuple(normalizers), split=split, added_tokens=added))
+
+
+def _with_bytes(symbols: Sequence[bytes], learned: Sequence[Learned]) -> list[Merge]:
+    tokens = list(symbols)
+    merges = []
+    for left, right, count in learned:
+        merges.append(Merge(tokens[left], tokens[right], count))
+        tokens.append(tokens[left] + tokens[right])
+    return merges
+
+
+def _peak_memory() -> int | None:
+    try:
+        import resource  # noqa: PLC0415  # Windows has none
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def train_merges(
     source: Source,
     merges: int,
     *,
-    split: str = "o200k",
+    split: str | None = None,
     ties: Ties = "lowest_ids",
     min_frequency: int = 1,
     max_token_length: int | None = None,
     alphabet: Literal["bytes", "characters"] = "bytes",
     end_of_word_suffix: str | None = None,
+    threads: int | None = None,
 ) -> list[Merge]:
     """Learns merges and returns them with their counts: training without a tokenizer around it, for those who study.
 
@@ -158,6 +370,7 @@ def train_merges(
         max_token_length: As for `train`.
         alphabet: Merge bytes, or characters as Sennrich did.
         end_of_word_suffix: With characters: a symbol at the end of each piece, such as ``</w>``.
+        threads: As for `train`.
 
     Raises:
         TrainingError, EncodeError, ArtifactError, PatternError: As `train`.
@@ -165,157 +378,94 @@ def train_merges(
     Example:
         >>> counts = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
         >>> for merge in train_merges(counts, 3, ties="first_seen", alphabet="characters", end_of_word_suffix="</w>"):
-        ...     print(merge)
-        Merge(left=b'e', right=b's', count=9)
-        Merge(left=b'es', right=b't', count=9)
-        Merge(left=b'est', right=b'</w>', count=9)
+        ...     print(merge.left.decode(), merge.right.decode(), merge.count)
+        e s 9
+        es t 9
+        est </w> 9
     """
     _check_choice("alphabet", alphabet, ("bytes", "characters"))
     if end_of_word_suffix and alphabet == "bytes":
         raise ValueError('end_of_word_suffix goes with alphabet="characters"')
-    counter = _count(source, split_pattern(split), (), errors="strict", threads=None, report=None)
-    symbols, learned = _learn(
-        counter,
+    pattern = _split_of(source, split)
+    counts = source if isinstance(source, Counts) else Counts.of(source, split=pattern, threads=threads, digest=False)
+    learned: list[Learned] = []
+    symbols: list[bytes] = []
+    learn_merges(
+        _prepared(counts, None, 1).core,
         merges,
         alphabet=bytes(range(256)) if alphabet == "bytes" else None,
-        end_of_word_suffix=end_of_word_suffix or None,
+        end_of_word_suffix=end_of_word_suffix,
         ties=ties,
         min_frequency=min_frequency,
         max_token_length=max_token_length,
-        report=None,
+        threads=threads,
+        take=[learned.extend],
+        symbols=symbols,
     )
-    tokens = list(symbols)
-    result = []
-    for left, right, count in learned:
-        result.append(Merge(tokens[left], tokens[right], count))
-        tokens.append(tokens[left] + tokens[right])
-    return result
+    return _with_bytes(symbols, learned)
 
 
-def _learn(
-    counter: PieceCounter,
+def learn_merges(
+    counts: PieceCounts,
     merges: int,
     *,
-    alphabet: bytes | None,
+    alphabet: bytes | Tokenizer | None,
     ties: Ties,
     min_frequency: int,
     max_token_length: int | None,
-    report: Report | None,
+    take: Sequence[Callable[[list[Learned]], None]],
+    threads: int | None = None,
+    memory: int | None = None,
     end_of_word_suffix: str | None = None,
-) -> tuple[list[bytes], list[tuple[int, int, int]]]:
+    replay: Sequence[Learned] = (),
+    report: Report | None = None,
+    symbols: list[bytes] | None = None,
+) -> int:
+    """Has each of `take` get the merges as they are made, those of `replay` first: (left, right, count), of symbols.
+
+    Symbols are numbered in the order of the alphabet, and then of the merges; `symbols` gets the bytes of the former.
+
+    Returns:
+        How many tokens all pieces come to.
+
+    Raises:
+        TrainingError: As `train`.
+    """
     _check_choice("ties", ties, TIES)
     for name, value in (("merges", merges), ("min_frequency", min_frequency), ("max_token_length", max_token_length)):
         if value is not None and value < 0:
             raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")
+    needed = learn_bytes(counts)
+    if memory is not None and needed > memory:
+        raise TrainingError(
+            f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and memory is limited to "
+            f"{memory / 1e9:.2f} GB",
+            remedy="allow more memory, or leave out rare pieces, for example by min_count=2",
+        )
     with Phase(report, "merge", merges) as phase:
-        return learn(
-            counter,
+
+        def tell(done: int, learned: list[Learned]) -> None:
+            for one in take:
+                one(learned)
+            phase.tell(done)
+
+        alphabet_symbols, total = learn(
+            counts,
             alphabet=alphabet,
             end_of_word_suffix=end_of_word_suffix,
             merges=merges,
             ties=ties,
             min_frequency=min_frequency,
             max_token_length=max_token_length,
-            tell=phase.tell,
+            threads=threads,
+            replay=list(replay),
+            tell=tell,
         )
+    if symbols is not None:
+        symbols.extend(alphabet_symbols)
+    return total
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(known)}")
-
-
-def _count(
-    source: Source,
-    pattern: str,
-    special_tokens: Sequence[str],
-    *,
-    errors: str,
-    threads: int | None,
-    report: Report | None,
-) -> PieceCounter:
-    counter = PieceCounter(pattern, list(special_tokens))
-    if isinstance(source, Mapping):
-        for piece, count in source.items():
-            if count < 1:
-                raise TrainingError(f"the piece {piece!r} has the count {count}", remedy="counts start at 1")
-            try:
-                counter.add(piece, count)
-            except OverflowError as error:
-                raise TrainingError(
-                    f"the count of {piece!r} is above 2^64 - 1", remedy="divide all counts by a constant"
-                ) from error
-    else:
-        paths = _paths(source)
-        total = sum(path.stat().st_size for path in paths) if paths is not None else None
-        named: Iterator[tuple[str | None, Text]]
-        if paths is not None:
-            named = ((str(path), files.read(path)) for path in paths)
-        else:
-            named = ((None, text) for text in _texts(source))
-        with Phase(report, "count", total) as phase:
-            for batch in _batches(named):
-                _count_batch(counter, batch, errors=errors, threads=threads, phase=phase)
-                phase.next_part()
-    if not len(counter):
-        raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
-    return counter
-
-
-def _count_batch(
-    counter: PieceCounter, batch: list[tuple[str | None, int, Text]], *, errors: str, threads: int | None, phase: Phase
-) -> None:
-    try:
-        counter.count([text for _, _, text in batch], errors=errors, threads=threads, tell=phase.tell)
-    except BytepairError as error:
-        if error.row is not None:
-            name, row, _ = batch[error.row]
-            error.file = name
-            error.row = None if name else row
-        raise
-
-
-def _paths(source: Source) -> list[Path] | None:
-    """The files of a source in order, each once; None if the source is made of texts."""
-    if isinstance(source, (str, os.PathLike)):
-        source = [source]
-    if not isinstance(source, (list, tuple)) or not all(isinstance(item, (str, os.PathLike)) for item in source):
-        return None
-    paths: dict[Path, None] = {}
-    for item in source:
-        name = os.fspath(item)
-        found = [name] if Path(name).is_file() else sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
-        matched = [Path(path) for path in found if Path(path).is_file()]
-        if not matched:
-            shown = name if len(name) <= 80 else f"{name[:77]}..."
-            raise TrainingError(
-                f"no file matches {shown!r}",
-                remedy="check the path; to train on the strings of a list, pass iter(texts)",
-            )
-        paths.update(dict.fromkeys(matched))
-    return list(paths)
-
-
-def _texts(source: Source) -> Iterator[Text]:
-    if isinstance(source, Set) or (isinstance(source, (list, tuple)) and any(isinstance(item, str) for item in source)):
-        raise TypeError("a source is paths in a list, or texts in an iterator; not both, and not a set")
-    if isinstance(source, (bytes, os.PathLike)):
-        raise TypeError("one bytes object is not a source; pass a list of texts: [text]")
-    for row, text in enumerate(source):
-        if not isinstance(text, (str, bytes)):
-            raise TypeError(f"text {row} of the source is {type(text).__name__}, not str or bytes")
-        yield text
-
-
-def _batches(named: Iterator[tuple[str | None, Text]]) -> Iterator[list[tuple[str | None, int, Text]]]:
-    """Groups of texts with their names and rows, so large that the threads have something to share."""
-    batch: list[tuple[str | None, int, Text]] = []
-    size = 0
-    for row, (name, text) in enumerate(named):
-        batch.append((name, row, text))
-        size += len(text) + 64
-        if size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

@@ -1,0 +1,152 @@
+"""What a training keeps while it runs: its counts and its merges, so that it can go on where it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair import files
+from bytepair.errors import ArtifactError, FormatError, TrainingError
+from bytepair.formats import byte_alphabet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TextIO
+
+    from bytepair.counts import Counts
+
+SETTINGS = "settings.json"
+COUNTS = "counts.parquet"
+MERGES = "merges.jsonl"
+
+
+class Checkpoint:
+    """A folder with the settings, the counts and the merges of a training.
+
+    Args:
+        folder: Where; made if need be.
+        settings: What the result depends on, beside the source.
+        resume: Whether to go on from what is there.
+
+    Raises:
+        TrainingError: There is a checkpoint and `resume` is not set, or it is of other settings, which are named.
+        ArtifactError: The folder cannot be read or written.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any], *, resume: bool) -> None:
+        self._folder = Path(folder)
+        self.log = self._folder / MERGES
+        place = self._folder / SETTINGS
+        if not files.exists(place):
+            files.write_all(self._folder, {SETTINGS: json.dumps(settings, ensure_ascii=False, indent=2).encode()})
+            return
+        if not resume:
+            raise TrainingError(
+                "the folder holds the checkpoint of another training",
+                file=str(self._folder),
+                remedy="pass resume=True (--resume) to go on from it, or choose another folder",
+            )
+        known = _json(files.read(place), place)
+        wanted = json.loads(json.dumps(settings))
+        for name in wanted:
+            if not isinstance(known, dict) or known.get(name) != wanted[name]:
+                was = known.get(name) if isinstance(known, dict) else None
+                raise TrainingError(
+                    f"the checkpoint is of a training with {name}={was!r}, not {wanted[name]!r}",
+                    file=str(place),
+                    remedy="resume with the settings of the checkpoint, or choose another folder",
+                )
+
+    def counts(self, memory: int | None) -> Counts | None:
+        """The counts, once they are there."""
+        from bytepair.counts import Counts  # noqa: PLC0415  # it imports numpy
+
+        place = self._folder / COUNTS
+        return Counts.read(place, memory=memory) if files.exists(place) else None
+
+    def keep(self, counts: Counts) -> None:
+        """Writes the counts."""
+        counts.write(self._folder / COUNTS)
+
+    def merges(self, first: int) -> list[tuple[int, int, int]]:
+        """The merges so far, of symbols; `first` is the id of the first symbol. A last line that is cut off is none.
+
+        Raises:
+            FormatError: A line is not one that `MergeLog` wrote.
+        """
+        if not files.exists(self.log):
+            return []
+        merges = []
+        lines = files.read(self.log).split(b"\n")
+        for number, line in enumerate(lines[:-1]):
+            record = _json(line, self.log, line=number + 1)
+            try:
+                (left, right), count = record["pair"], record["count"]
+                known = record["rank"] == number
+            except (KeyError, TypeError, ValueError) as error:
+                raise _damaged(self.log, number + 1) from error
+            if not known or not all(type(value) is int and value >= 0 for value in (left - first, right - first, count)):
+                raise _damaged(self.log, number + 1)
+            merges.append((left - first, right - first, count))
+        return merges
+
+
+class MergeLog:
+    """Writes merges as lines of JSON: rank, pair (ids), left and right (in the GPT-2 byte alphabet), and count.
+
+    Args:
+        path: The file, which is written anew.
+        symbols: The bytes of the symbols that merging starts from.
+        first: The id of the first one.
+
+    Raises:
+        ArtifactError: The file cannot be written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], symbols: Sequence[bytes], first: int) -> None:
+        self._path = Path(path)
+        self._names = [byte_alphabet.to_characters(symbol) for symbol in symbols]
+        self._first = first
+        self._rank = 0
+        self._file: TextIO | None = None
+
+    def take(self, merges: Sequence[tuple[int, int, int]]) -> None:
+        """Appends some merges, which are on their way to the disk when this returns."""
+        lines = []
+        for left, right, count in merges:
+            names = self._names[left], self._names[right]
+            self._names.append("".join(names))
+            pair = [left + self._first, right + self._first]
+            record = {"rank": self._rank, "pair": pair, "left": names[0], "right": names[1], "count": count}
+            lines.append(json.dumps(record, ensure_ascii=False) + "\n")
+            self._rank += 1
+        try:
+            if self._file is None:
+                # Only now, so that what is there can be read before.
+                self._file = self._path.open("w", encoding="utf-8", newline="\n")
+            self._file.writelines(lines)
+            self._file.flush()
+        except OSError as error:
+            raise ArtifactError(
+                f"cannot write the merges: {error.strerror}", file=str(self._path), remedy="choose another place"
+            ) from error
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+def _json(data: bytes, place: Path, line: int | None = None) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(place, line) from error
+
+
+def _damaged(place: Path, line: int | None) -> FormatError:
+    return FormatError(
+        "the checkpoint is damaged", file=str(place), line=line, remedy="remove the folder and train again"
+    )

@@ -1,0 +1,149 @@
+"""Sources -> a counter: what the parts of a source hold goes to the core, errors get their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bytepair.corpus import sources
+from bytepair.corpus.digest import SourceDigest, TextsHash
+from bytepair.corpus.parts import ArrowTexts, Batch, File, Rows
+from bytepair.errors import BytepairError, TrainingError
+from bytepair.progress import Phase
+
+if TYPE_CHECKING:
+    from bytepair._core import PieceCounter
+    from bytepair.progress import Report
+
+Source: TypeAlias = "sources.Source | Mapping[str, int] | Mapping[bytes, int]"
+
+_MOST_GROUPS = 1 << 16
+
+
+def count_source(
+    counter: PieceCounter,
+    source: Source,
+    *,
+    errors: str,
+    threads: int | None,
+    report: Report | None,
+    field: str | None = None,
+    digest: SourceDigest | None = None,
+) -> tuple[str, ...]:
+    """Counts the pieces of a source.
+
+    Args:
+        counter: Counts; its stages are those of the source.
+        source: As for `bytepair.train`.
+        errors: As for `bytepair.train`.
+        threads: As for `bytepair.train`.
+        report: Gets the progress.
+        field: The field or column that holds the text, for files of rows.
+        digest: Has the source added, if it is there.
+
+    Returns:
+        The names of the groups by number; one empty name where there are none.
+
+    Raises:
+        TrainingError, EncodeError, ArtifactError, PatternError: As `bytepair.train`.
+    """
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads={threads} would do nothing; use None for all cores")
+    if isinstance(source, Mapping) and sources.holds_counts(source):
+        if field is not None:
+            raise TrainingError(f"field={field!r} goes with files of rows, not with counts", remedy="leave field out")
+        _add_pieces(counter, source, digest)
+        return ("",)
+    plan = sources.plan(source, field=field)  # type: ignore[arg-type]  # it holds no counts
+    groups = tuple(dict.fromkeys(part.group or "" for part in plan.parts)) or ("",)
+    if len(groups) > _MOST_GROUPS:
+        raise TrainingError(f"there are {len(groups)} groups", remedy=f"use at most {_MOST_GROUPS}")
+    with Phase(report, "count", plan.size) as phase:
+        for part in plan.parts:
+            options = {"group": groups.index(part.group or ""), "errors": errors, "threads": threads}
+            if isinstance(part, File):
+                _count_file(counter, part, options, digest, phase)
+            else:
+                _count_rows(counter, part, options, digest, phase)
+            phase.next_part()
+    return groups
+
+
+def _add_pieces(counter: PieceCounter, source: Mapping[Any, int], digest: SourceDigest | None) -> None:
+    whole = TextsHash()
+    for piece, count in source.items():
+        if count < 1:
+            raise TrainingError(f"the piece {piece!r} has the count {count}", remedy="counts start at 1")
+        try:
+            counter.add(piece, count)
+        except OverflowError as error:
+            raise TrainingError(
+                f"the count of {piece!r} is above 2^64 - 1", remedy="divide all counts by a constant"
+            ) from error
+        if digest is not None:
+            whole.update([piece, str(count)])
+    if digest is not None:
+        digest.add(whole.digest())
+
+
+def _count_file(
+    counter: PieceCounter, part: File, options: dict[str, Any], digest: SourceDigest | None, phase: Phase
+) -> None:
+    try:
+        if part.chunks is None:
+            counter.count_file(part.path, {**options, "tell": phase.tell}, json_field=part.field)
+        else:
+            position = 0
+
+            def data() -> Iterator[bytes]:
+                nonlocal position
+                assert part.chunks is not None
+                for chunk in part.chunks():
+                    position = chunk.position
+                    yield chunk.data
+
+            # What is counted is not what lies on the disk, which the total speaks of.
+            tell = {"tell": lambda _: phase.tell(position)}
+            counter.count_chunks(data(), {**options, **tell}, json_field=part.field)
+    except BytepairError as error:
+        error.file = error.file or part.path
+        raise
+    phase.tell(part.size)
+    if digest is not None:
+        digest.add_file(part.path)
+
+
+def _count_rows(
+    counter: PieceCounter, part: Rows, options: dict[str, Any], digest: SourceDigest | None, phase: Phase
+) -> None:
+    whole = TextsHash() if digest is not None and part.path is None else None
+    before = 0
+    for batch in part.batches():
+        start = before
+
+        def tell(done: int, start: int = start, end: int = batch.position) -> None:
+            phase.tell(min(start + done, end))
+
+        _count_batch(counter, batch, {**options, "tell": tell})
+        before = batch.position
+        phase.tell(before)
+        if whole is not None:
+            whole.update(batch.to_list())
+    if digest is not None:
+        if whole is not None:
+            digest.add(whole.digest())
+        elif part.path is not None:
+            digest.add_file(part.path)
+
+
+def _count_batch(counter: PieceCounter, batch: Batch, options: dict[str, Any]) -> None:
+    try:
+        if isinstance(batch.texts, ArrowTexts):
+            counter.count_buffer(batch.texts.data, batch.texts.offsets, options)
+        else:
+            counter.count(batch.texts, options)
+    except BytepairError as error:
+        if error.row is not None:
+            place = batch.place(error.row)
+            error.file, error.row = place["file"], place["row"]
+        raise
