@@ -43,7 +43,7 @@ def batches(path: Path, content: str, field: str | None, size: int) -> Iterator[
     try:
         for array, position in source:
             _check(array)
-            _refuse_null(array, field or "text", path, first_row)
+            _refuse_null(array, "text" if field is None else field, path, first_row)
             for texts in _texts(array, size):
                 yield Batch(texts, first_row, position, str(path))
                 first_row += len(texts)
@@ -58,7 +58,11 @@ def _parquet(path: Path, field: str | None, size: int) -> Iterator[tuple[Any, in
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     on_disk = path.stat().st_size
-    with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True) as file:
+    with ExitStack() as stack:
+        # Given a path, pyarrow could take it for an address.
+        source = stack.enter_context(path.open("rb"))
+        options = {"buffer_size": 1 << 20, "pre_buffer": False, "page_checksum_verification": True}
+        file = stack.enter_context(pq.ParquetFile(source, **options))
         name = _column(file.schema_arrow, field, path)[1]
         rows = file.metadata.num_rows
         done = 0
@@ -104,7 +108,7 @@ def _column(schema: Any, field: str | None, path: Path) -> tuple[int, str]:
         error = no_text_field(texts)
         error.file = str(path)
         raise error
-    name = field or "text"
+    name = "text" if field is None else field
     found = schema.get_all_field_indices(name)
     if len(found) != 1 or not _is_text(schema.field(found[0]).type):
         what = f"there are {len(found)} columns {name!r}" if len(found) > 1 else f"there is no column {name!r}"

@@ -13,12 +13,12 @@ from bytepair.errors import ArtifactError, TrainingError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from types import ModuleType, TracebackType
+    from types import TracebackType
 
     from typing_extensions import Self
 
 
-def arrow(path: Path) -> ModuleType:
+def arrow(path: Path) -> Any:
     """The package ``pyarrow``.
 
     Raises:
@@ -32,7 +32,7 @@ def arrow(path: Path) -> ModuleType:
             file=str(path),
             remedy="pip install 'bytepair[arrow]'",
         ) from error
-    return pa  # type: ignore[no-any-return]  # it has no types
+    return pa
 
 
 def unreadable(path: Path, error: BaseException, *, byte: int | None = None) -> NoReturn:
@@ -71,16 +71,12 @@ class ByteReader:
         self._path = path
         self._exit = ExitStack()
         self._file: Any
-        self._raw: Any
         try:
-            if compression == "zstd":
-                pa = arrow(path)
-                self._raw = self._exit.enter_context(pa.OSFile(str(path)))
-                self._file = self._exit.enter_context(pa.CompressedInputStream(self._raw, "zstd"))
-            else:
-                self._raw = self._file = self._exit.enter_context(path.open("rb"))
-                if compression == "gzip":
-                    self._file = self._exit.enter_context(gzip.GzipFile(fileobj=self._raw, mode="rb"))
+            self._raw = self._file = self._exit.enter_context(path.open("rb"))
+            if compression == "gzip":
+                self._file = self._exit.enter_context(gzip.GzipFile(fileobj=self._raw, mode="rb"))
+            elif compression == "zstd":
+                self._file = self._exit.enter_context(arrow(path).CompressedInputStream(self._raw, "zstd"))
             # Nothing compressed is never nothing: both libraries would take an empty file for an empty text.
             if compression and path.stat().st_size == 0:
                 unreadable(path, EOFError(f"it is empty, which no {compression} file is"), byte=0)

@@ -95,7 +95,8 @@ def batches(path: Path, compression: str | None, field: str | None, size: int) -
             if stripped := data.strip(_SPACE):
                 try:
                     record = _record(stripped)
-                    field = field or _only_field(record)
+                    if field is None:
+                        field = _only_field(record)
                     texts.append(_text(record, field))
                 except BytepairError as error:
                     error.file, error.line = str(path), line

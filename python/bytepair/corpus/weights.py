@@ -48,7 +48,7 @@ def multipliers(weights: Mapping[str, Weight]) -> tuple[dict[str, int], int]:
 
 
 def parse_weight(argument: str) -> tuple[str, Decimal]:
-    """A group and its weight, as a command line has them.
+    """A group and its weight, as a command line has them: the name ends at the first ``=``, as for `parse_group`.
 
     Raises:
         TrainingError: It is something else.
@@ -57,8 +57,8 @@ def parse_weight(argument: str) -> tuple[str, Decimal]:
         >>> parse_weight("en=0.7")
         ('en', Decimal('0.7'))
     """
-    group, equals, weight = argument.rpartition("=")
-    if not group or not equals:
+    group, _, weight = argument.partition("=")
+    if not group or not weight:
         raise TrainingError(f"{argument!r} is not GROUP=WEIGHT", remedy="write, for example, en=0.7")
     _exact(weight, f"the weight of {group!r}")
     return group, Decimal(weight)
