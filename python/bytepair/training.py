@@ -89,8 +89,6 @@ def train(
     """
     _check_choice("special_ids", special_ids, ("first", "last"))
     _check_choice("byte_order", byte_order, ("raw", "gpt2"))
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads={threads} would do nothing; use None for all cores")
     if isinstance(special_tokens, (str, bytes, Mapping, Set)):
         raise TypeError("special_tokens is a list of str, whose order is that of their ids")
     special_tokens = list(special_tokens)
@@ -104,8 +102,9 @@ def train(
         )
     report = reporter(progress)
     alphabet = bytes(range(256)) if byte_order == "raw" else BYTES_IN_ALPHABET_ORDER
-    counter = _count(source, split_pattern(split), special_tokens, errors=errors, threads=threads, report=report)
-    symbols, learned = _learn(
+    counter = PieceCounter(split_pattern(split), special_tokens)
+    count_source(counter, source, errors=errors, threads=threads, report=report)
+    symbols, learned = learn_merges(
         counter,
         vocab_size - reserved,
         alphabet=alphabet,
@@ -173,8 +172,9 @@ def train_merges(
     _check_choice("alphabet", alphabet, ("bytes", "characters"))
     if end_of_word_suffix and alphabet == "bytes":
         raise ValueError('end_of_word_suffix goes with alphabet="characters"')
-    counter = _count(source, split_pattern(split), (), errors="strict", threads=None, report=None)
-    symbols, learned = _learn(
+    counter = PieceCounter(split_pattern(split), ())
+    count_source(counter, source, errors="strict", threads=None, report=None)
+    symbols, learned = learn_merges(
         counter,
         merges,
         alphabet=bytes(range(256)) if alphabet == "bytes" else None,
@@ -192,17 +192,18 @@ def train_merges(
     return result
 
 
-def _learn(
+def learn_merges(
     counter: PieceCounter,
     merges: int,
     *,
-    alphabet: bytes | None,
+    alphabet: bytes | Tokenizer | None,
     ties: Ties,
     min_frequency: int,
     max_token_length: int | None,
     report: Report | None,
     end_of_word_suffix: str | None = None,
 ) -> tuple[list[bytes], list[tuple[int, int, int]]]:
+    """The bytes of the symbols, and (left, right, count) of each merge, numbered on from them; arguments as `train`."""
     _check_choice("ties", ties, TIES)
     for name, value in (("merges", merges), ("min_frequency", min_frequency), ("max_token_length", max_token_length)):
         if value is not None and value < 0:
@@ -225,16 +226,12 @@ def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(known)}")
 
 
-def _count(
-    source: Source,
-    pattern: str,
-    special_tokens: Sequence[str],
-    *,
-    errors: str,
-    threads: int | None,
-    report: Report | None,
-) -> PieceCounter:
-    counter = PieceCounter(pattern, list(special_tokens))
+def count_source(
+    counter: PieceCounter, source: Source, *, errors: str, threads: int | None, report: Report | None
+) -> None:
+    """Counts the pieces of a source; arguments and errors as `train`."""
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads={threads} would do nothing; use None for all cores")
     if isinstance(source, Mapping):
         for piece, count in source.items():
             if count < 1:
@@ -259,7 +256,6 @@ def _count(
                 phase.next_part()
     if not len(counter):
         raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
-    return counter
 
 
 def _count_batch(

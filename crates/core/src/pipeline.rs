@@ -97,7 +97,8 @@ impl Tokenizer {
     }
 
     /// The stages before the model.
-    pub(crate) fn segmenter(&self) -> &Segmenter {
+    #[must_use]
+    pub fn segmenter(&self) -> &Segmenter {
         &self.segmenter
     }
 

@@ -8,18 +8,24 @@ use bytepair_core::split::added::AddedToken;
 use bytepair_core::train::{self, Alphabet, PieceCounts, Settings, Ties};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::errors::{in_row, raise};
 use crate::text::{OnInvalid, utf8};
-use crate::tokenizer::check_threads;
+use crate::tokenizer::{CoreTokenizer, check_threads};
 use crate::watch::watched;
 
 /// Counts the pieces of texts, special tokens cut out.
 #[pyclass(module = "bytepair._core")]
 pub(crate) struct PieceCounter {
-    segmenter: Segmenter,
+    stages: Stages,
     counts: PieceCounts,
+}
+
+enum Stages {
+    Own(Box<Segmenter>),
+    Of(Py<CoreTokenizer>),
 }
 
 #[pymethods]
@@ -34,7 +40,13 @@ impl PieceCounter {
         let segmenter = Pattern::new(pattern)
             .and_then(|pattern| Segmenter::new(&special_tokens, Vec::new(), false, vec![pattern]))
             .map_err(|error| raise(py, error))?;
-        Ok(Self { segmenter, counts: PieceCounts::default() })
+        Ok(Self { stages: Stages::Own(Box::new(segmenter)), counts: PieceCounts::default() })
+    }
+
+    /// A counter with a tokenizer's own stages before the model, all its added tokens cut out.
+    #[staticmethod]
+    fn of(tokenizer: Py<CoreTokenizer>) -> Self {
+        Self { stages: Stages::Of(tokenizer), counts: PieceCounts::default() }
     }
 
     /// Counts the pieces of some texts (str, or UTF-8 bytes); calls `tell(bytes_done)` now and then.
@@ -53,7 +65,11 @@ impl PieceCounter {
             texts.iter().enumerate().map(|(row, text)| utf8(text, on_invalid).map_err(|error| in_row(py, error, row)));
         let rows = rows.collect::<PyResult<Vec<Cow<'_, str>>>>()?;
         let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
-        let Self { segmenter, counts } = self;
+        let Self { stages, counts } = self;
+        let segmenter = match stages {
+            Stages::Own(segmenter) => &**segmenter,
+            Stages::Of(tokenizer) => tokenizer.get().inner.segmenter(),
+        };
         watched(py, tell, |progress| counts.count_texts(segmenter, &texts, threads, progress))
     }
 
@@ -66,6 +82,11 @@ impl PieceCounter {
         added.map_err(|error| raise(py, error))
     }
 
+    /// How often each token of a tokenizer's model is used in the pieces, in the order of their ids.
+    fn token_uses(&self, py: Python<'_>, tokenizer: Py<CoreTokenizer>) -> PyResult<Vec<u64>> {
+        watched(py, None, |progress| train::token_uses(&tokenizer.get().inner, &self.counts, progress))
+    }
+
     fn __len__(&self) -> usize {
         self.counts.len()
     }
@@ -76,15 +97,22 @@ impl PieceCounter {
     }
 }
 
+#[derive(FromPyObject)]
+pub(crate) enum Symbols {
+    Bytes(PyBackedBytes),
+    Tokens(Py<CoreTokenizer>),
+}
+
 /// Learns merges from counts; returns the bytes of the alphabet's symbols, and (left, right, count) for each merge, where
-/// merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256 bytes, or None for characters.
+/// merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256 bytes, a tokenizer whose tokens are the
+/// symbols, or None for characters.
 #[pyfunction]
 #[pyo3(signature = (counter, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, tell=None))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "settings, by keyword")]
 pub(crate) fn learn<'py>(
     py: Python<'py>,
     counter: PyRef<'py, PieceCounter>,
-    alphabet: Option<&[u8]>,
+    alphabet: Option<Symbols>,
     end_of_word_suffix: Option<String>,
     merges: usize,
     ties: &str,
@@ -96,8 +124,9 @@ pub(crate) fn learn<'py>(
         Ties::by_name(ties).ok_or_else(|| PyValueError::new_err(format!("the tie policy {ties:?} is unknown")))?;
     let max_token_length = max_token_length.unwrap_or(usize::MAX);
     let settings = Settings { merges, ties, min_frequency, max_token_length };
-    let alphabet = match alphabet {
-        Some(order) => Alphabet::Bytes(order.to_vec()),
+    let alphabet = match &alphabet {
+        Some(Symbols::Bytes(order)) => Alphabet::Bytes(order.to_vec()),
+        Some(Symbols::Tokens(tokenizer)) => Alphabet::Tokens(&tokenizer.get().inner),
         None => Alphabet::Characters { end_of_word_suffix },
     };
     let counts = &counter.counts;

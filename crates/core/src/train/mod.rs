@@ -7,6 +7,7 @@ mod alphabet;
 mod counts;
 mod learn;
 mod queue;
+mod vocabulary;
 mod words;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,6 +17,7 @@ use crate::error::{Error, Kind, Result};
 pub use alphabet::Alphabet;
 pub use counts::PieceCounts;
 pub use learn::{Learned, learn};
+pub use vocabulary::token_uses;
 
 /// Which of the most frequent pairs merges first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
