@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 example:
-  bytepair extend -m my-tokenizer 'law/**/*.txt' --vocab-size 10k -o my-law-tokenizer
+  bytepair extend -m demo-output 'docs/**/*.txt' --vocab-size 10k -o larger
 """
 
 

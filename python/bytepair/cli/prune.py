@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 example:
-  bytepair prune -m gpt2 --vocab-size 32k 'notes/*.txt' -o my-gpt2 --map ids.npy
+  bytepair prune -m demo-output README.md --vocab-size 270 -o smaller --map ids.npy
 """
 
 
