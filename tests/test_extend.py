@@ -187,6 +187,16 @@ def test_text_is_counted_behind_the_tokenizers_own_stages(sources: list[str]) ->
     assert bp.extend(tok, [text.encode()], 1400, threads=3) == bp.extend(tok, pieces, 1400)
 
 
+def test_a_peer_reads_the_same_ids(tok: bp.Tokenizer, sources: list[str], tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    more = bp.extend(tok, iter(sources), 2500)
+    for changed in (more, bp.prune(more, 1200, iter(sources)).tokenizer):
+        changed.save(tmp_path)
+        peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+        for text in sources:
+            assert peer.encode(text).ids == changed.encode(text)
+
+
 def test_what_cannot_be_extended_is_said(tok: bp.Tokenizer) -> None:
     assert bp.extend(tok, {"a": 1}, tok.vocab_size) == tok
     for size in (tok.vocab_size - 1, 2**32):

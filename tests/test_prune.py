@@ -157,6 +157,9 @@ def test_holes_are_closed() -> None:
     pruned = bp.prune(holes, 258)
     assert pruned.tokenizer.encode("ab<|end|>", special="allow") == [256, 257]
     assert np.flatnonzero(pruned.ids >= 0)[-2:].tolist() == [1000, 5000]
+    huge = bp.Tokenizer(replace(holes.spec, added_tokens=(bp.AddedToken("<|end|>", 2**32 - 2),)))
+    with pytest.raises(bp.TrainingError, match="the largest id is 4294967294"):
+        bp.prune(huge, 258)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +185,8 @@ def test_ids_in_the_post_processor_are_renumbered(
 
 
 @pytest.mark.parametrize(
-    "text", ['{"type": "New", "id": 1998}', '{"type": "BertProcessing", "sep": ["x", 7000]}', "[]"]
+    "text",
+    ['{"type": "New", "id": 1998}', '{"type": "BertProcessing", "sep": ["x", 7000]}', "[]", '{"type": "Sequence"}'],
 )
 def test_a_post_processor_that_is_not_known_is_refused(tok: bp.Tokenizer, text: str) -> None:
     with pytest.raises(bp.FormatError, match="post-processor"):

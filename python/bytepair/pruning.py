@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from bytepair.training import Source
 
 
+_MOST_ROWS = 1 << 28
+
+
 class Pruned(NamedTuple):
     """What `prune` gives.
 
@@ -71,7 +74,7 @@ def prune(
 
     Raises:
         TrainingError: ``vocab_size`` is above the number of tokens, or below those that must stay; as `train`; ranks
-            are not proved to be merges.
+            are not proved to be merges; the largest id is above 2^28.
         FormatError: The post-processor is of a kind whose ids are not known.
         EncodeError, ArtifactError, PatternError: As `train`, and a byte of the text has no token.
 
@@ -89,6 +92,11 @@ def prune(
         raise TrainingError(
             f"vocab_size={vocab_size} is more than the {len(tokenizer)} tokens that there are",
             remedy=f"use vocab_size={len(tokenizer)} or less; bytepair.extend makes vocabularies larger",
+        )
+    if tokenizer.vocab_size > _MOST_ROWS:
+        raise TrainingError(
+            f"the largest id is {tokenizer.vocab_size - 1}: the map of all ids would fill the memory",
+            remedy="give its tokens smaller ids first",
         )
     model = proved_merges(spec.model)
     uses: Sequence[int] = [0] * len(model.ids)
@@ -174,7 +182,7 @@ def _renumbered_post_processor(text: str | None, new: Mapping[int, int]) -> str 
     processor = json.loads(text)
     try:
         _renumber_processor(processor, new)
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
         raise FormatError(
             "the post-processor is of a kind whose ids are not known, or names an id that no token has",
             remedy="take it out first: replace(tok.spec, post_processor=None)",

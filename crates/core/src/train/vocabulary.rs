@@ -64,3 +64,33 @@ fn each_piece(
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::pipeline::Parts;
+    use crate::train::{Alphabet, Settings, Ties, learn};
+    use crate::vocab::{Semantics, Vocab};
+
+    #[test]
+    fn learning_goes_on_from_tokens_and_makes_none_again() {
+        // Its merges do not make `abc` of its bytes.
+        let pairs = vec![(3, 5)];
+        let tokens: [&[u8]; 5] = [b"a", b"b", b"c", b"bc", b"abc"];
+        let vocab = Vocab::new(&tokens, &[1, 3, 5, 7, 9], Semantics::Merges { pairs, ignore_merges: false }).unwrap();
+        let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+        let tokenizer = Tokenizer::new(parts).unwrap();
+        let mut counts = PieceCounts::default();
+        counts.add(b"abca", 4).unwrap();
+        counts.add(b"abc", 4).unwrap();
+        let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
+        let progress = Progress::default();
+        let (symbols, learned) = learn(&counts, &Alphabet::Tokens(&tokenizer), &settings, &progress).unwrap();
+        assert_eq!(symbols, tokens);
+        let pairs: Vec<_> = learned.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
+        assert_eq!(pairs, [(3, 0, 4), (0, 5, 4)]);
+        counts.add(b"abd", 1).unwrap();
+        assert_eq!(token_uses(&tokenizer, &counts, &progress).unwrap_err().byte, None);
+    }
+}
