@@ -29,8 +29,11 @@ from bytepair.patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
+    from bytepair.extending import extend
     from bytepair.progress import Progress
+    from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Merge, train, train_merges
 
@@ -49,6 +52,7 @@ __all__ = [
     "Merge",
     "PatternError",
     "Progress",
+    "Pruned",
     "Ragged",
     "SpecialTokenError",
     "StreamDecoder",
@@ -57,7 +61,10 @@ __all__ = [
     "TokenizerWarning",
     "TrainingError",
     "__version__",
+    "extend",
     "get_encoding",
+    "prune",
+    "resize_embeddings",
     "train",
     "train_merges",
 ]
@@ -69,8 +76,12 @@ _LATER = {
     "BytePair": "spec",
     "Merge": "training",
     "Progress": "progress",
+    "Pruned": "pruning",
     "Ragged": "encoding",
     "TokenizerSpec": "spec",
+    "extend": "extending",
+    "prune": "pruning",
+    "resize_embeddings": "embeddings",
     "train": "training",
     "train_merges": "training",
 }

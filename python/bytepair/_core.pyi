@@ -160,6 +160,8 @@ class CoreTokenizer:
 @final
 class PieceCounter:
     def __new__(cls, pattern: str, special_tokens: Sequence[str]) -> Self: ...
+    @staticmethod
+    def of(tokenizer: CoreTokenizer) -> PieceCounter: ...
     def count(
         self,
         texts: Sequence[str | bytes],
@@ -170,12 +172,13 @@ class PieceCounter:
     ) -> None: ...
     def add(self, piece: str | bytes, count: int) -> None: ...
     def pieces(self) -> list[tuple[bytes, int]]: ...
+    def token_uses(self, tokenizer: CoreTokenizer) -> list[int]: ...
     def __len__(self) -> int: ...
 
 def learn(
     counter: PieceCounter,
     *,
-    alphabet: bytes | None,
+    alphabet: bytes | CoreTokenizer | None,
     end_of_word_suffix: str | None,
     merges: int,
     ties: str,

@@ -13,7 +13,7 @@ use bytepair_core::split::added::AddedToken;
 use bytepair_core::train::{self, Counter, Progress, Row};
 use bytepair_core::{Error, Kind, Result};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 
@@ -79,6 +79,10 @@ impl PieceCounter {
     fn counter(&mut self) -> PyResult<&mut Counter> {
         self.counter.as_mut().ok_or_else(used_up)
     }
+}
+
+fn unreadable(error: &io::Error) -> Error {
+    Error::new(Kind::Artifact, format!("cannot read the file: {error}")).remedy("check the path and its permissions")
 }
 
 fn used_up() -> PyErr {
@@ -169,7 +173,7 @@ impl PieceCounter {
         options: Options<'_>,
         json_field: Option<&str>,
     ) -> PyResult<()> {
-        let file = File::open(path).map_err(PyOSError::new_err)?;
+        let file = File::open(path).map_err(|error| raise(py, unreadable(&error)))?;
         self.count_reader(py, file, &options, json_field)
     }
 
@@ -365,17 +369,8 @@ impl PieceCounts {
 
     /// Of each group in which something occurs: its number, its rows, its pieces and their bytes, all occurrences counted.
     fn totals(&self, py: Python<'_>) -> PyResult<Vec<(u16, u64, u128, u128)>> {
-        watched(py, None, |progress| {
-            let mut totals = std::collections::BTreeMap::new();
-            self.inner.for_each(|row| {
-                let (rows, pieces, bytes) = totals.entry(row.group).or_insert((0, 0, 0));
-                *rows += 1;
-                *pieces += u128::from(row.count);
-                *bytes += u128::from(row.count) * row.piece.len() as u128;
-                progress.advance(1)
-            })?;
-            Ok(totals.into_iter().map(|(group, (rows, pieces, bytes))| (group, rows, pieces, bytes)).collect())
-        })
+        let totals = watched(py, None, |_| self.inner.totals())?.into_iter();
+        Ok(totals.map(|(group, total)| (group, total.rows, total.pieces, total.bytes)).collect())
     }
 
     /// Calls `take(data, offsets, groups, counts, firsts)` with all rows, sorted by piece and group, so many at a time.
@@ -404,6 +399,11 @@ impl PieceCounts {
                 PyArray1::from_vec(py, firsts),
             ))?;
         }
+    }
+
+    /// How often each token of a tokenizer's model is used in the pieces, in the order of their ids.
+    fn token_uses(&self, py: Python<'_>, tokenizer: Py<CoreTokenizer>) -> PyResult<Vec<u64>> {
+        watched(py, None, |progress| train::token_uses(&tokenizer.get().inner, &self.inner, progress))
     }
 
     /// All rows in order of first occurrence.

@@ -39,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, canonical_merges};
     #[pymodule_export]
-    use crate::training::learn;
+    use crate::training::{learn, learn_bytes};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -58,6 +58,12 @@ mod _core {
     #[pyfunction]
     fn memory_per_thread() -> usize {
         bytepair_core::memory_per_thread()
+    }
+
+    /// The version of Unicode in which split patterns mean classes of characters.
+    #[pyfunction]
+    fn unicode_version() -> &'static str {
+        bytepair_core::split::UNICODE
     }
 
     /// The split patterns in use, by name.

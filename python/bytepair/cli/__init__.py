@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "train": "text -> a tokenizer",
+    "extend": "a tokenizer, text -> the tokenizer with further merges",
+    "prune": "a tokenizer -> a smaller one",
     "encode": "text -> ids",
     "decode": "ids -> text",
     "count": "how many tokens text has, like wc",

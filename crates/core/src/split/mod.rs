@@ -30,6 +30,9 @@ pub(crate) use self::scan::{Ends, Scan};
 pub(crate) use self::seams::Seams;
 use crate::error::{Error, Kind, Result};
 
+/// The version of Unicode in which split patterns mean classes of characters.
+pub const UNICODE: &str = "16.0.0";
+
 /// How many steps back `fancy-regex` may take within one piece.
 const STEP_BUDGET: usize = 10_000_000;
 
@@ -203,6 +206,13 @@ mod tests {
 
     fn split(pattern: &Pattern, text: &str) -> Vec<String> {
         pattern.pieces(text).map(|piece| piece.unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_version_of_unicode_is_that_of_the_classes() {
+        let (major, _) = UNICODE.split_once('.').unwrap();
+        assert!(regex_syntax::parse(&format!(r"\p{{age={major}.0}}")).is_ok());
+        assert!(regex_syntax::parse(&format!(r"\p{{age={}.0}}", major.parse::<u32>().unwrap() + 1)).is_err());
     }
 
     #[test]

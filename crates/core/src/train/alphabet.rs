@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::Tokenizer;
 use crate::train::words::Words;
-use crate::train::{PieceCounts, Row};
+use crate::train::{PieceCounts, Row, vocabulary};
 
 /// What pieces are spelled in. The order of the symbols matters under [`Ties::LowestIds`](crate::train::Ties::LowestIds).
-#[derive(Clone, Debug)]
-pub enum Alphabet {
+#[derive(Clone)]
+pub enum Alphabet<'t> {
     /// All 256 bytes, in this order.
     Bytes(Vec<u8>),
     /// The characters that occur, by code point, and a mark at the end of each piece, which is a symbol of its own: for
@@ -19,9 +20,12 @@ pub enum Alphabet {
         /// The mark, such as `</w>`.
         end_of_word_suffix: Option<String>,
     },
+    /// The tokens of this tokenizer's model by their ids; pieces begin as it encodes them. What are its tokens already,
+    /// added ones too, no merge makes.
+    Tokens(&'t Tokenizer),
 }
 
-impl Alphabet {
+impl Alphabet<'_> {
     /// The bytes in order of their values.
     #[must_use]
     pub fn raw_bytes() -> Self {
@@ -78,6 +82,12 @@ impl Alphabet {
                 }
                 Ok((words, tokens))
             }
+            Self::Tokens(tokenizer) => vocabulary::spell(tokenizer, counts),
         }
+    }
+
+    /// Whether no merge may make these bytes.
+    pub(super) fn is_taken(&self, token: &[u8]) -> bool {
+        matches!(self, Self::Tokens(tokenizer) if tokenizer.token_id(token).is_some())
     }
 }

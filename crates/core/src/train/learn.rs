@@ -81,6 +81,10 @@ pub fn learn(
     let mut learned = Vec::new();
     while learned.len() < settings.merges {
         let Some(pair) = trainer.next_pair() else { break };
+        if alphabet.is_taken(&trainer.token(pair)) {
+            // No entry of it is left in the queue, so that it never merges.
+            continue;
+        }
         learned.push(trainer.merge(pair));
         progress.advance(1)?;
     }
@@ -172,13 +176,19 @@ impl Trainer<'_> {
         (u32::MAX, 0)
     }
 
+    /// The bytes that the pair makes.
+    fn token(&self, number: u32) -> Vec<u8> {
+        let pair = &self.pairs[number as usize];
+        [&*self.tokens[pair.left as usize], &self.tokens[pair.right as usize]].concat()
+    }
+
     fn merge(&mut self, number: u32) -> Learned {
         let known = self.pairs.len();
         let joined = self.tokens.len() as u32;
+        let token = self.token(number);
         let pair = &mut self.pairs[number as usize];
         let learned = Learned { left: pair.left, right: pair.right, count: pair.count };
         let postings = std::mem::take(&mut pair.postings);
-        let token = [&*self.tokens[learned.left as usize], &self.tokens[learned.right as usize]].concat();
         self.tokens.push(token);
         let mut changes = Vec::new();
         for word in postings {

@@ -7,6 +7,7 @@ mod alphabet;
 mod counts;
 mod learn;
 mod queue;
+mod vocabulary;
 mod words;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,8 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::error::{Error, Kind, Result};
 
 pub use alphabet::Alphabet;
-pub use counts::{Counter, OnInvalid, OwnedRow, PieceCounts, Row, Sorted, Spilled};
+pub use counts::{Counter, OnInvalid, OwnedRow, PieceCounts, Row, Sorted, Spilled, Total};
 pub use learn::{Learned, learn};
+pub use vocabulary::token_uses;
 
 /// Which of the most frequent pairs merges first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

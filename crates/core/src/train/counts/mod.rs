@@ -16,7 +16,7 @@ mod tests;
 mod windows;
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 pub use self::counter::{Counter, Spilled};
 use self::runs::{Reader, Run};
@@ -82,6 +82,30 @@ impl PieceCounts {
     #[must_use]
     pub fn is_on_disk(&self) -> bool {
         matches!(self.0, Held::Run(_))
+    }
+
+    /// What all rows of each group add up to.
+    ///
+    /// # Errors
+    /// `Artifact`, if a temporary file cannot be read.
+    pub fn totals(&self) -> Result<BTreeMap<u16, Total>> {
+        let mut totals = BTreeMap::new();
+        let mut add = |row: Row| {
+            let total: &mut Total = totals.entry(row.group).or_default();
+            total.rows += 1;
+            total.pieces += u128::from(row.count);
+            total.bytes += u128::from(row.count) * row.piece.len() as u128;
+        };
+        match &self.0 {
+            Held::Tables(tables) => tables.iter().flat_map(Table::rows).for_each(add),
+            Held::Run(run) => {
+                let mut rows = Reader::new(run)?;
+                while let Some(row) = rows.next()? {
+                    add(row);
+                }
+            }
+        }
+        Ok(totals)
     }
 
     /// Has `take` see all rows, sorted by piece and group.
@@ -199,6 +223,17 @@ impl Ord for Ranked {
     fn cmp(&self, Self(other): &Self) -> Ordering {
         other.count.cmp(&self.0.count).then_with(|| self.0.order(other))
     }
+}
+
+/// What the rows of a group add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// The rows.
+    pub rows: u64,
+    /// All occurrences.
+    pub pieces: u128,
+    /// The bytes of all occurrences.
+    pub bytes: u128,
 }
 
 /// Rows on their way, sorted by piece and group.

@@ -1,0 +1,93 @@
+//! Pieces in the tokens of a tokenizer that is there: learning goes on from them, and their uses say which are needed.
+
+use crate::error::{Error, Result};
+use crate::merge::{self, Scratch};
+use crate::pipeline::Tokenizer;
+use crate::train::words::Words;
+use crate::train::{PieceCounts, Progress, Row, overflow};
+
+/// The pieces in symbols that are places in the order of the ids, and the bytes of each.
+pub(super) fn spell(tokenizer: &Tokenizer, counts: &PieceCounts) -> Result<(Words, Vec<Vec<u8>>)> {
+    let vocab = tokenizer.vocab();
+    let mut words = Words::default();
+    each_piece(tokenizer, counts, |symbols, count| words.push(symbols.iter().copied(), count))?;
+    Ok((words, (0..vocab.len()).map(|symbol| vocab.token_at(symbol).to_vec()).collect()))
+}
+
+/// How often each token of the model is used in the encoding of the pieces, in the order of their ids.
+///
+/// # Errors
+/// `Encode`, if a byte of a piece has no token; `Training`, if a number of uses does not fit into 64 bits; `Interrupted`.
+///
+/// ```
+/// use bytepair_core::pipeline::{Parts, Tokenizer};
+/// use bytepair_core::train::{PieceCounts, Progress, token_uses};
+/// use bytepair_core::vocab::{Semantics, Vocab};
+/// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
+/// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+/// let counts = PieceCounts::of([(&b"abb"[..], 2)])?;
+/// assert_eq!(token_uses(&Tokenizer::new(parts)?, &counts, &Progress::default())?, [0, 2, 2]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub fn token_uses(tokenizer: &Tokenizer, counts: &PieceCounts, progress: &Progress) -> Result<Vec<u64>> {
+    let mut uses = vec![0_u64; tokenizer.vocab().len()];
+    each_piece(tokenizer, counts, |symbols, count| {
+        for &symbol in symbols {
+            let total = &mut uses[symbol as usize];
+            *total = total.checked_add(count).ok_or_else(overflow)?;
+        }
+        progress.advance(1)
+    })?;
+    Ok(uses)
+}
+
+fn each_piece(
+    tokenizer: &Tokenizer,
+    counts: &PieceCounts,
+    mut take: impl FnMut(&[u32], u64) -> Result<()>,
+) -> Result<()> {
+    let vocab = tokenizer.vocab();
+    let (mut scratch, mut symbols) = (Scratch::default(), Vec::new());
+    for Row { piece, count, .. } in counts.in_memory()?.in_order() {
+        symbols.clear();
+        match vocab.whole(piece) {
+            Some(id) => symbols.push(id),
+            // A place in one of many pieces tells nobody anything.
+            None => merge::encode(vocab, piece, &mut scratch, &mut symbols)
+                .map_err(|error| Error { byte: None, ..error })?,
+        }
+        for id in &mut symbols {
+            *id = vocab.ids().partition_point(|known| known < id) as u32;
+        }
+        take(&symbols, count)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::pipeline::Parts;
+    use crate::train::{Alphabet, Settings, Ties, learn};
+    use crate::vocab::{Semantics, Vocab};
+
+    #[test]
+    fn learning_goes_on_from_tokens_and_makes_none_again() {
+        // Its merges do not make `abc` of its bytes.
+        let pairs = vec![(3, 5)];
+        let tokens: [&[u8]; 5] = [b"a", b"b", b"c", b"bc", b"abc"];
+        let vocab = Vocab::new(&tokens, &[1, 3, 5, 7, 9], Semantics::Merges { pairs, ignore_merges: false }).unwrap();
+        let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+        let tokenizer = Tokenizer::new(parts).unwrap();
+        let counts = PieceCounts::of([(&b"abca"[..], 4), (b"abc", 4)]).unwrap();
+        let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
+        let progress = Progress::default();
+        let (symbols, learned) = learn(&counts, &Alphabet::Tokens(&tokenizer), &settings, &progress).unwrap();
+        assert_eq!(symbols, tokens);
+        let pairs: Vec<_> = learned.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
+        assert_eq!(pairs, [(3, 0, 4), (0, 5, 4)]);
+        let counts = PieceCounts::of([(&b"abd"[..], 1)]).unwrap();
+        assert_eq!(token_uses(&tokenizer, &counts, &progress).unwrap_err().byte, None);
+    }
+}

@@ -1,0 +1,65 @@
+"""Takes tokens out of a vocabulary: the last merges, or with files the tokens that they use least."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save
+from bytepair.cli.corpus import add_corpus, corpus_options, source
+from bytepair.cli.streams import write
+from bytepair.pruning import prune
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from numpy.typing import NDArray
+
+EXAMPLE = """\
+example:
+  bytepair prune -m demo-output README.md --vocab-size 270 -o smaller --map ids.npy
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Adds the keywords of `bytepair.prune`."""
+    add_corpus(parser, "*", "UTF-8 text whose tokens are kept: paths or globs, or - alone for stdin")
+    parser.add_argument(
+        "--vocab-size", metavar="N", type=number, required=True, help="how many tokens are left, such as 32k"
+    )
+    parser.add_argument(
+        "--map",
+        metavar="FILE",
+        help="the new id of each old one, -1 where it is gone: a .npy or .json file, or - for JSON on stdout",
+    )
+    add_model(parser)
+    add_save(parser)
+
+
+def run(options: Namespace) -> int:
+    """Prunes and saves, then says so on stderr."""
+    if options.map and options.map != "-" and not options.map.endswith((".npy", ".json")):
+        options.usage_error(f"--map {options.map} is neither .npy nor .json")
+    corpus = source(options)
+    tokenizer = load(options, options.model)
+    check_save(options, tokenizer.spec)
+    pruned, ids = prune(tokenizer, options.vocab_size, corpus, **corpus_options(options))
+    written = save(options, pruned)
+    if options.map:
+        write([_map(ids, options.map)], options.map)
+        written += [options.map] if options.map != "-" else []
+    gone = len(tokenizer) - len(pruned)
+    print(f"{len(pruned):,} tokens, {gone:,} are gone: {', '.join(written)}", file=sys.stderr)
+    return 0
+
+
+def _map(ids: NDArray[np.int64], name: str) -> bytes:
+    if not name.endswith(".npy"):
+        return json.dumps(ids.tolist()).encode() + b"\n"
+    file = io.BytesIO()
+    np.save(file, ids)
+    return file.getvalue()
