@@ -112,6 +112,7 @@ def train(
         ties=ties,
         min_frequency=min_frequency,
         max_token_length=max_token_length,
+        threads=threads,
         report=report,
     )
     if len(learned) < vocab_size - reserved:
@@ -201,6 +202,7 @@ def _learn(
     min_frequency: int,
     max_token_length: int | None,
     report: Report | None,
+    threads: int | None = None,
     end_of_word_suffix: str | None = None,
 ) -> tuple[list[bytes], list[tuple[int, int, int]]]:
     _check_choice("ties", ties, TIES)
@@ -208,7 +210,7 @@ def _learn(
         if value is not None and value < 0:
             raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")
     with Phase(report, "merge", merges) as phase:
-        return learn(
+        symbols, learned, _ = learn(
             counter,
             alphabet=alphabet,
             end_of_word_suffix=end_of_word_suffix,
@@ -216,8 +218,10 @@ def _learn(
             ties=ties,
             min_frequency=min_frequency,
             max_token_length=max_token_length,
+            threads=threads,
             tell=phase.tell,
         )
+        return symbols, learned
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:

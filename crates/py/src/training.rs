@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytepair_core::segment::Segmenter;
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
-use bytepair_core::train::{self, Alphabet, PieceCounts, Settings, Ties};
+use bytepair_core::train::{self, Alphabet, Learned, PieceCounts, Settings, Ties};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -76,10 +76,14 @@ impl PieceCounter {
     }
 }
 
-/// Learns merges from counts; returns the bytes of the alphabet's symbols, and (left, right, count) for each merge, where
-/// merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256 bytes, or None for characters.
+/// Learns merges from counts, those of `replay` (left, right, count) first; returns the bytes of the alphabet's symbols,
+/// (left, right, count) for each merge, where merge `i` makes symbol `len(alphabet) + i`, and how many tokens all pieces
+/// come to. `alphabet` is the order of the 256 bytes, or None for characters.
 #[pyfunction]
-#[pyo3(signature = (counter, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, tell=None))]
+#[pyo3(signature = (
+    counter, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, threads=None,
+    replay=Vec::new(), tell=None
+))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "settings, by keyword")]
 pub(crate) fn learn<'py>(
     py: Python<'py>,
@@ -90,8 +94,10 @@ pub(crate) fn learn<'py>(
     ties: &str,
     min_frequency: u64,
     max_token_length: Option<usize>,
+    threads: Option<usize>,
+    replay: Vec<(u32, u32, u64)>,
     tell: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Vec<Bound<'py, PyBytes>>, Vec<(u32, u32, u64)>)> {
+) -> PyResult<(Vec<Bound<'py, PyBytes>>, Vec<(u32, u32, u64)>, u128)> {
     let ties =
         Ties::by_name(ties).ok_or_else(|| PyValueError::new_err(format!("the tie policy {ties:?} is unknown")))?;
     let max_token_length = max_token_length.unwrap_or(usize::MAX);
@@ -100,8 +106,12 @@ pub(crate) fn learn<'py>(
         Some(order) => Alphabet::Bytes(order.to_vec()),
         None => Alphabet::Characters { end_of_word_suffix },
     };
+    let threads = check_threads(threads)?;
+    let replay: Vec<_> = replay.into_iter().map(|(left, right, count)| Learned { left, right, count }).collect();
     let counts = &counter.counts;
-    let (tokens, learned) = watched(py, tell, |progress| train::learn(counts, &alphabet, &settings, progress))?;
-    let tokens = tokens.iter().map(|token| PyBytes::new(py, token)).collect();
-    Ok((tokens, learned.iter().map(|merge| (merge.left, merge.right, merge.count)).collect()))
+    let trained =
+        watched(py, tell, |progress| train::learn(counts, &alphabet, &settings, &replay, threads, progress))?;
+    let tokens = trained.alphabet.iter().map(|token| PyBytes::new(py, token)).collect();
+    let merges = trained.merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
+    Ok((tokens, merges, trained.tokens_total))
 }

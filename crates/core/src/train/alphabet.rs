@@ -5,8 +5,13 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
-use crate::train::PieceCounts;
-use crate::train::words::Words;
+use crate::train::{PieceCounts, Progress};
+use crate::train::site::Spelled;
+
+/// The pieces and their counts in order of first occurrence.
+pub(super) fn pieces(counts: &PieceCounts) -> Vec<(&[u8], u64)> {
+    counts.in_order()
+}
 
 /// What pieces are spelled in. The order of the symbols matters under [`Ties::LowestIds`](crate::train::Ties::LowestIds).
 #[derive(Clone, Debug)]
@@ -28,12 +33,17 @@ impl Alphabet {
         Self::Bytes((0..=u8::MAX).collect())
     }
 
-    /// The pieces as symbols in order of first occurrence, and the bytes of each symbol.
+    /// Gives the pieces as symbols to `words`, in order of first occurrence; returns the bytes of each symbol.
     ///
     /// # Errors
-    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for.
-    pub(super) fn spell(&self, counts: &PieceCounts) -> Result<(Words, Vec<Vec<u8>>)> {
-        let mut words = Words::default();
+    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for; errors of
+    /// `words`.
+    pub(super) fn spell<'p>(
+        &self,
+        pieces: impl Iterator<Item = (&'p [u8], u64)>,
+        words: &mut Spelled,
+        progress: &Progress,
+    ) -> Result<Vec<Vec<u8>>> {
         match self {
             Self::Bytes(order) => {
                 let distinct: BTreeSet<_> = order.iter().collect();
@@ -44,14 +54,14 @@ impl Alphabet {
                 for (at, &byte) in order.iter().enumerate() {
                     symbol[usize::from(byte)] = at as u32;
                 }
-                for (piece, count) in counts.in_order() {
-                    words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), count)?;
+                for (piece, count) in pieces {
+                    words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), piece.len(), count, progress)?;
                 }
-                Ok((words, order.iter().map(|&byte| vec![byte]).collect()))
+                Ok(order.iter().map(|&byte| vec![byte]).collect())
             }
             Self::Characters { end_of_word_suffix } => {
-                let mut pieces = Vec::with_capacity(counts.len());
-                for (piece, count) in counts.in_order() {
+                let mut texts = Vec::new();
+                for (piece, count) in pieces {
                     let piece = std::str::from_utf8(piece).map_err(|_| {
                         Error::new(Kind::Training, format!("the piece {piece:?} is not UTF-8"))
                             .remedy("use the alphabet of bytes")
@@ -61,9 +71,9 @@ impl Alphabet {
                         let what = format!("the piece {piece:?} holds the end-of-word suffix {suffix:?}");
                         return Err(Error::new(Kind::Training, what).remedy("choose a suffix that no text holds"));
                     }
-                    pieces.push((piece, count));
+                    texts.push((piece, count));
                 }
-                let characters: BTreeSet<char> = pieces.iter().flat_map(|(piece, _)| piece.chars()).collect();
+                let characters: BTreeSet<char> = texts.iter().flat_map(|(piece, _)| piece.chars()).collect();
                 let mut tokens: Vec<Vec<u8>> =
                     characters.iter().map(|character| character.to_string().into_bytes()).collect();
                 let symbol: FxHashMap<char, u32> = characters.into_iter().zip(0..).collect();
@@ -71,10 +81,11 @@ impl Alphabet {
                     tokens.push(suffix.clone().into_bytes());
                     tokens.len() as u32 - 1
                 });
-                for (piece, count) in pieces {
-                    words.push(piece.chars().map(|character| symbol[&character]).chain(end), count)?;
+                for (piece, count) in texts {
+                    let length = piece.chars().count() + usize::from(end.is_some());
+                    words.push(piece.chars().map(|character| symbol[&character]).chain(end), length, count, progress)?;
                 }
-                Ok((words, tokens))
+                Ok(tokens)
             }
         }
     }

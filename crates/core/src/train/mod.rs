@@ -4,18 +4,31 @@
 //! function of counts and [`Settings`] alone.
 
 mod alphabet;
+mod batch;
 mod counts;
 mod learn;
+mod long;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod oracle;
+mod pairs;
+mod plan;
 mod queue;
+mod recount;
+mod site;
+mod tally;
 mod words;
+mod workers;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
 
 pub use alphabet::Alphabet;
 pub use counts::PieceCounts;
-pub use learn::{Learned, learn};
+pub use learn::{Learned, Training, learn};
+pub use plan::learn_bytes;
 
 /// Which of the most frequent pairs merges first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +78,88 @@ pub struct Progress {
     pub done: AtomicU64,
     /// Set by the watcher.
     pub stop: AtomicBool,
+    /// Merges that were learned and not yet taken.
+    learned: Mutex<Vec<Learned>>,
 }
 
 impl Progress {
+    /// Takes the merges learned since the last call, those that were replayed included. Any thread may, at any time;
+    /// all calls together get each merge once, in order, also after learning was stopped or has failed.
+    pub fn take_learned(&self) -> Vec<Learned> {
+        std::mem::take(&mut *self.learned.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn tell_learned(&self, learned: &[Learned]) {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(learned);
+        self.done.fetch_add(learned.len() as u64, Ordering::Relaxed);
+    }
+
     fn advance(&self, by: u64) -> Result<()> {
         self.done.fetch_add(by, Ordering::Relaxed);
+        self.check()
+    }
+
+    fn check(&self) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::new(Kind::Interrupted, "training was interrupted"));
         }
         Ok(())
     }
+}
+
+/// What is known of each symbol.
+#[derive(Debug)]
+struct Symbols {
+    /// Its bytes; only where the order of equally frequent pairs asks for them.
+    bytes: Vec<Box<[u8]>>,
+    /// The length of its bytes.
+    lengths: Vec<usize>,
+    /// Its length in symbols of the alphabet.
+    widths: Vec<u32>,
+    max_token_length: usize,
+}
+
+impl Symbols {
+    fn new(alphabet: &[Vec<u8>], settings: &Settings) -> Self {
+        let keep = matches!(settings.ties, Ties::GreatestBytes | Ties::SmallestBytes);
+        Self {
+            bytes: alphabet.iter().filter(|_| keep).map(|token| Box::from(&**token)).collect(),
+            lengths: alphabet.iter().map(Vec::len).collect(),
+            widths: vec![1; alphabet.len()],
+            max_token_length: settings.max_token_length,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// Whether a pair's token is short enough.
+    fn fits(&self, left: u32, right: u32) -> bool {
+        self.lengths[left as usize] + self.lengths[right as usize] <= self.max_token_length
+    }
+
+    fn join(&mut self, left: u32, right: u32) {
+        let (left, right) = (left as usize, right as usize);
+        if let (Some(start), Some(end)) = (self.bytes.get(left), self.bytes.get(right)) {
+            let token = [&**start, end].concat().into();
+            self.bytes.push(token);
+        }
+        self.lengths.push(self.lengths[left] + self.lengths[right]);
+        self.widths.push(self.widths[left] + self.widths[right]);
+    }
+}
+
+/// A pair that becomes a symbol.
+#[derive(Debug)]
+struct Merge {
+    left: u32,
+    right: u32,
+    left_width: u32,
+    right_width: u32,
+    joined: u32,
+    /// Where it occurs, or did.
+    postings: Vec<u32>,
 }
 
 /// A count that no longer fits into 64 bits.
