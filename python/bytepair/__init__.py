@@ -23,19 +23,21 @@ from bytepair.errors import (
     SpecialTokenError,
     TokenizerWarning,
     TrainingError,
+    TrainingInterrupted,
 )
 from bytepair.hub import get_encoding
 from bytepair.patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from bytepair.counts import Counted, Counts
     from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
     from bytepair.extending import extend
     from bytepair.progress import Progress
     from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
-    from bytepair.training import Merge, train, train_merges
+    from bytepair.training import Merge, Statistics, Trained, train, train_merges, train_report
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -44,6 +46,8 @@ __all__ = [
     "BytePair",
     "BytepairError",
     "Control",
+    "Counted",
+    "Counts",
     "EncodeError",
     "Encoder",
     "FormatError",
@@ -55,11 +59,14 @@ __all__ = [
     "Pruned",
     "Ragged",
     "SpecialTokenError",
+    "Statistics",
     "StreamDecoder",
     "Tokenizer",
     "TokenizerSpec",
     "TokenizerWarning",
+    "Trained",
     "TrainingError",
+    "TrainingInterrupted",
     "__version__",
     "extend",
     "get_encoding",
@@ -67,6 +74,7 @@ __all__ = [
     "resize_embeddings",
     "train",
     "train_merges",
+    "train_report",
 ]
 
 # Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
@@ -74,16 +82,21 @@ __all__ = [
 _LATER = {
     "AddedToken": "spec",
     "BytePair": "spec",
+    "Counted": "counts",
+    "Counts": "counts",
     "Merge": "training",
     "Progress": "progress",
     "Pruned": "pruning",
     "Ragged": "encoding",
+    "Statistics": "training",
     "TokenizerSpec": "spec",
+    "Trained": "training",
     "extend": "extending",
     "prune": "pruning",
     "resize_embeddings": "embeddings",
     "train": "training",
     "train_merges": "training",
+    "train_report": "training",
 }
 
 

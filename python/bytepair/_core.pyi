@@ -1,6 +1,7 @@
 # The compiled core, as Python sees it. Kept by hand; `make check` compares it with the module (mypy's stubtest).
 
 from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
 from typing import Any, final
 
 import numpy as np
@@ -15,15 +16,18 @@ __all__ = [
     "CoreTokenizer",
     "Encoder",
     "PieceCounter",
+    "PieceCounts",
     "StreamDecoder",
     "__version__",
     "canonical_merges",
     "learn",
+    "learn_bytes",
     "matches_nothing",
     "memory_per_thread",
     "read_byte_alphabet",
     "read_rank_file",
     "split_patterns",
+    "unicode_version",
 ]
 
 __version__: str
@@ -159,24 +163,62 @@ class CoreTokenizer:
 
 @final
 class PieceCounter:
-    def __new__(cls, pattern: str, special_tokens: Sequence[str]) -> Self: ...
-    @staticmethod
-    def of(tokenizer: CoreTokenizer) -> PieceCounter: ...
-    def count(
-        self,
-        texts: Sequence[str | bytes],
+    def __new__(
+        cls,
+        pattern: str,
+        special_tokens: Sequence[str],
         *,
-        errors: str = "strict",
-        threads: int | None = None,
-        tell: Callable[[int], None] | None = None,
+        normalizers: Sequence[str] = ...,
+        memory: int | None = None,
+    ) -> Self: ...
+    @staticmethod
+    def of(tokenizer: CoreTokenizer, *, memory: int | None = None) -> PieceCounter: ...
+    def count(self, texts: Sequence[str | bytes], options: dict[str, Any]) -> None: ...
+    def count_buffer(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], options: dict[str, Any]) -> None: ...
+    def count_file(
+        self, path: str | PathLike[str], options: dict[str, Any], *, json_field: str | None = None
+    ) -> None: ...
+    def count_chunks(
+        self, chunks: Iterable[bytes], options: dict[str, Any], *, json_field: str | None = None
     ) -> None: ...
     def add(self, piece: str | bytes, count: int) -> None: ...
-    def pieces(self) -> list[tuple[bytes, int]]: ...
-    def token_uses(self, tokenizer: CoreTokenizer) -> list[int]: ...
+    def add_columns(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        groups: NDArray[np.uint16],
+        counts: NDArray[np.uint64],
+        firsts: NDArray[np.uint64],
+    ) -> None: ...
+    def add_counts(
+        self, counts: PieceCounts, *, groups: Sequence[int], multipliers: Sequence[int], least: int = 1
+    ) -> None: ...
+    def start_at(self, position: int) -> None: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def spilled(self) -> tuple[int, int]: ...
+    def finish(self, *, threads: int | None = None) -> PieceCounts: ...
+
+@final
+class PieceCounts:
     def __len__(self) -> int: ...
+    @property
+    def is_on_disk(self) -> bool: ...
+    def totals(self) -> list[tuple[int, int, int, int]]: ...
+    def columns(
+        self,
+        take: Callable[
+            [NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint64], NDArray[np.uint64]], object
+        ],
+        rows: int,
+    ) -> None: ...
+    def rows(self) -> list[tuple[bytes, int, int, int]]: ...
+    def top(self, most: int) -> list[tuple[bytes, int, int, int]]: ...
+    def token_uses(self, tokenizer: CoreTokenizer) -> list[int]: ...
 
 def learn(
-    counter: PieceCounter,
+    counts: PieceCounts,
     *,
     alphabet: bytes | CoreTokenizer | None,
     end_of_word_suffix: str | None,
@@ -184,11 +226,15 @@ def learn(
     ties: str,
     min_frequency: int,
     max_token_length: int | None,
-    tell: Callable[[int], None] | None = None,
-) -> tuple[list[bytes], list[tuple[int, int, int]]]: ...
+    threads: int | None,
+    replay: Sequence[tuple[int, int, int]],
+    tell: Callable[[int, list[tuple[int, int, int]]], object],
+) -> tuple[list[bytes], int]: ...
+def learn_bytes(counts: PieceCounts) -> int: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
 def matches_nothing(pattern: str) -> bool: ...
 def memory_per_thread() -> int: ...
 def read_byte_alphabet(vocab: dict[str, Any], merges: list[Any], added: Sequence[str]) -> Columns | None: ...
 def read_rank_file(data: bytes) -> Columns: ...
 def split_patterns() -> dict[str, str]: ...
+def unicode_version() -> str: ...

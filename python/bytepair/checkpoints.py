@@ -87,7 +87,9 @@ class Checkpoint:
                 known = record["rank"] == number
             except (KeyError, TypeError, ValueError) as error:
                 raise _damaged(self.log, number + 1) from error
-            if not known or not all(type(value) is int and value >= 0 for value in (left - first, right - first, count)):
+            if not known or not all(
+                type(value) is int and value >= 0 for value in (left - first, right - first, count)
+            ):
                 raise _damaged(self.log, number + 1)
             merges.append((left - first, right - first, count))
         return merges

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import PieceCounter, PieceCounts, unicode_version
+from bytepair.corpus.count import Source, count_source
 from bytepair.corpus.digest import SourceDigest
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.weights import multipliers
-from bytepair.corpus.count import Source, count_source
 from bytepair.errors import FormatError, TrainingError
 from bytepair.patterns import split_name, split_pattern
 from bytepair.progress import reporter
@@ -45,13 +45,13 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """What was between the texts and their pieces: only tables that share it can be added.
+    r"""What was between the texts and their pieces: only tables that share it can be added.
 
     Attributes:
         split: The split pattern.
         normalizers: What changed the text before.
         special_tokens: What was cut out of it.
-        unicode: The version of Unicode in which classes of characters such as ``\\p{L}`` are meant.
+        unicode: The version of Unicode in which classes of characters such as ``\p{L}`` are meant.
     """
 
     split: str
@@ -66,7 +66,9 @@ class Stages:
             if name == "special_tokens":
                 mine, theirs = sorted(mine), sorted(theirs)
             if mine != theirs:
-                shown = [split_name(value) or repr(value) if name == "split" else repr(value) for value in (mine, theirs)]
+                shown = [
+                    split_name(value) or repr(value) if name == "split" else repr(value) for value in (mine, theirs)
+                ]
                 raise TrainingError(
                     f"the counts were made with different {name}: {shown[0]} and {shown[1]}",
                     remedy="count both sources in the same way",
@@ -147,9 +149,7 @@ class Counts:
         counter.start_at(start)
         total = SourceDigest() if digest else None
         report = reporter(progress)
-        groups = count_source(
-            counter, source, field=field, errors=errors, threads=threads, digest=total, report=report
-        )
+        groups = count_source(counter, source, field=field, errors=errors, threads=threads, digest=total, report=report)
         end, spilled = counter.end, counter.spilled
         return cls(stages, groups, 1, total, end, spilled, counter.finish(threads=threads), limit)
 
@@ -163,7 +163,7 @@ class Counts:
         return sum(pieces for _, _, pieces, _ in self.core.totals())
 
     @property
-    def bytes(self) -> int:
+    def text_bytes(self) -> int:
         """The bytes of all occurrences together, in units of 1 / `denominator`. Reads the table once."""
         return sum(size for _, _, _, size in self.core.totals())
 
@@ -227,9 +227,7 @@ class Counts:
         numbers = [factors[group] for group in self.groups]
         denominator *= self.denominator
         shared = gcd(denominator, *numbers)
-        return replace(
-            self._changed([number // shared for number in numbers]), denominator=denominator // shared
-        )
+        return replace(self._changed([number // shared for number in numbers]), denominator=denominator // shared)
 
     def scale(self, weight: Weight) -> Counts:
         """All counts times a weight, exactly; as `weighted` with one weight for all groups."""
@@ -272,8 +270,8 @@ class Counts:
     def write(self, path: str | Path) -> None:
         """Writes the table as Parquet: the same bytes for the same counts, by one version of pyarrow.
 
-        Columns are ``piece`` (binary), ``count`` (uint64), ``group`` (string) and ``first_position`` (uint64), sorted by
-        piece and group; the rest of the table is in the metadata, under ``bytepair``.
+        Columns are ``piece`` (binary), ``count`` (uint64), ``group`` (string) and ``first_position`` (uint64), sorted
+        by piece and group; the rest of the table is in the metadata, under ``bytepair``.
 
         Raises:
             TrainingError: ``pyarrow`` is not installed.

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bytepair.tokenizer import Tokenizer
 
 _PLACES = ("file", "pointer", "line", "row", "character", "byte")
 
@@ -73,6 +78,28 @@ class PatternError(BytepairError, ValueError):
 
 class TrainingError(BytepairError, ValueError):
     """Settings or counts from which no vocabulary can be trained."""
+
+
+class TrainingInterrupted(KeyboardInterrupt):
+    """Ctrl-C while merges were learned; what was learned until then is whole.
+
+    Args:
+        merges: How many merges there are.
+        build: Makes the tokenizer of these merges.
+
+    Attributes:
+        merges: How many merges there are.
+    """
+
+    def __init__(self, merges: int, build: Callable[[], Tokenizer]) -> None:
+        super().__init__(f"training was interrupted after {merges} merges")
+        self.merges = merges
+        self._build = build
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the merges so far: what training to that many would have given."""
+        return self._build()
 
 
 class ArtifactError(BytepairError, OSError):

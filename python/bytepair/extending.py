@@ -6,20 +6,23 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bytepair._core import PieceCounter
+from bytepair._core import PieceCounter, PieceCounts
 from bytepair.checks import MOST_IDS
+from bytepair.corpus.count import count_source
+from bytepair.corpus.memory import parse_bytes
+from bytepair.counts import Counts, Stages
 from bytepair.errors import FormatError, TokenizerWarning, TrainingError
 from bytepair.progress import reporter
 from bytepair.semantics import to_merges, to_ranks
 from bytepair.tokenizer import Tokenizer
-from bytepair.training import count_source, learn_merges
+from bytepair.training import learn_merges
 
 if TYPE_CHECKING:
     from typing import Literal
 
     from bytepair.progress import Report
     from bytepair.spec import BytePair
-    from bytepair.training import Source, Ties
+    from bytepair.training import Learned, Source, Ties
 
 
 def extend(
@@ -30,8 +33,10 @@ def extend(
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
     max_token_length: int | None = None,
+    field: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
+    memory: str | int | None = None,
     progress: bool | str | Report = False,
 ) -> Tokenizer:
     """Learns further merges from text, on top of those that a tokenizer has.
@@ -55,8 +60,10 @@ def extend(
         ties: As for `train`; ``lowest_ids`` compares the ids of the tokens.
         min_frequency: As for `train`.
         max_token_length: As for `train`; for new tokens.
+        field: As for `train`.
         errors: As for `train`.
         threads: As for `train`.
+        memory: As for `train`; for counting.
         progress: As for `train`.
 
     Raises:
@@ -84,15 +91,16 @@ def extend(
     spec = tokenizer.spec
     model = proved_merges(spec.model)
     report = reporter(progress)
-    counter = PieceCounter.of(tokenizer)
-    count_source(counter, source, errors=errors, threads=threads, report=report)
-    _, learned = learn_merges(
-        counter,
+    learned: list[Learned] = []
+    learn_merges(
+        counted(tokenizer, source, field=field, errors=errors, threads=threads, memory=memory, report=report),
         missing,
         alphabet=tokenizer,
         ties=ties,
-        min_frequency=min_frequency,
+        min_frequency=min_frequency * (source.denominator if isinstance(source, Counts) else 1),
         max_token_length=max_token_length,
+        threads=threads,
+        take=[learned.extend],
         report=report,
     )
     if len(learned) < missing:
@@ -112,6 +120,38 @@ def extend(
         # This proof cannot fail: without its own merge, a new token's bytes are left in the pair that was adjacent.
         extended = to_ranks(extended)
     return Tokenizer(replace(spec, model=extended))
+
+
+def counted(
+    tokenizer: Tokenizer,
+    source: Source,
+    *,
+    field: str | None,
+    errors: str,
+    threads: int | None,
+    memory: str | int | None,
+    report: Report | None,
+) -> PieceCounts:
+    """The pieces of a source as they are before this tokenizer's model; arguments and errors as `extend`."""
+    if isinstance(source, Counts):
+        stages = Stages(
+            "".join(tokenizer.spec.split[:1]),
+            tuple(tokenizer.spec.normalizers),
+            tuple(token.content for token in tokenizer.spec.added_tokens),
+        )
+        source.stages.check_same(stages)
+        if len(tokenizer.spec.split) > 1 or tokenizer.spec.prefix_space:
+            raise TrainingError(
+                "a counts table knows of one split pattern, and of no prefix_space",
+                remedy="pass the texts themselves",
+            )
+        return source.core
+    counter = PieceCounter.of(tokenizer, memory=None if memory is None else parse_bytes(memory))
+    count_source(counter, source, field=field, errors=errors, threads=threads, report=report)
+    counts = counter.finish(threads=threads)
+    if not len(counts):
+        raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
+    return counts
 
 
 def proved_merges(model: BytePair) -> BytePair:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.errors import ArtifactError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 def read(path: Path) -> bytes:
@@ -59,7 +60,6 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
     """
     # Only those who write wait for these.
     import contextlib  # noqa: PLC0415
-    import stat  # noqa: PLC0415
     import tempfile  # noqa: PLC0415
 
     written: list[tuple[str, Path]] = []
@@ -74,7 +74,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).chmod(stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
+            Path(temporary).chmod(_mode(place))
         if retired is not None:
             (folder / retired).unlink(missing_ok=True)
         while written:
@@ -92,6 +92,44 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
         for temporary, _ in written:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new file beside `path` to write to; if nothing is raised, it is flushed to disk and takes its place.
+
+    Raises:
+        ArtifactError: It cannot be written. Nothing half-written is left behind.
+    """
+    import tempfile  # noqa: PLC0415
+
+    try:
+        # What a link points to is replaced, not the link.
+        place = path.resolve()
+        handle, name = tempfile.mkstemp(prefix=".bytepair-", dir=place.parent)
+        temporary = Path(name)
+        try:
+            yield temporary
+            os.fsync(handle)
+            temporary.chmod(_mode(place))
+            temporary.replace(place)
+        finally:
+            os.close(handle)
+            temporary.unlink(missing_ok=True)
+        _sync(place.parent)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ArtifactError):
+            raise
+        raise ArtifactError(
+            f"cannot write the file: {_reason(error)}",
+            file=str(path) if isinstance(error, OSError) else ascii(str(path)),
+            remedy="choose a place in a folder that you may write to, with space left",
+        ) from error
+
+
+def _mode(place: Path) -> int:
+    """The permissions of a file, or those that a new one gets."""
+    return place.stat().st_mode & 0o7777 if place.exists() else 0o666 & ~_umask()
 
 
 def _umask() -> int:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytepair._core import PieceCounter
 from bytepair.errors import FormatError, TrainingError
-from bytepair.extending import proved_merges
+from bytepair.extending import counted, proved_merges
 from bytepair.progress import reporter
 from bytepair.semantics import to_ranks
 from bytepair.tokenizer import Tokenizer
-from bytepair.training import count_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -49,8 +47,10 @@ def prune(
     vocab_size: int,
     source: Source | None = None,
     *,
+    field: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
+    memory: str | int | None = None,
     progress: bool | str | Report = False,
 ) -> Pruned:
     """Takes tokens out of a vocabulary until it has so many.
@@ -68,8 +68,10 @@ def prune(
         tokenizer: What is pruned; it stays as it is.
         vocab_size: How many tokens are left: the ``vocab_size`` of the result.
         source: As for `train`; a mapping of pieces to counts is not split. It is counted as `extend` does.
+        field: As for `train`.
         errors: As for `train`.
         threads: As for `train`.
+        memory: As for `train`; for counting.
         progress: As for `train`.
 
     Raises:
@@ -101,9 +103,9 @@ def prune(
     model = proved_merges(spec.model)
     uses: Sequence[int] = [0] * len(model.ids)
     if source is not None:
-        counter = PieceCounter.of(tokenizer)
-        count_source(counter, source, errors=errors, threads=threads, report=reporter(progress))
-        uses = counter.token_uses(tokenizer)
+        report = reporter(progress)
+        counts = counted(tokenizer, source, field=field, errors=errors, threads=threads, memory=memory, report=report)
+        uses = counts.token_uses(tokenizer)
     added = {token.id for token in spec.added_tokens}
     gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, len(tokenizer) - vocab_size)
     kept = sorted({*model.ids, *added} - gone)

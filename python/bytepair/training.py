@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -19,7 +19,7 @@ from bytepair.errors import TokenizerWarning, TrainingError, TrainingInterrupted
 from bytepair.formats.byte_alphabet import BYTES_IN_ALPHABET_ORDER
 from bytepair.patterns import split_name, split_pattern
 from bytepair.progress import Phase, Report, reporter
-from bytepair.spec import AddedToken, BytePair, TokenizerSpec
+from bytepair.spec import AddedToken, BytePair, NormalizerName, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Statistics:
     Attributes:
         rows: The rows of the counts table: distinct pieces, where there is one group of sources.
         pieces: All pieces of the text, weights included.
-        bytes: Their bytes.
+        text_bytes: Their bytes.
         tokens: The tokens that they are under the new vocabulary.
         spilled: How many sorted runs went to disk because memory was short, and their bytes.
         peak_memory: The most memory that the process has had, in bytes; None where the system does not say.
@@ -58,7 +58,7 @@ class Statistics:
 
     rows: int
     pieces: int
-    bytes: int
+    text_bytes: int
     tokens: int
     spilled: tuple[int, int]
     peak_memory: int | None
@@ -66,7 +66,7 @@ class Statistics:
     @property
     def bytes_per_token(self) -> float:
         """How many bytes of text one token stands for."""
-        return self.bytes / max(self.tokens, 1)
+        return self.text_bytes / max(self.tokens, 1)
 
     @property
     def tokens_per_piece(self) -> float:
@@ -87,7 +87,7 @@ def train(
     vocab_size: int,
     *,
     split: str | None = None,
-    normalizers: Sequence[str] = (),
+    normalizers: Sequence[NormalizerName] = (),
     special_tokens: Iterable[str] = (),
     weights: Mapping[str, Weight] | None = None,
     field: str | None = None,
@@ -131,8 +131,8 @@ def train(
         byte_order: ``raw`` gives bytes the ids in order of their values, ``gpt2`` in the order of the GPT-2 alphabet.
         errors: What to do about text that is not Unicode: ``strict`` raises, ``replace`` counts U+FFFD.
         threads: Up to how many threads work; None for all cores.
-        memory: What tables may take, such as ``"2GB"``. Counting goes to temporary files beyond it; if merging would need
-            more, that is said before it starts. None for no limit.
+        memory: What tables may take, such as ``"2GB"``. Counting goes to temporary files beyond it; if merging would
+            need more, that is said before it starts. None for no limit.
         checkpoint: A folder that keeps counts and merges, so that a training that ended early can go on.
         resume: Goes on from the checkpoint, if there is one of the same settings (``vocab_size`` may be another one).
         log: A file for the merges as they are made: lines of JSON with rank, pair and count.
@@ -164,7 +164,7 @@ def train_report(
     vocab_size: int,
     *,
     split: str | None = None,
-    normalizers: Sequence[str] = (),
+    normalizers: Sequence[NormalizerName] = (),
     special_tokens: Iterable[str] = (),
     weights: Mapping[str, Weight] | None = None,
     field: str | None = None,
@@ -236,8 +236,10 @@ def train_report(
     symbols = [bytes([byte]) for byte in alphabet]
     logs = [MergeLog(place, symbols, first) for place in (kept.log if kept else None, log) if place is not None]
 
+    stages = TokenizerSpec(BytePair((), ()), normalizers=tuple(normalizers), split=(pattern,) if pattern else ())
+
     def build(learned: Sequence[Learned]) -> Tokenizer:
-        return _tokenizer(symbols, learned, pattern, normalizers, special_tokens, first)
+        return _tokenizer(stages, symbols, learned, special_tokens, first)
 
     learned: list[Learned] = []
     try:
@@ -266,7 +268,7 @@ def train_report(
             TokenizerWarning,
             stacklevel=2,
         )
-    statistics = Statistics(len(counts), counts.pieces, counts.bytes, total, counts.spilled, _peak_memory())
+    statistics = Statistics(len(counts), counts.pieces, counts.text_bytes, total, counts.spilled, _peak_memory())
     return Trained(build(learned), _with_bytes(symbols, learned), statistics)
 
 
@@ -309,10 +311,9 @@ def _prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: i
 
 
 def _tokenizer(
+    stages: TokenizerSpec,
     symbols: Sequence[bytes],
     learned: Sequence[Learned],
-    pattern: str,
-    normalizers: Sequence[str],
     special_tokens: Sequence[str],
     first: int,
 ) -> Tokenizer:
@@ -325,8 +326,7 @@ def _tokenizer(
         merges=tuple((left + first, right + first) for left, right, _ in learned),
     )
     added = tuple(AddedToken(token, id) for id, token in enumerate(special_tokens, 0 if first else len(tokens)))
-    split = (pattern,) if pattern else ()
-    return Tokenizer(TokenizerSpec(model, normalizers=tuple(normalizers), split=split, added_tokens=added))
+    return Tokenizer(replace(stages, model=model, added_tokens=added))
 
 
 def _with_bytes(symbols: Sequence[bytes], learned: Sequence[Learned]) -> list[Merge]:

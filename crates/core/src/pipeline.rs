@@ -151,6 +151,13 @@ impl Tokenizer {
             .or_else(|| self.added_by_id.get(&id).map(|&at| self.added[at].content.as_bytes()))
     }
 
+    /// The bytes of all tokens, added ones too.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = &[u8]> {
+        let vocab = &self.model.vocab;
+        let added = self.added.iter().map(|token| token.content.as_bytes());
+        (0..vocab.len()).map(|symbol| vocab.token_at(symbol)).chain(added)
+    }
+
     /// Whether the token with this id is special.
     #[must_use]
     pub fn is_special(&self, id: u32) -> bool {

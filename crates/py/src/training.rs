@@ -1,43 +1,46 @@
 //! Learning merges.
 
-use bytepair_core::train::{self, Alphabet, Settings, Ties};
+use std::sync::atomic::Ordering;
+
+use bytepair_core::train::{self, Alphabet, Learned, Progress, Settings, Ties};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::counts::PieceCounts;
-use crate::tokenizer::CoreTokenizer;
-use crate::watch::watched;
+use crate::tokenizer::{CoreTokenizer, check_threads};
+use crate::watch::beside;
 
+/// What pieces are spelled in.
 #[derive(FromPyObject)]
 pub(crate) enum Symbols {
     Bytes(PyBackedBytes),
     Tokens(Py<CoreTokenizer>),
 }
 
-/// Learns merges from counts; returns the bytes of the alphabet's symbols, and (left, right, count) for each merge, where
-/// merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256 bytes, a tokenizer whose tokens are the
-/// symbols, or None for characters.
+/// Learns merges from counts, those of `replay` (left, right, count) first; returns the bytes of the alphabet's symbols, and
+/// how many tokens all pieces come to. Calls `tell(done, merges)` now and then with the merges (left, right, count) since
+/// the last call, also if it ends early; merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256
+/// bytes, a tokenizer whose tokens are the symbols, or None for characters.
 #[pyfunction]
-#[pyo3(signature = (counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, tell=None))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "settings, by keyword")]
+#[pyo3(signature = (
+    counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, threads, replay, tell
+))]
+#[allow(clippy::too_many_arguments, reason = "settings, by keyword")]
 pub(crate) fn learn<'py>(
     py: Python<'py>,
-<<<<<<< HEAD
     counts: PyRef<'py, PieceCounts>,
-    alphabet: Option<&[u8]>,
-=======
-    counter: PyRef<'py, PieceCounter>,
     alphabet: Option<Symbols>,
->>>>>>> tools
     end_of_word_suffix: Option<String>,
     merges: usize,
     ties: &str,
     min_frequency: u64,
     max_token_length: Option<usize>,
-    tell: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Vec<Bound<'py, PyBytes>>, Vec<(u32, u32, u64)>)> {
+    threads: Option<usize>,
+    replay: Vec<(u32, u32, u64)>,
+    tell: Py<PyAny>,
+) -> PyResult<(Vec<Bound<'py, PyBytes>>, u128)> {
     let ties =
         Ties::by_name(ties).ok_or_else(|| PyValueError::new_err(format!("the tie policy {ties:?} is unknown")))?;
     let max_token_length = max_token_length.unwrap_or(usize::MAX);
@@ -47,8 +50,28 @@ pub(crate) fn learn<'py>(
         Some(Symbols::Tokens(tokenizer)) => Alphabet::Tokens(&tokenizer.get().inner),
         None => Alphabet::Characters { end_of_word_suffix },
     };
+    let threads = check_threads(threads)?;
+    let replay: Vec<_> = replay.into_iter().map(|(left, right, count)| Learned { left, right, count }).collect();
     let counts = &counts.inner;
-    let (tokens, learned) = watched(py, tell, |progress| train::learn(counts, &alphabet, &settings, progress))?;
-    let tokens = tokens.iter().map(|token| PyBytes::new(py, token)).collect();
-    Ok((tokens, learned.iter().map(|merge| (merge.left, merge.right, merge.count)).collect()))
+    let progress = Progress::default();
+    let tell_all = |py: Python<'_>| {
+        let learned = progress.take_learned().into_iter();
+        let learned: Vec<_> = learned.map(|merge| (merge.left, merge.right, merge.count)).collect();
+        tell.call1(py, (progress.done.load(Ordering::Relaxed), learned)).map(|_| ())
+    };
+    let tick = |py: Python<'_>| tell_all(py).and_then(|()| py.check_signals());
+    let job = || train::learn(counts, &alphabet, &settings, &replay, threads, &progress);
+    let trained = beside(py, tick, &progress.stop, job);
+    // What was learned is told in any case; what ended it comes first if both fail.
+    let told = tell_all(py);
+    let trained = trained?;
+    told?;
+    let symbols = trained.alphabet.iter().map(|token| PyBytes::new(py, token)).collect();
+    Ok((symbols, trained.tokens_total))
+}
+
+/// The most memory, in bytes, that learning from these counts is expected to need.
+#[pyfunction]
+pub(crate) fn learn_bytes(counts: &PieceCounts) -> u64 {
+    train::learn_bytes(counts.inner.len() as usize, counts.inner.piece_bytes() as usize)
 }

@@ -43,7 +43,7 @@ pub(crate) fn stoppable<T: Send>(py: Python<'_>, job: impl FnOnce(&AtomicBool) -
 }
 
 /// Runs `job` on a thread of its own and calls `tick` now and then; what that raises sets `stop`.
-fn beside<T: Send>(
+pub(crate) fn beside<T: Send>(
     py: Python<'_>,
     tick: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync,
     stop: &AtomicBool,

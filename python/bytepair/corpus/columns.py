@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.corpus.compressed import arrow, unreadable
-from bytepair.corpus.jsonl import no_text_field
 from bytepair.corpus.parts import ArrowTexts, Batch
 from bytepair.errors import BytepairError, TrainingError
 
@@ -105,9 +104,14 @@ def _ipc(path: Path, field: str | None) -> Iterator[tuple[Any, int]]:
 def _column(schema: Any, field: str | None, path: Path) -> tuple[int, str]:
     texts = [column.name for column in schema if _is_text(column.type)]
     if field is None and "text" not in schema.names:
-        error = no_text_field(texts)
-        error.file = str(path)
-        raise error
+        known = ", ".join(map(repr, texts[:20])) + (" and others" if len(texts) > 20 else "")
+        raise TrainingError(
+            "there is no column 'text'",
+            file=str(path),
+            remedy=f"name the column that holds the text: field=... is one of {known}"
+            if texts
+            else "it holds no strings: choose another source",
+        )
     name = "text" if field is None else field
     found = schema.get_all_field_indices(name)
     if len(found) != 1 or not _is_text(schema.field(found[0]).type):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from bytepair.corpus import sources
 from bytepair.corpus.digest import SourceDigest, TextsHash
 from bytepair.corpus.parts import ArrowTexts, Batch, File, Rows
-from bytepair.errors import BytepairError, TrainingError
+from bytepair.errors import BytepairError, EncodeError, TrainingError
 from bytepair.progress import Phase
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 Source: TypeAlias = "sources.Source | Mapping[str, int] | Mapping[bytes, int]"
 
 _MOST_GROUPS = 1 << 16
+_CHUNK = 1 << 20
 
 
 def count_source(
@@ -52,9 +55,9 @@ def count_source(
     if isinstance(source, Mapping) and sources.holds_counts(source):
         if field is not None:
             raise TrainingError(f"field={field!r} goes with files of rows, not with counts", remedy="leave field out")
-        _add_pieces(counter, source, digest)
+        _add_pieces(counter, cast("Mapping[Any, int]", source), digest)
         return ("",)
-    plan = sources.plan(source, field=field)  # type: ignore[arg-type]  # it holds no counts
+    plan = sources.plan(source, field=field)
     groups = tuple(dict.fromkeys(part.group or "" for part in plan.parts)) or ("",)
     if len(groups) > _MOST_GROUPS:
         raise TrainingError(f"there are {len(groups)} groups", remedy=f"use at most {_MOST_GROUPS}")
@@ -107,10 +110,23 @@ def _count_file(
             counter.count_chunks(data(), {**options, **tell}, json_field=part.field)
     except BytepairError as error:
         error.file = error.file or part.path
+        if isinstance(error, EncodeError) and error.byte is not None and part.chunks is None:
+            error.character = _characters(part.path, error.byte)
         raise
     phase.tell(part.size)
     if digest is not None:
         digest.add_file(part.path)
+
+
+def _characters(path: str, size: int) -> int:
+    """How many characters the first bytes of a file are, which are UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    characters = 0
+    with Path(path).open("rb") as file:
+        while data := file.read(min(size, _CHUNK)):
+            characters += len(decoder.decode(data))
+            size -= len(data)
+    return characters
 
 
 def _count_rows(

@@ -1,8 +1,8 @@
-"""What a source is made of: files for the core to read, streams of bytes, and rows of separate texts."""
+"""What a source is made of: files, and rows of separate texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -42,7 +42,7 @@ class ArrowTexts:
 
 
 class Chunk(NamedTuple):
-    """Some bytes of one text, cut anywhere, and how much of the part's `size` has been read with them."""
+    """Some bytes of a file, cut anywhere, and how much of the part's `size` has been read with them."""
 
     data: bytes
     position: int
@@ -57,55 +57,40 @@ class Batch:
         first_row: The index of the first one in its part.
         position: How much of the part's `size` has been read with them; for an iterable, their bytes in memory.
         file: Where they are from, if from a file.
-        lines: The line of each, from 1, if from a file of lines.
     """
 
     texts: list[Text] | ArrowTexts
     first_row: int
     position: int
     file: str | None = None
-    lines: Sequence[int] | None = None
 
     def to_list(self) -> list[Text]:
         """The texts as objects."""
         return self.texts if isinstance(self.texts, list) else [*self.texts.to_list()]
 
     def place(self, index: int) -> dict[str, Any]:
-        """Where text `index` of this batch is: the ``file``, ``row`` and ``line`` of a `BytepairError`."""
-        line = self.lines[index] if self.lines is not None else None
-        return {"file": self.file, "row": self.first_row + index, "line": line}
+        """Where text `index` of this batch is: the ``file`` and ``row`` of a `BytepairError`."""
+        return {"file": self.file, "row": self.first_row + index}
 
 
 @dataclass(frozen=True, slots=True)
-class TextFile:
-    """A file of plain text, for the core to read.
+class File:
+    """A file of one text, or of lines of JSON.
 
     Attributes:
         group: The group of the source that it belongs to, if there are groups.
         path: Where it is.
-        size: Its bytes.
+        size: Its bytes on disk.
+        field: The field of each line that holds a text; None if the file is one text.
+        chunks: Opens the file and yields what it holds in pieces of bounded size; None if that is what is on the disk,
+            so that the core can read it by itself.
     """
 
     group: str | None
     path: str
     size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """One compressed text.
-
-    Attributes:
-        group: The group of the source that it belongs to, if there are groups.
-        path: Where it is.
-        size: Its bytes on disk, that is compressed.
-        chunks: Opens the file and yields its text in pieces of bounded size.
-    """
-
-    group: str | None
-    path: str
-    size: int
-    chunks: Callable[[], Iterator[Chunk]]
+    field: str | None = None
+    chunks: Callable[[], Iterator[Chunk]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,4 +111,4 @@ class Rows:
     batches: Callable[[], Iterator[Batch]]
 
 
-Part: TypeAlias = TextFile | Stream | Rows
+Part: TypeAlias = File | Rows

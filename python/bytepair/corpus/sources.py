@@ -1,4 +1,4 @@
-"""What a user gives as a source -> a plan: its parts in order, each a file, a stream or rows."""
+"""What a user gives as a source -> a plan: its parts in order, each a file or rows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bytepair.corpus import compressed, jsonl
-from bytepair.corpus.parts import Batch, Part, Rows, Stream, Text, TextFile
+from bytepair.corpus import compressed
+from bytepair.corpus.parts import Batch, File, Part, Rows, Text
 from bytepair.corpus.paths import PathLike, find, is_paths, kind
 from bytepair.errors import ArtifactError, TrainingError
 
@@ -59,7 +59,7 @@ def plan(source: Source, *, field: str | None = None, batch_bytes: int = BATCH_B
         >>> for part in plan({"en": iter(["low", "lower"])}).parts:
         ...     for batch in part.batches():
         ...         print(part.group, batch.texts, batch.place(1))
-        en ['low', 'lower'] {'file': None, 'row': 1, 'line': None}
+        en ['low', 'lower'] {'file': None, 'row': 1}
     """
     if batch_bytes < 1:
         raise ValueError(f"batch_bytes={batch_bytes} would hold nothing; use 1 or more")
@@ -73,7 +73,7 @@ def plan(source: Source, *, field: str | None = None, batch_bytes: int = BATCH_B
     return Plan(parts, None if None in sizes else sum(size or 0 for size in sizes))
 
 
-def holds_counts(source: Mapping[object, object]) -> bool:
+def holds_counts(source: Mapping[Any, Any]) -> bool:
     """Whether a mapping is one of pieces to counts, rather than of groups to sources. An empty one is.
 
     Complexity:
@@ -135,17 +135,13 @@ def _file(group: str | None, path: Path, field: str | None, batch_bytes: int) ->
         raise ArtifactError(
             f"cannot read the file: {error.strerror}", file=str(path), remedy="check the path and its permissions"
         ) from error
-    if content == "jsonl":
-        # A letter of JSON takes up to four times its bytes as Python keeps it.
-        block_bytes = max(batch_bytes // 4, 1)
-        return Rows(group, str(path), size, partial(jsonl.batches, path, compression, field, block_bytes))
     if content in ("parquet", "arrow"):
         from bytepair.corpus import columns  # noqa: PLC0415  # numpy is for those who need it
 
         return Rows(group, str(path), size, partial(columns.batches, path, content, field, batch_bytes))
-    if compression:
-        return Stream(group, str(path), size, partial(compressed.chunks, path, compression, max(batch_bytes // 8, 1)))
-    return TextFile(group, str(path), size)
+    line_field = (field or "text") if content == "jsonl" else None
+    chunks = partial(compressed.chunks, path, compression, max(batch_bytes // 8, 1)) if compression else None
+    return File(group, str(path), size, line_field, chunks)
 
 
 def _check_texts(source: object) -> None:

@@ -83,9 +83,7 @@ def read(path: Path, counter: PieceCounter) -> dict[str, Any]:
     except BytepairError:
         raise
     except KeyError as error:
-        raise FormatError(
-            f"the table has no {error}", file=str(path), remedy="count the source again"
-        ) from error
+        raise FormatError(f"the table has no {error}", file=str(path), remedy="count the source again") from error
     # What damaged files raise is of many kinds.
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, MemoryError) as error:
         unreadable(path, error)
@@ -94,8 +92,8 @@ def read(path: Path, counter: PieceCounter) -> dict[str, Any]:
 
 def _facts(schema: Any, path: Path) -> dict[str, Any]:
     types = {"piece": "binary", "count": "uint64", "first_position": "uint64"}
-    data = (schema.metadata or {}).get(_KEY)
-    known = data is not None and {field.name for field in schema} == {*types, "group"}
+    data = (schema.metadata or {}).get(_KEY, b"")
+    known = data and {field.name for field in schema} == {*types, "group"}
     if not known or any(str(schema.field(name).type) != kind for name, kind in types.items()):
         raise FormatError(
             "this is Parquet, but no counts table of bytepair", file=str(path), remedy="make one by `bytepair counts`"

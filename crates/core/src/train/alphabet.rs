@@ -1,13 +1,14 @@
 //! Pieces -> the symbols that merging starts from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
 
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Tokenizer;
-use crate::train::words::Words;
-use crate::train::{PieceCounts, Row, vocabulary};
+use crate::train::site::Spelled;
+use crate::train::{Progress, vocabulary};
 
 /// What pieces are spelled in. The order of the symbols matters under [`Ties::LowestIds`](crate::train::Ties::LowestIds).
 #[derive(Clone)]
@@ -25,6 +26,16 @@ pub enum Alphabet<'t> {
     Tokens(&'t Tokenizer),
 }
 
+impl fmt::Debug for Alphabet<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Bytes(order) => f.debug_tuple("Bytes").field(order).finish(),
+            Self::Characters { end_of_word_suffix } => f.debug_tuple("Characters").field(end_of_word_suffix).finish(),
+            Self::Tokens(_) => f.write_str("Tokens"),
+        }
+    }
+}
+
 impl Alphabet<'_> {
     /// The bytes in order of their values.
     #[must_use]
@@ -32,14 +43,17 @@ impl Alphabet<'_> {
         Self::Bytes((0..=u8::MAX).collect())
     }
 
-    /// The pieces as symbols in order of first occurrence, and the bytes of each symbol.
+    /// Gives the pieces as symbols to `words`, in order of first occurrence; returns the bytes of each symbol.
     ///
     /// # Errors
-    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for.
-    pub(super) fn spell(&self, counts: &PieceCounts) -> Result<(Words, Vec<Vec<u8>>)> {
-        let mut words = Words::default();
-        let counts = counts.in_memory()?;
-        let rows = counts.in_order();
+    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for; errors of
+    /// `words`.
+    pub(super) fn spell<'p>(
+        &self,
+        pieces: impl Iterator<Item = (&'p [u8], u64)>,
+        words: &mut Spelled,
+        progress: &Progress,
+    ) -> Result<Vec<Vec<u8>>> {
         match self {
             Self::Bytes(order) => {
                 let distinct: BTreeSet<_> = order.iter().collect();
@@ -50,14 +64,14 @@ impl Alphabet<'_> {
                 for (at, &byte) in order.iter().enumerate() {
                     symbol[usize::from(byte)] = at as u32;
                 }
-                for Row { piece, count, .. } in rows {
-                    words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), count)?;
+                for (piece, count) in pieces {
+                    words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), piece.len(), count, progress)?;
                 }
-                Ok((words, order.iter().map(|&byte| vec![byte]).collect()))
+                Ok(order.iter().map(|&byte| vec![byte]).collect())
             }
             Self::Characters { end_of_word_suffix } => {
-                let mut pieces = Vec::with_capacity(rows.len());
-                for Row { piece, count, .. } in rows {
+                let mut texts = Vec::new();
+                for (piece, count) in pieces {
                     let piece = std::str::from_utf8(piece).map_err(|_| {
                         Error::new(Kind::Training, format!("the piece {piece:?} is not UTF-8"))
                             .remedy("use the alphabet of bytes")
@@ -67,9 +81,9 @@ impl Alphabet<'_> {
                         let what = format!("the piece {piece:?} holds the end-of-word suffix {suffix:?}");
                         return Err(Error::new(Kind::Training, what).remedy("choose a suffix that no text holds"));
                     }
-                    pieces.push((piece, count));
+                    texts.push((piece, count));
                 }
-                let characters: BTreeSet<char> = pieces.iter().flat_map(|(piece, _)| piece.chars()).collect();
+                let characters: BTreeSet<char> = texts.iter().flat_map(|(piece, _)| piece.chars()).collect();
                 let mut tokens: Vec<Vec<u8>> =
                     characters.iter().map(|character| character.to_string().into_bytes()).collect();
                 let symbol: FxHashMap<char, u32> = characters.into_iter().zip(0..).collect();
@@ -77,17 +91,26 @@ impl Alphabet<'_> {
                     tokens.push(suffix.clone().into_bytes());
                     tokens.len() as u32 - 1
                 });
-                for (piece, count) in pieces {
-                    words.push(piece.chars().map(|character| symbol[&character]).chain(end), count)?;
+                for (piece, count) in texts {
+                    let length = piece.chars().count() + usize::from(end.is_some());
+                    words.push(
+                        piece.chars().map(|character| symbol[&character]).chain(end),
+                        length,
+                        count,
+                        progress,
+                    )?;
                 }
-                Ok((words, tokens))
+                Ok(tokens)
             }
-            Self::Tokens(tokenizer) => vocabulary::spell(tokenizer, counts),
+            Self::Tokens(tokenizer) => vocabulary::spell(tokenizer, pieces, words, progress),
         }
     }
 
-    /// Whether no merge may make these bytes.
-    pub(super) fn is_taken(&self, token: &[u8]) -> bool {
-        matches!(self, Self::Tokens(tokenizer) if tokenizer.token_id(token).is_some())
+    /// Bytes that no merge may make.
+    pub(super) fn taken(&self) -> HashSet<Box<[u8]>> {
+        match self {
+            Self::Bytes(_) | Self::Characters { .. } => HashSet::new(),
+            Self::Tokens(tokenizer) => tokenizer.tokens().map(Box::from).collect(),
+        }
     }
 }

@@ -1,16 +1,28 @@
 //! The merge loop: the most frequent adjacent pair becomes a token, again and again.
 //!
-//! Pair counts are kept up to date piece by piece, found through postings (which pieces hold the pair). The queue is
-//! lazy: a pair has one entry, whose key may be better than the truth by now, and is corrected when it comes out.
-//! That is enough because keys only ever get worse: no merge makes an older pair more frequent or brings it further
-//! to the front, since whatever becomes adjacent then has the new symbol in it.
+//! Pair counts are kept up to date word by word, found through postings (which words hold the pair). What makes this
+//! exact:
+//!
+//! **Keys only get worse.** No merge makes an older pair more frequent or brings it further to the front, since whatever
+//! becomes adjacent then has the new symbol in it. So the queue may be lazy: a pair has one entry, whose key may be
+//! better than the truth by now, and is corrected when it comes out.
+//!
+//! **The floor.** Only pairs that occur at least `floor` times are stored at all, with the same right: one below it never
+//! gets above it. Where no pair is left, and the floor is above `min_frequency`, it is lowered and all pairs are counted
+//! again from the words as they are by then. Until that, every stored pair comes before every one that is not. Most pairs
+//! of a text are rare and never merge, so that this is less work and less memory than storing them.
+//!
+//! **Batches**: see [`crate::train::batch`].
 
-use rustc_hash::FxHashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::error::Result;
-use crate::train::queue::Queue;
-use crate::train::words::{Change, Words};
-use crate::train::{Alphabet, PieceCounts, Progress, Settings, Ties, overflow};
+use crate::error::{Error, Kind, Result};
+use crate::train::pairs::{Order, Pair, Shard};
+use crate::train::site::{Site, Spelled, settle};
+use crate::train::tally::Outbox;
+use crate::train::words::Place;
+use crate::train::workers::{Workers, with_workers};
+use crate::train::{Alphabet, Merge, PieceCounts, Progress, Settings, Symbols, Ties, recount};
 
 /// One merge, with how often the pair was adjacent when it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,222 +35,334 @@ pub struct Learned {
     pub count: u64,
 }
 
-/// A pair that may still merge.
-struct Pair {
-    left: u32,
-    right: u32,
-    count: u64,
-    /// The pieces that hold it, or held it, ascending.
-    postings: Vec<u32>,
+/// What [`learn`] gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Training {
+    /// The bytes of each symbol of the alphabet.
+    pub alphabet: Vec<Vec<u8>>,
+    /// The merges in order, those that were replayed first.
+    pub merges: Vec<Learned>,
+    /// How many tokens all pieces come to, each as often as it occurs.
+    pub tokens_total: u128,
 }
 
-/// Where a pair first occurs: piece, and bytes from its start.
-type Place = (u32, u32);
-
-struct Entry {
-    count: u64,
-    pair: u32,
-    /// Only under [`Ties::FirstSeen`].
-    first: Place,
+/// What changes speed and nothing else; tests turn it to reach every path with little text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    /// Pieces from this many symbols on are merged by position.
+    pub(super) long_from: usize,
+    /// A worker's least share, in symbols.
+    pub(super) share: usize,
+    /// A batch with at least so many postings is shared among the workers.
+    pub(super) batch_postings: usize,
+    /// At most so many merges in a batch.
+    pub(super) batch: usize,
+    /// The first floor is the number of adjacent symbols, over merges times this.
+    pub(super) floor_divisor: u64,
+    /// Each time, the floor is divided by this.
+    pub(super) floor_step: u64,
 }
 
-struct Trainer<'a> {
-    settings: &'a Settings,
-    words: Words,
-    tokens: Vec<Vec<u8>>,
-    pairs: Vec<Pair>,
-    number: FxHashMap<(u32, u32), u32>,
-    queue: Queue<Entry>,
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { long_from: 256, share: 1 << 17, batch_postings: 512, batch: 64, floor_divisor: 32, floor_step: 8 }
+    }
 }
 
-/// Learns merges from counts; returns the bytes of the alphabet's symbols as well.
+/// The jobs of the workers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Job {
+    /// Words are tidied up, and the counts of their pairs added up by hash.
+    Filter,
+    /// Pairs are counted from scratch.
+    Count,
+    /// The counts go to the shards of pairs.
+    Collect,
+    /// A batch is merged in the words.
+    Merge,
+    /// What changed goes to the shards of pairs.
+    Apply,
+}
+
+const JOBS: [Job; 5] = [Job::Filter, Job::Count, Job::Collect, Job::Merge, Job::Apply];
+
+/// What all workers read while one writes between the rounds.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) symbols: Symbols,
+    pub(super) batch: Vec<Merge>,
+    /// Pairs that occur less often are not stored.
+    pub(super) floor: u64,
+    filter: Vec<u32>,
+}
+
+/// All that learning works on. A site of words, or a shard of pairs, has one worker in a round.
+pub(super) struct Trainer<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) tuning: Tuning,
+    pub(super) progress: &'a Progress,
+    pub(super) state: RwLock<State>,
+    pub(super) shards: Vec<Mutex<Shard>>,
+    pub(super) sites: Vec<RwLock<Site>>,
+    outboxes: Vec<RwLock<Outbox>>,
+    failed: Mutex<Option<Error>>,
+}
+
+/// Learns merges from counts, on up to `threads` threads; the result is the same for any number.
 ///
-/// Ends early when no pair is left that is frequent and short enough.
+/// Starts with the merges of `replay`, without choosing them, as a run that was stopped left them: learning some,
+/// replaying them, and going on is learning at once. Ends early when no pair is left that is frequent and short enough.
+/// `progress` gets the merges as they are made.
+///
+/// Time: O(symbols of the distinct pieces) to begin with, and O(postings) for each merge. Memory: [`learn_bytes`].
 ///
 /// # Errors
-/// `Training`, if counts overflow 64 bits; `Interrupted`.
+/// `Training`, if counts overflow 64 bits, there are 2^32 symbols or more, or a merge of `replay` does not have the count
+/// here that it was recorded with; `Interrupted`.
+///
+/// [`learn_bytes`]: crate::train::learn_bytes
 ///
 /// ```
 /// use bytepair_core::train::{Alphabet, PieceCounts, Progress, Settings, Ties, learn};
 /// let counts = PieceCounts::of([(&b"aaab"[..], 2)])?;
 /// let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
-/// let (_, merges) = learn(&counts, &Alphabet::raw_bytes(), &settings, &Progress::default())?;
-/// let pairs: Vec<_> = merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
+/// let trained = learn(&counts, &Alphabet::raw_bytes(), &settings, &[], 1, &Progress::default())?;
+/// let pairs: Vec<_> = trained.merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
 /// assert_eq!(pairs, [(97, 97, 4), (97, 98, 2), (256, 257, 2)]);
+/// assert_eq!(trained.tokens_total, 2);
+/// let again = learn(&counts, &Alphabet::raw_bytes(), &settings, &trained.merges[..1], 1, &Progress::default())?;
+/// assert_eq!(again, trained);
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn learn(
     counts: &PieceCounts,
     alphabet: &Alphabet,
     settings: &Settings,
+    replay: &[Learned],
+    threads: usize,
     progress: &Progress,
-) -> Result<(Vec<Vec<u8>>, Vec<Learned>)> {
-    let (words, tokens) = alphabet.spell(counts)?;
-    let symbols = tokens.len();
-    let mut trainer =
-        Trainer { settings, words, tokens, pairs: Vec::new(), number: FxHashMap::default(), queue: Queue::new() };
-    trainer.count_pairs()?;
-    let mut learned = Vec::new();
-    while learned.len() < settings.merges {
-        let Some(pair) = trainer.next_pair() else { break };
-        if alphabet.is_taken(&trainer.token(pair)) {
-            // No entry of it is left in the queue, so that it never merges.
-            continue;
-        }
-        learned.push(trainer.merge(pair));
-        progress.advance(1)?;
+) -> Result<Training> {
+    learn_tuned(counts, alphabet, settings, replay, (threads, Tuning::default()), progress)
+}
+
+pub(super) fn learn_tuned(
+    counts: &PieceCounts,
+    alphabet: &Alphabet,
+    settings: &Settings,
+    replay: &[Learned],
+    (threads, tuning): (usize, Tuning),
+    progress: &Progress,
+) -> Result<Training> {
+    if replay.len() > settings.merges {
+        let what = format!("there are {} merges to replay and {} to learn", replay.len(), settings.merges);
+        return Err(Error::new(Kind::Training, what).remedy("ask for at least as many as are replayed"));
     }
-    trainer.tokens.truncate(symbols);
-    Ok((trainer.tokens, learned))
+    let counts = counts.in_memory()?;
+    let pieces: Vec<_> = counts.in_order().into_iter().map(|row| (row.piece, row.count)).collect();
+    let taken = alphabet.taken();
+    let symbols = pieces.iter().map(|(piece, _)| piece.len()).sum::<usize>();
+    let threads = threads.clamp(1, (symbols / tuning.share.max(1)).max(1));
+    let mut words = Spelled::new(pieces.len(), symbols, threads, tuning.long_from);
+    let alphabet = alphabet.spell(pieces.into_iter(), &mut words, progress)?;
+    let mut tokens_total = words.symbols;
+    let sites: Vec<_> = words.into_sites().into_iter().map(RwLock::new).collect();
+    let least = settings.min_frequency.max(1);
+    // A guess at how often the last pair occurs: frequencies fall like ranks rise.
+    let expected = tokens_total / (settings.merges.max(1) as u128 * u128::from(tuning.floor_divisor));
+    let trainer = Trainer {
+        settings,
+        tuning,
+        progress,
+        state: RwLock::new(State {
+            symbols: Symbols::new(&alphabet, taken, settings),
+            batch: Vec::new(),
+            floor: u64::try_from(expected).unwrap_or(u64::MAX).max(least),
+            filter: Vec::new(),
+        }),
+        shards: (0..threads).map(|_| Mutex::new(Shard::new())).collect(),
+        outboxes: sites.iter().map(|_| RwLock::new(Outbox::new(threads))).collect(),
+        sites,
+        failed: Mutex::new(None),
+    };
+    let work = |job: usize, worker| trainer.work(JOBS[job], worker);
+    let merges = with_workers(threads, work, |workers| trainer.learn(replay, workers))?;
+    tokens_total -= trainer.outboxes.iter().map(|outbox| write(outbox).take_occurrences()).sum::<u128>();
+    Ok(Training { alphabet, merges, tokens_total })
 }
 
 impl Trainer<'_> {
-    fn count_pairs(&mut self) -> Result<()> {
-        for word in 0..self.words.len() as u32 {
-            let count = self.words.count(word);
-            for at in 1..self.words.symbols(word).len() {
-                let symbols = self.words.symbols(word);
-                let (left, right) = (symbols[at - 1], symbols[at]);
-                if let Some(pair) = self.pair(left, right) {
-                    pair.gain(word, count).ok_or_else(overflow)?;
+    fn learn(&self, replay: &[Learned], workers: &Workers) -> Result<Vec<Learned>> {
+        self.count_pairs(workers)?;
+        let mut learned = Vec::new();
+        while learned.len() < self.settings.merges {
+            let chosen = match replay.get(learned.len()..).filter(|rest| !rest.is_empty()) {
+                Some(rest) => self.replayed(rest, learned.len())?,
+                None => self.chosen(self.settings.merges - learned.len()),
+            };
+            if chosen.is_empty() {
+                if !self.lower_floor() {
+                    break;
+                }
+                self.count_pairs(workers)?;
+                continue;
+            }
+            self.progress.tell_learned(&chosen);
+            learned.extend(chosen);
+            let postings = read(&self.state).batch.iter().map(|merge| merge.postings.len()).sum::<usize>();
+            let shared = postings >= self.tuning.batch_postings;
+            self.run(Job::Merge, workers, shared)?;
+            self.run(Job::Apply, workers, shared)?;
+        }
+        Ok(learned)
+    }
+
+    /// Counts the pairs of all words, and enqueues them.
+    fn count_pairs(&self, workers: &Workers) -> Result<()> {
+        for shard in &self.shards {
+            lock(shard).clear();
+        }
+        if read(&self.state).symbols.len() > recount::DENSE {
+            self.run(Job::Filter, workers, true)?;
+            settle(&mut self.sites.iter().map(write).collect::<Vec<_>>());
+            let mut filters = self.outboxes.iter().map(|outbox| std::mem::take(&mut write(outbox).filter));
+            let mut sum = filters.next().unwrap_or_default();
+            for filter in filters {
+                sum.iter_mut().zip(filter).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+            }
+            write(&self.state).filter = sum;
+        }
+        self.run(Job::Count, workers, true)?;
+        write(&self.state).filter = Vec::new();
+        self.run(Job::Collect, workers, true)
+    }
+
+    /// Lowers the floor, if it can be lower.
+    fn lower_floor(&self) -> bool {
+        let least = self.settings.min_frequency.max(1);
+        let mut state = write(&self.state);
+        let lower = (state.floor / self.tuning.floor_step).max(least);
+        std::mem::replace(&mut state.floor, lower) > lower
+    }
+
+    fn run(&self, job: Job, workers: &Workers, shared: bool) -> Result<()> {
+        if shared {
+            workers.run(job as usize, |_, worker| self.work(job, worker))?;
+        } else {
+            (0..self.shards.len()).for_each(|worker| self.work(job, worker));
+        }
+        lock(&self.failed).take().map_or(Ok(()), Err)
+    }
+
+    fn work(&self, job: Job, worker: usize) {
+        let state = read(&self.state);
+        let done = match job {
+            Job::Filter | Job::Count | Job::Merge => (worker..self.sites.len())
+                .step_by(self.shards.len())
+                .try_for_each(|site| self.work_on_site(job, site, &state)),
+            Job::Collect | Job::Apply => self.work_on_shard(job, worker, &state),
+        };
+        if let Err(error) = done {
+            lock(&self.failed).get_or_insert(error);
+        }
+    }
+
+    fn work_on_site(&self, job: Job, site: usize, state: &State) -> Result<()> {
+        let (mut site, mut outbox) = (write(&self.sites[site]), write(&self.outboxes[site]));
+        let State { symbols, batch, floor, filter } = state;
+        // What is rare in one part may not be so in all.
+        let floor_here = if self.sites.len() == 1 { *floor } else { 1 };
+        match job {
+            Job::Filter => {
+                if let Site::Short(words) = &mut *site {
+                    words.compact();
+                }
+                outbox.filter = recount::filter(&site, symbols, self.progress)?;
+            }
+            Job::Count => {
+                let counted = recount::count(&site, symbols, (filter, *floor), floor_here, self.progress)?;
+                for (pair, counts) in counted {
+                    outbox.counted[self.shard(pair)].push((pair, counts));
+                }
+            }
+            _ => {
+                outbox.clear();
+                outbox.prepare(symbols);
+                let range = site.range();
+                for merge in batch {
+                    let from = merge.postings.partition_point(|&posting| posting < range.start);
+                    let postings = &merge.postings[from..];
+                    let postings = &postings[..postings.partition_point(|&posting| posting < range.end)];
+                    site.merge(postings, merge, &mut outbox.tally, self.progress)?;
+                    outbox.report(merge, symbols, floor_here, |pair| self.shard(pair));
                 }
             }
         }
-        self.enqueue_from(0);
         Ok(())
     }
 
-    /// The pair, made where it is new; None if its token would be too long, so that it never merges.
-    fn pair(&mut self, left: u32, right: u32) -> Option<&mut Pair> {
-        if self.tokens[left as usize].len() + self.tokens[right as usize].len() > self.settings.max_token_length {
-            return None;
-        }
-        let next = self.pairs.len() as u32;
-        let number = *self.number.entry((left, right)).or_insert(next);
-        if number == next {
-            self.pairs.push(Pair { left, right, count: 0, postings: Vec::new() });
-        }
-        self.pairs.get_mut(number as usize)
-    }
-
-    /// Enqueues the pairs from this number on: those of the last merge.
-    fn enqueue_from(&mut self, number: usize) {
-        for number in number..self.pairs.len() {
-            let pair = &self.pairs[number];
-            if pair.count >= self.settings.min_frequency.max(1) {
-                let entry = Entry { count: pair.count, pair: number as u32, first: self.first_place(number as u32) };
-                self.enqueue(entry);
-            } else {
-                self.pairs[number].postings = Vec::new();
+    fn work_on_shard(&self, job: Job, number: usize, state: &State) -> Result<()> {
+        let mut shard = lock(&self.shards[number]);
+        if matches!(job, Job::Collect) {
+            for outbox in &self.outboxes {
+                let counted = std::mem::take(&mut write(outbox).counted[number]);
+                shard.collect(counted)?;
             }
+            shard.settle(state.floor);
+        } else {
+            let outboxes: Vec<_> = self.outboxes.iter().map(read).collect();
+            shard.apply(&outboxes, number, state.floor);
         }
+        let order = Order { ties: self.settings.ties, symbols: &state.symbols };
+        shard.enqueue(state.floor, &order, self.first_place(&state.symbols));
+        Ok(())
     }
 
-    fn enqueue(&mut self, entry: Entry) {
-        let Self { queue, pairs, tokens, settings, .. } = self;
-        queue.push(entry, |a, b| before(settings.ties, pairs, tokens, a, b));
+    /// Which shard a pair is in.
+    pub(super) fn shard(&self, pair: u64) -> usize {
+        let hash = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        (hash as usize).wrapping_mul(self.shards.len()) >> 32
     }
 
-    /// The pair to merge now.
-    fn next_pair(&mut self) -> Option<u32> {
-        loop {
-            let Self { queue, pairs, tokens, settings, .. } = self;
-            let entry = queue.pop(|a, b| before(settings.ties, pairs, tokens, a, b))?;
-            let count = self.pairs[entry.pair as usize].count;
-            if count < self.settings.min_frequency.max(1) {
-                self.pairs[entry.pair as usize].postings = Vec::new();
-                continue;
+    /// Finds where a pair first occurs now; postings that are out of date by now are dropped from the front.
+    pub(super) fn first_place(&self, symbols: &Symbols) -> impl Fn(&mut Pair, [u32; 2]) -> Place {
+        let asked = self.settings.ties == Ties::FirstSeen;
+        let sites: Vec<_> = self.sites.iter().filter(|_| asked).map(read).collect();
+        // The places of long words lie among those of the others.
+        let long_from = match sites.last().map(|site| (&**site, site.range().start)) {
+            Some((Site::Long(_), start)) => start,
+            _ => u32::MAX,
+        };
+        move |pair, both| {
+            if !asked {
+                return (0, 0);
             }
-            let first = self.first_place(entry.pair);
-            if (count, first) == (entry.count, entry.first) {
-                return Some(entry.pair);
-            }
-            self.enqueue(Entry { count, first, ..entry });
+            let first = |postings: &[u32]| {
+                postings.iter().enumerate().find_map(|(at, &posting)| {
+                    let site = sites.partition_point(|site| site.range().end <= posting);
+                    sites[site].first(posting, both, symbols).map(|place| (at, place))
+                })
+            };
+            let (short, long) = pair.postings.split_at(pair.postings.partition_point(|&posting| posting < long_from));
+            let (in_short, in_long) = (first(short), first(long));
+            let gone = in_short.map_or(short.len(), |(at, _)| at);
+            let gone_long = in_long.map_or(long.len(), |(at, _)| at);
+            let long_at = short.len();
+            pair.postings.drain(long_at..long_at + gone_long);
+            pair.postings.drain(..gone);
+            let places = [in_short, in_long].into_iter().flatten().map(|(_, place)| place);
+            places.min().unwrap_or((u32::MAX, 0))
         }
-    }
-
-    /// Where a pair first occurs now. Pieces that no longer hold it are dropped from the front of its postings.
-    fn first_place(&mut self, number: u32) -> Place {
-        if self.settings.ties != Ties::FirstSeen {
-            return (0, 0);
-        }
-        let pair = &mut self.pairs[number as usize];
-        for (at, &word) in pair.postings.iter().enumerate() {
-            let mut offset = 0;
-            for two in self.words.symbols(word).windows(2) {
-                if *two == [pair.left, pair.right] {
-                    pair.postings.drain(..at);
-                    return (word, offset);
-                }
-                offset += self.tokens[two[0] as usize].len() as u32;
-            }
-        }
-        (u32::MAX, 0)
-    }
-
-    /// The bytes that the pair makes.
-    fn token(&self, number: u32) -> Vec<u8> {
-        let pair = &self.pairs[number as usize];
-        [&*self.tokens[pair.left as usize], &self.tokens[pair.right as usize]].concat()
-    }
-
-    fn merge(&mut self, number: u32) -> Learned {
-        let known = self.pairs.len();
-        let joined = self.tokens.len() as u32;
-        let token = self.token(number);
-        let pair = &mut self.pairs[number as usize];
-        let learned = Learned { left: pair.left, right: pair.right, count: pair.count };
-        let postings = std::mem::take(&mut pair.postings);
-        self.tokens.push(token);
-        let mut changes = Vec::new();
-        for word in postings {
-            self.words.merge(word, (learned.left, learned.right), joined, |change| changes.push(change));
-            let count = self.words.count(word);
-            for change in changes.drain(..) {
-                match change {
-                    Change::Lost(left, right) => {
-                        if let Some(&number) = self.number.get(&(left, right)) {
-                            self.pairs[number as usize].count -= count;
-                        }
-                    }
-                    Change::Gained(left, right) => {
-                        if let Some(pair) = self.pair(left, right) {
-                            // No more than the pair that has just merged, so that it cannot overflow.
-                            pair.gain(word, count);
-                        }
-                    }
-                }
-            }
-        }
-        self.number.remove(&(learned.left, learned.right));
-        self.enqueue_from(known);
-        learned
     }
 }
 
-impl Pair {
-    /// Counts an occurrence in a piece; None on overflow.
-    fn gain(&mut self, word: u32, count: u64) -> Option<()> {
-        self.count = self.count.checked_add(count)?;
-        if self.postings.last() != Some(&word) {
-            self.postings.push(word);
-        }
-        Some(())
-    }
+pub(super) fn lock<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether entry `a` merges before entry `b`.
-fn before(ties: Ties, pairs: &[Pair], tokens: &[Vec<u8>], a: &Entry, b: &Entry) -> bool {
-    if a.count != b.count {
-        return a.count > b.count;
-    }
-    let (left, right) = (&pairs[a.pair as usize], &pairs[b.pair as usize]);
-    let ids = |pair: &Pair| (pair.left, pair.right);
-    let bytes = |pair: &Pair| (tokens[pair.left as usize].as_slice(), tokens[pair.right as usize].as_slice());
-    match ties {
-        Ties::LowestIds => ids(left) < ids(right),
-        Ties::GreatestBytes => bytes(left) > bytes(right),
-        Ties::SmallestBytes => bytes(left) < bytes(right),
-        Ties::FirstSeen => a.first < b.first,
-    }
+pub(super) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,19 +4,33 @@
 //! function of counts and [`Settings`] alone.
 
 mod alphabet;
+mod batch;
 mod counts;
 mod learn;
+mod long;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod oracle;
+mod pairs;
+mod plan;
 mod queue;
+mod recount;
+mod site;
+mod tally;
 mod vocabulary;
 mod words;
+mod workers;
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
 
 pub use alphabet::Alphabet;
 pub use counts::{Counter, OnInvalid, OwnedRow, PieceCounts, Row, Sorted, Spilled, Total};
-pub use learn::{Learned, learn};
+pub use learn::{Learned, Training, learn};
+pub use plan::learn_bytes;
 pub use vocabulary::token_uses;
 
 /// Which of the most frequent pairs merges first.
@@ -67,20 +81,107 @@ pub struct Progress {
     pub done: AtomicU64,
     /// Set by the watcher.
     pub stop: AtomicBool,
+    /// Merges that were learned and not yet taken.
+    learned: Mutex<Vec<Learned>>,
 }
 
 impl Progress {
+    /// Takes the merges learned since the last call, those that were replayed included. Any thread may, at any time;
+    /// all calls together get each merge once, in order, also after learning was stopped or has failed.
+    pub fn take_learned(&self) -> Vec<Learned> {
+        std::mem::take(&mut *self.learned.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn tell_learned(&self, learned: &[Learned]) {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(learned);
+        self.done.fetch_add(learned.len() as u64, Ordering::Relaxed);
+    }
+
     /// Says that so much more is done.
     ///
     /// # Errors
     /// `Interrupted`, if the work is to stop.
     pub fn advance(&self, by: u64) -> Result<()> {
         self.done.fetch_add(by, Ordering::Relaxed);
+        self.check()
+    }
+
+    fn check(&self) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::new(Kind::Interrupted, "training was interrupted"));
         }
         Ok(())
     }
+}
+
+/// What is known of each symbol.
+#[derive(Debug)]
+struct Symbols {
+    /// Its bytes; only where they matter.
+    bytes: Vec<Box<[u8]>>,
+    /// The length of its bytes.
+    lengths: Vec<usize>,
+    /// Its length in symbols of the alphabet.
+    widths: Vec<u32>,
+    max_token_length: usize,
+    /// Bytes that no merge may make.
+    taken: HashSet<Box<[u8]>>,
+    /// Whether a pair was met that would make such bytes.
+    met_taken: AtomicBool,
+}
+
+impl Symbols {
+    fn new(alphabet: &[Vec<u8>], taken: HashSet<Box<[u8]>>, settings: &Settings) -> Self {
+        let keep = !taken.is_empty() || matches!(settings.ties, Ties::GreatestBytes | Ties::SmallestBytes);
+        Self {
+            bytes: alphabet.iter().filter(|_| keep).map(|token| Box::from(&**token)).collect(),
+            lengths: alphabet.iter().map(Vec::len).collect(),
+            widths: vec![1; alphabet.len()],
+            max_token_length: settings.max_token_length,
+            taken,
+            met_taken: AtomicBool::new(false),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// Whether a pair may merge: its token is short enough, and not one that there is.
+    fn fits(&self, left: u32, right: u32) -> bool {
+        let (left, right) = (left as usize, right as usize);
+        if self.lengths[left] + self.lengths[right] > self.max_token_length {
+            return false;
+        }
+        let is_taken =
+            !self.taken.is_empty() && self.taken.contains(&*[&*self.bytes[left], &self.bytes[right]].concat());
+        if is_taken {
+            self.met_taken.store(true, Ordering::Relaxed);
+        }
+        !is_taken
+    }
+
+    fn join(&mut self, left: u32, right: u32) {
+        let (left, right) = (left as usize, right as usize);
+        if let (Some(start), Some(end)) = (self.bytes.get(left), self.bytes.get(right)) {
+            let token = [&**start, end].concat().into();
+            self.bytes.push(token);
+        }
+        self.lengths.push(self.lengths[left] + self.lengths[right]);
+        self.widths.push(self.widths[left] + self.widths[right]);
+    }
+}
+
+/// A pair that becomes a symbol.
+#[derive(Debug)]
+struct Merge {
+    left: u32,
+    right: u32,
+    left_width: u32,
+    right_width: u32,
+    joined: u32,
+    /// Where it occurs, or did.
+    postings: Vec<u32>,
 }
 
 /// The error of a count that no longer fits into 64 bits.

@@ -24,11 +24,29 @@ impl<T> Queue<T> {
         }
     }
 
+    /// What comes out next.
+    pub(super) fn peek(&self) -> Option<&T> {
+        self.entries.first()
+    }
+
     pub(super) fn pop(&mut self, before: impl Fn(&T, &T) -> bool) -> Option<T> {
         if self.entries.is_empty() {
             return None;
         }
         let top = self.entries.swap_remove(0);
+        self.sink(before);
+        Some(top)
+    }
+
+    /// Puts an entry in the place of the one that comes out next.
+    pub(super) fn replace_top(&mut self, entry: T, before: impl Fn(&T, &T) -> bool) {
+        if let Some(top) = self.entries.first_mut() {
+            *top = entry;
+            self.sink(before);
+        }
+    }
+
+    fn sink(&mut self, before: impl Fn(&T, &T) -> bool) {
         let mut parent = 0;
         loop {
             let (left, right) = (2 * parent + 1, 2 * parent + 2);
@@ -39,7 +57,7 @@ impl<T> Queue<T> {
                 }
             }
             if first == parent {
-                return Some(top);
+                return;
             }
             self.entries.swap(parent, first);
             parent = first;

@@ -3,15 +3,21 @@
 use crate::error::{Error, Result};
 use crate::merge::{self, Scratch};
 use crate::pipeline::Tokenizer;
-use crate::train::words::Words;
-use crate::train::{PieceCounts, Progress, Row, overflow};
+use crate::train::site::Spelled;
+use crate::train::{PieceCounts, Progress, overflow};
 
-/// The pieces in symbols that are places in the order of the ids, and the bytes of each.
-pub(super) fn spell(tokenizer: &Tokenizer, counts: &PieceCounts) -> Result<(Words, Vec<Vec<u8>>)> {
+/// Gives the pieces to `words` in symbols that are places in the order of the ids; returns the bytes of each symbol.
+pub(super) fn spell<'p>(
+    tokenizer: &Tokenizer,
+    pieces: impl Iterator<Item = (&'p [u8], u64)>,
+    words: &mut Spelled,
+    progress: &Progress,
+) -> Result<Vec<Vec<u8>>> {
     let vocab = tokenizer.vocab();
-    let mut words = Words::default();
-    each_piece(tokenizer, counts, |symbols, count| words.push(symbols.iter().copied(), count))?;
-    Ok((words, (0..vocab.len()).map(|symbol| vocab.token_at(symbol).to_vec()).collect()))
+    each_piece(tokenizer, pieces, |symbols, count| {
+        words.push(symbols.iter().copied(), symbols.len(), count, progress)
+    })?;
+    Ok((0..vocab.len()).map(|symbol| vocab.token_at(symbol).to_vec()).collect())
 }
 
 /// How often each token of the model is used in the encoding of the pieces, in the order of their ids.
@@ -31,7 +37,9 @@ pub(super) fn spell(tokenizer: &Tokenizer, counts: &PieceCounts) -> Result<(Word
 /// ```
 pub fn token_uses(tokenizer: &Tokenizer, counts: &PieceCounts, progress: &Progress) -> Result<Vec<u64>> {
     let mut uses = vec![0_u64; tokenizer.vocab().len()];
-    each_piece(tokenizer, counts, |symbols, count| {
+    let counts = counts.in_memory()?;
+    let pieces = counts.in_order().into_iter().map(|row| (row.piece, row.count));
+    each_piece(tokenizer, pieces, |symbols, count| {
         for &symbol in symbols {
             let total = &mut uses[symbol as usize];
             *total = total.checked_add(count).ok_or_else(overflow)?;
@@ -41,14 +49,14 @@ pub fn token_uses(tokenizer: &Tokenizer, counts: &PieceCounts, progress: &Progre
     Ok(uses)
 }
 
-fn each_piece(
+fn each_piece<'p>(
     tokenizer: &Tokenizer,
-    counts: &PieceCounts,
+    pieces: impl Iterator<Item = (&'p [u8], u64)>,
     mut take: impl FnMut(&[u32], u64) -> Result<()>,
 ) -> Result<()> {
     let vocab = tokenizer.vocab();
     let (mut scratch, mut symbols) = (Scratch::default(), Vec::new());
-    for Row { piece, count, .. } in counts.in_memory()?.in_order() {
+    for (piece, count) in pieces {
         symbols.clear();
         match vocab.whole(piece) {
             Some(id) => symbols.push(id),
@@ -83,9 +91,9 @@ mod tests {
         let counts = PieceCounts::of([(&b"abca"[..], 4), (b"abc", 4)]).unwrap();
         let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
         let progress = Progress::default();
-        let (symbols, learned) = learn(&counts, &Alphabet::Tokens(&tokenizer), &settings, &progress).unwrap();
-        assert_eq!(symbols, tokens);
-        let pairs: Vec<_> = learned.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
+        let trained = learn(&counts, &Alphabet::Tokens(&tokenizer), &settings, &[], 1, &progress).unwrap();
+        assert_eq!(trained.alphabet, tokens);
+        let pairs: Vec<_> = trained.merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
         assert_eq!(pairs, [(3, 0, 4), (0, 5, 4)]);
         let counts = PieceCounts::of([(&b"abd"[..], 1)]).unwrap();
         assert_eq!(token_uses(&tokenizer, &counts, &progress).unwrap_err().byte, None);

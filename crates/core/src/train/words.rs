@@ -1,133 +1,185 @@
-//! Pieces as symbols in one flat arena, rewritten in place as pairs merge.
+//! Short pieces as symbols in one flat arena, rewritten in place as pairs merge.
+//!
+//! Each word lies behind a header of its own (length, count), so that visiting one costs one cache miss. Postings are
+//! offsets of words, ascending.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
+use crate::train::tally::Tally;
+use crate::train::{Merge, Progress, Symbols};
 
-/// A change in how often a pair is adjacent, in one piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    /// Once more.
-    Gained(u32, u32),
-    /// Once less.
-    Lost(u32, u32),
-}
+/// Length now, length in the arena, low and high half of the count.
+const HEADER: usize = 3;
 
-/// All pieces.
+/// Longer words do not fit the header.
+pub(super) const LONGEST: usize = u16::MAX as usize;
+
+/// So many words are asked for from memory at once: one by one, the processor would wait for each.
+const AHEAD: usize = 16;
+
+/// How many visits pass until the caller is asked whether to stop.
+const VISITS: usize = 1 << 12;
+
+/// Where an occurrence is: order of the word, symbols of the alphabet from its start.
+pub(super) type Place = (u32, u32);
+
+/// The short words of one worker.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    symbols: Vec<u32>,
-    /// Piece `i` has `lengths[i]` symbols from `starts[i]` on; it only ever shrinks.
-    starts: Vec<usize>,
-    lengths: Vec<u32>,
-    counts: Vec<u64>,
+    /// What the first offset counts as in postings.
+    pub(super) base: u32,
+    arena: Vec<u32>,
+    /// Where words of no symbols are, which stand for long ones.
+    pub(super) stand_ins: Vec<u32>,
 }
 
 impl Words {
-    /// Appends a piece.
-    ///
-    /// # Errors
-    /// `Training`, if there are more than 2^32 pieces, or symbols in one.
-    pub(super) fn push(&mut self, symbols: impl Iterator<Item = u32>, count: u64) -> Result<()> {
-        let start = self.symbols.len();
-        self.symbols.extend(symbols);
-        let length = u32::try_from(self.symbols.len() - start);
-        let (Ok(length), Ok(_)) = (length, u32::try_from(self.starts.len())) else {
-            return Err(Error::new(Kind::Training, "there are more than 2^32 pieces, or symbols in one piece"));
-        };
-        self.starts.push(start);
-        self.lengths.push(length);
-        self.counts.push(count);
-        Ok(())
+    pub(super) fn with_capacity(slots: usize) -> Self {
+        Self { base: 0, arena: Vec::with_capacity(slots), stand_ins: Vec::new() }
+    }
+
+    /// The number of slots that a word takes.
+    pub(super) fn slots(symbols: usize) -> usize {
+        HEADER + symbols
     }
 
     pub(super) fn len(&self) -> usize {
-        self.starts.len()
+        self.arena.len()
     }
 
-    pub(super) fn count(&self, word: u32) -> u64 {
-        self.counts[word as usize]
+    /// Appends a word of at most [`LONGEST`] symbols; one of none stands for a long word, to hold its place in order.
+    pub(super) fn push(&mut self, symbols: impl Iterator<Item = u32>, count: u64) {
+        let at = self.arena.len();
+        self.arena.extend([0, count as u32, (count >> 32) as u32]);
+        self.arena.extend(symbols);
+        let length = (self.arena.len() - at - HEADER) as u32;
+        self.arena[at] = length << 16 | length;
+        if length == 0 {
+            self.stand_ins.push(at as u32);
+        }
     }
 
-    pub(super) fn symbols(&self, word: u32) -> &[u32] {
-        let start = self.starts[word as usize];
-        &self.symbols[start..start + self.lengths[word as usize] as usize]
-    }
-
-    /// Merges each `(left, right)` of a piece into `joined`, from left to right, and reports every adjacency that came
-    /// or went: each once, also where occurrences touch or share a symbol, as in `aaa`.
-    pub(super) fn merge(&mut self, word: u32, (left, right): (u32, u32), joined: u32, mut report: impl FnMut(Change)) {
-        let start = self.starts[word as usize];
-        let length = self.lengths[word as usize] as usize;
-        let symbols = &mut self.symbols[start..start + length];
-        let is_pair = |symbols: &[u32], at: usize| symbols.get(at..at + 2) == Some(&[left, right]);
+    /// Forgets what merging left behind, and words without pairs; [`crate::train::site::settle`] comes next.
+    pub(super) fn compact(&mut self) {
         let (mut read, mut write) = (0, 0);
-        // What stood before `read`, and whether it has just been merged away.
-        let mut before = None;
-        let mut merged = false;
-        while read < length {
-            if !is_pair(symbols, read) {
-                before = Some(symbols[read]);
-                merged = false;
-                symbols[write] = symbols[read];
-                read += 1;
-                write += 1;
-                continue;
+        self.stand_ins.clear();
+        while read < self.arena.len() {
+            let header = self.arena[read];
+            let (length, held) = (header & 0xFFFF, header >> 16);
+            if length == 0 {
+                self.stand_ins.push(write as u32);
             }
-            if let Some(before) = before.filter(|_| !merged) {
-                report(Change::Lost(before, left));
+            if length != 1 {
+                self.arena.copy_within(read..read + HEADER + length as usize, write);
+                self.arena[write] = length << 16 | length;
+                write += HEADER + length as usize;
             }
-            report(Change::Lost(left, right));
-            if write > 0 {
-                report(Change::Gained(symbols[write - 1], joined));
+            read += HEADER + held as usize;
+        }
+        self.arena.truncate(write);
+        self.arena.shrink_to_fit();
+    }
+
+    /// Calls `visit(left, right, count, posting)` for every two adjacent symbols.
+    pub(super) fn for_each_pair(
+        &self,
+        progress: &Progress,
+        mut visit: impl FnMut(u32, u32, u64, u32) -> Result<()>,
+    ) -> Result<()> {
+        let mut at = 0;
+        let mut visits = 0_usize;
+        while at < self.arena.len() {
+            let (length, count) = self.header(at);
+            for two in self.arena[at + HEADER..at + HEADER + length].windows(2) {
+                visit(two[0], two[1], count, self.base + at as u32)?;
             }
-            if let Some(&after) = symbols.get(read + 2) {
-                report(Change::Lost(right, after));
-                if !is_pair(symbols, read + 2) {
-                    report(Change::Gained(joined, after));
+            at += HEADER + (self.arena[at] >> 16) as usize;
+            visits += 1;
+            if visits.is_multiple_of(VISITS) {
+                progress.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn header(&self, at: usize) -> (usize, u64) {
+        let [lengths, low, high] = [self.arena[at], self.arena[at + 1], self.arena[at + 2]];
+        ((lengths & 0xFFFF) as usize, u64::from(low) | u64::from(high) << 32)
+    }
+
+    /// Merges a pair in these words, each occurrence from left to right, and tallies its neighbours.
+    pub(super) fn merge(
+        &mut self,
+        postings: &[u32],
+        merge: &Merge,
+        tally: &mut Tally,
+        progress: &Progress,
+    ) -> Result<()> {
+        for many in postings.chunks(VISITS) {
+            progress.check()?;
+            for some in many.chunks(AHEAD) {
+                let mut headers = [(0, 0); AHEAD];
+                for (header, &posting) in headers.iter_mut().zip(some) {
+                    *header = self.header((posting - self.base) as usize);
+                }
+                for (&(length, count), &posting) in headers.iter().zip(some) {
+                    let at = (posting - self.base) as usize;
+                    let symbols = &mut self.arena[at + HEADER..at + HEADER + length];
+                    let merged = rewrite(symbols, merge, count, posting, tally);
+                    self.arena[at] -= merged;
                 }
             }
-            before = Some(right);
-            merged = true;
-            symbols[write] = joined;
-            read += 2;
-            write += 1;
         }
-        self.lengths[word as usize] = write as u32;
+        Ok(())
+    }
+
+    /// Where a pair first occurs in a word.
+    pub(super) fn first(&self, posting: u32, pair: [u32; 2], symbols: &Symbols) -> Option<Place> {
+        let at = (posting - self.base) as usize;
+        let mut offset = 0;
+        for two in self.arena[at + HEADER..at + HEADER + self.header(at).0].windows(2) {
+            if *two == pair {
+                return Some((posting, offset));
+            }
+            offset += symbols.widths[two[0] as usize];
+        }
+        None
     }
 }
 
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::*;
-
-    fn adjacent(symbols: &[u32]) -> BTreeMap<(u32, u32), i64> {
-        let mut pairs = BTreeMap::new();
-        for pair in symbols.windows(2) {
-            *pairs.entry((pair[0], pair[1])).or_default() += 1;
+/// Merges a pair in one word, and returns how many symbols shorter it is now.
+///
+/// Occurrences that touch, as in `abab` or `aaaa`, meet as the symbol that they make: that one is the neighbour then.
+#[inline]
+fn rewrite(symbols: &mut [u32], merge: &Merge, count: u64, posting: u32, tally: &mut Tally) -> u32 {
+    let length = symbols.len();
+    let Some(mut read) = symbols.windows(2).position(|two| *two == [merge.left, merge.right]) else { return 0 };
+    let mut write = read;
+    loop {
+        // An occurrence is at `read`.
+        if write > 0 {
+            tally.left(symbols[write - 1], count, posting);
         }
-        pairs
-    }
-
-    #[test]
-    fn changes_add_up_to_a_recount_for_every_short_piece() {
-        for length in 0..=9_u32 {
-            for number in 0..3_u32.pow(length) {
-                let symbols: Vec<u32> = (0..length).map(|place| number / 3_u32.pow(place) % 3).collect();
-                for pair in [(0, 0), (0, 1)] {
-                    let mut words = Words::default();
-                    words.push(symbols.iter().copied(), 1).unwrap();
-                    let mut pairs = adjacent(&symbols);
-                    words.merge(0, pair, 9, |change| match change {
-                        Change::Gained(left, right) => *pairs.entry((left, right)).or_default() += 1,
-                        Change::Lost(left, right) => *pairs.entry((left, right)).or_default() -= 1,
-                    });
-                    pairs.retain(|_, count| *count != 0);
-                    assert_eq!(pairs, adjacent(words.symbols(0)), "{symbols:?} {pair:?}");
-                    assert!(!pairs.contains_key(&pair));
-                }
+        symbols[write] = merge.joined;
+        tally.merged(count);
+        read += 2;
+        write += 1;
+        let mut touches = true;
+        loop {
+            if read >= length {
+                return (length - write) as u32;
             }
+            let symbol = symbols[read];
+            if symbol == merge.left && symbols.get(read + 1) == Some(&merge.right) {
+                break;
+            }
+            if touches {
+                tally.right(symbol, count, posting);
+                touches = false;
+            }
+            symbols[write] = symbol;
+            read += 1;
+            write += 1;
         }
     }
 }
