@@ -21,6 +21,9 @@ pytest.importorskip("pyarrow")
 
 VOCAB = 900
 
+LONG = "import random; text = ''.join(map(chr, random.Random(1).choices(range(33, 127), k=700_000)))"
+"""A text that takes long enough to be interrupted in several places."""
+
 
 def train(source: Any, size: int = VOCAB, **options: Any) -> bp.Trained:
     return bp.train_report(source, size, **{"special_tokens": ["<|end|>"], **options})
@@ -50,6 +53,13 @@ def whole(corpus: Path) -> bp.Trained:
     return train(corpus)
 
 
+@pytest.fixture(scope="module")
+def long() -> tuple[str, bp.Trained]:
+    known: dict[str, Any] = {}
+    exec(LONG, known)
+    return known["text"], train(iter([known["text"]]), 12_000, split="none")
+
+
 class Stopper:
     """Raises KeyboardInterrupt at a call of its own choice."""
 
@@ -76,15 +86,18 @@ def test_what_is_kept_is_all_that_there_is(tmp_path: Path, corpus: Path, layout:
     check_log(tmp_path / "kept" / MERGES, trained)
 
 
-def test_interrupted_at_any_call_it_goes_on(tmp_path: Path, corpus: Path, whole: bp.Trained) -> None:
+def test_interrupted_at_any_call_it_goes_on(tmp_path: Path, long: tuple[str, bp.Trained]) -> None:
+    text, whole = long
     random = Random(1)
-    for number in range(6):
+    merges = []
+    for number in range(4):
         kept = tmp_path / str(number)
         for _ in range(random.randint(1, 3)):
             stopper = Stopper(random.choice(["count", "merge"]), random.randint(0, 2))
             try:
-                train(corpus, checkpoint=kept, resume=True, progress=stopper)
+                train(iter([text]), 12_000, split="none", checkpoint=kept, resume=True, progress=stopper)
             except bp.TrainingInterrupted as caught:
+                merges.append(caught.merges)
                 partial = caught.tokenizer
                 assert partial.spec.model.tokens == whole.tokenizer.spec.model.tokens[: 256 + caught.merges]
                 assert [record["count"] for record in lines(kept / MERGES)] == [
@@ -92,17 +105,17 @@ def test_interrupted_at_any_call_it_goes_on(tmp_path: Path, corpus: Path, whole:
                 ]
             except KeyboardInterrupt:
                 assert not (kept / MERGES).exists() or lines(kept / MERGES) == []
-        trained = train(corpus, checkpoint=kept, resume=True)
+        trained = train(iter([text]), 12_000, split="none", checkpoint=kept, resume=True)
         assert trained.tokenizer.fingerprint == whole.tokenizer.fingerprint
         assert trained.merges == whole.merges
         check_log(kept / MERGES, trained)
+    assert merges
 
 
-def test_the_tokenizer_of_an_interruption_is_that_of_fewer_merges(corpus: Path) -> None:
-    # Enough merges that some are told before the end.
+def test_the_tokenizer_of_an_interruption_is_that_of_fewer_merges(long: tuple[str, bp.Trained]) -> None:
     with pytest.raises(bp.TrainingInterrupted) as caught:
-        train(corpus, 8000, progress=Stopper("merge", 1))
-    expected = train(corpus, 257 + caught.value.merges).tokenizer
+        train(iter([long[0]]), 12_000, split="none", progress=Stopper("merge", 0))
+    expected = train(iter([long[0]]), 257 + caught.value.merges, split="none").tokenizer
     assert caught.value.tokenizer.fingerprint == expected.fingerprint
     assert str(caught.value.merges) in str(caught.value)
 
@@ -262,12 +275,14 @@ def test_places_that_cannot_be_written(tmp_path: Path, corpus: Path) -> None:
         train(corpus, 300, log=tmp_path / "no" / "log.jsonl")
 
 
-SCRIPT = """
-import sys, bytepair as bp
+SCRIPT = f"""
+import sys, time, bytepair as bp
+{LONG}
+started = time.perf_counter()
 print("go", flush=True)
 try:
-    bp.train(sys.argv[1], 6000, checkpoint=sys.argv[2], resume=True, special_tokens=["<|end|>"])
-    print("done")
+    bp.train(iter([text]), 12_000, split="none", checkpoint=sys.argv[1], resume=True, special_tokens=["<|end|>"])
+    print("done", time.perf_counter() - started)
 except bp.TrainingInterrupted as error:
     assert error.tokenizer.vocab_size == 257 + error.merges
     print("merges", error.merges)
@@ -277,21 +292,21 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent with os.kill")
-def test_signals_at_any_time(tmp_path: Path, corpus: Path) -> None:
-    expected = train(corpus, 6000)
+def test_signals_at_any_time(tmp_path: Path, long: tuple[str, bp.Trained]) -> None:
+    text, expected = long
     random = Random(3)
     kept = tmp_path / "kept"
     for number in range(8):
-        child = subprocess.Popen([sys.executable, "-c", SCRIPT, corpus, kept], stdout=subprocess.PIPE)
+        child = subprocess.Popen([sys.executable, "-c", SCRIPT, kept], stdout=subprocess.PIPE)
         assert child.stdout is not None
         child.stdout.readline()
-        time.sleep(random.random() * 0.5)
+        time.sleep(random.random() * 0.4)
         sent = signal.SIGKILL if number % 2 else signal.SIGINT
         os.kill(child.pid, sent)
         output, _ = child.communicate(timeout=60)
         if sent == signal.SIGINT:
             # Later than the last merge, it meets the interpreter on its way out.
             assert child.returncode == 0 or output.startswith(b"done")
-    trained = train(corpus, 6000, checkpoint=kept, resume=True)
+    trained = train(iter([text]), 12_000, split="none", checkpoint=kept, resume=True)
     assert trained.tokenizer.fingerprint == expected.tokenizer.fingerprint
     check_log(kept / MERGES, trained)
