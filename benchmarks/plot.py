@@ -29,7 +29,7 @@ def figure(rows: int, columns: int) -> tuple[Any, Any] | None:
 
 def _number(value: str) -> float | None:
     try:
-        return float(value)
+        return float(value.removeprefix("~"))
     except ValueError:
         return None
 
@@ -41,7 +41,7 @@ def save(report: Report, drawn: Any, suffix: str = ".svg") -> None:
     print(f"written: {path.relative_to(ROOT)}")
 
 
-def rates(report: Report, units: Sequence[str] = ("MB/s",)) -> None:
+def rates(report: Report, units: Sequence[str] = ("MB/s",), suffix: str = ".svg") -> None:
     """Bars of all that is in MB/s, or in other units: a row of charts for each table, a chart for each measure."""
     tables: dict[str, dict[str, dict[str, float]]] = {}
     for row in report.rows:
@@ -58,7 +58,7 @@ def rates(report: Report, units: Sequence[str] = ("MB/s",)) -> None:
             place.set_visible(False)
         for place, (measure, values) in zip(line, measured.items(), strict=False):
             _bars(place, f"{title}: {measure}", values)
-    save(report, drawn)
+    save(report, drawn, suffix)
 
 
 def growth(report: Report, unit: str = "us") -> None:

@@ -1,9 +1,9 @@
 """Training against the peers: ``python -m benchmarks.train [--quick | --full] [--corpus NAME] [--peer NAME] ...``.
 
-Each training is a process of its own, from a file to what was learned: its CPU and wall seconds and its peak memory are
-those of the whole process, Python and imports included. Peers of one tie rule must learn the same as bytepair does under
-that rule, or the table says WRONG in place of a time; of a peer with an algorithm of its own ("own alg.") only the number
-of tokens is checked. All split as GPT-2 does but these last, which split at spaces. See `trainers` for who is called how.
+Each training is a process of its own, from a file to what was learned: CPU and wall seconds and peak memory are those
+of the whole process, Python and imports included. Peers of one tie rule must learn the same as bytepair does under that
+rule, or the table says WRONG in place of a time; of a peer with an algorithm of its own ("own alg.") only the number of
+tokens is checked. All split as GPT-2 does but these last, which split at spaces. `trainers` shows how each is called.
 """
 
 from __future__ import annotations
@@ -131,15 +131,15 @@ def _stdlib() -> Path:
 
 
 def installed(names: list[str]) -> list[str]:
-    """Those of the trainers that are there; a line for each that is not. bytepair runs under each rule in question."""
+    """Those of the trainers that are there; a line for each that is not. bytepair runs under each rule of a peer."""
     found = []
     for name in names:
         if name == RAW or importlib.util.find_spec(name):
             found.append(name)
         else:
             print(f"{name} takes no part: it is not installed (make bench installs it)")
-    rules = {TRAINERS[name].rule for name in found}
-    return [name for name in found if name != RAW or "raw" in rules - {TRAINERS[OURS].rule}]
+    rules = {TRAINERS[name].rule for name in found if not name.startswith(OURS)}
+    return [name for name in found if name != RAW or "raw" in rules]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -155,7 +155,11 @@ def main(arguments: list[str] | None = None) -> int:
     add_choice(parser, "--peer", [name for name in TRAINERS if not name.startswith(OURS)], "only these peers")
     options = parser.parse_args(arguments)
     quick = {"corpora": ("en_1mb",), "vocabularies": ("5000",), "threads": ("1",)}
-    normal = {"corpora": ("en_20mb", "mixed_20mb", "mixed_100mb"), "vocabularies": ("5000", "32000"), "threads": THREADS}
+    normal = {
+        "corpora": ("en_20mb", "mixed_20mb", "mixed_100mb"),
+        "vocabularies": ("5000", "32000"),
+        "threads": THREADS,
+    }
     full = {"corpora": CORPORA[1:], "vocabularies": VOCABULARIES, "threads": THREADS}
     usual = quick if options.quick else full if options.full else normal
 

@@ -26,8 +26,8 @@ from benchmarks.worker import digest, peak
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 BLOCK = 1 << 14
 BUFFER = 256
-"""How many blocks a trainer that takes an iterator may hold: it is as fast as with more, and they are 4 MB. With smaller
-blocks, or lines, all that take them are slower; with larger ones some take more memory."""
+"""How many blocks a trainer that takes an iterator may hold: it is as fast as with more, and they are 4 MB. With
+smaller blocks, or lines, all that take them are slower; with larger ones some take more memory."""
 
 LONGEST = 1 << 30
 """More than the longest line or token: for trainers that leave out what is longer than they were told."""

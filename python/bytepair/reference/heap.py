@@ -123,7 +123,7 @@ def train_heap(
 ) -> Training:
     """Learn merges with an inverted index and a heap.
 
-    Takes, returns and raises what `Trainer` says. Without ``compact`` stale entries stay in the heap until they come up.
+    Takes, returns and raises what `Trainer` says. Without ``compact`` stale entries stay until they come up.
 
     Complexity: O(changes x log pairs + symbols of all pieces that change).
 

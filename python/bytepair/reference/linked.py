@@ -1,7 +1,7 @@
 """The text as one linked list of symbols: the second stage of "Slow Data".
 
-The one idea over V1 (``naive.py``): no list is written anew. A merge unlinks one node and changes the three pairs around
-it in the pair table, whatever the length of the piece. Nodes have a weight, the count of their piece, and walls stand
+The one idea over V1 (``naive.py``): no list is written anew. A merge unlinks one node and changes the pairs around it
+in the pair table, whatever the length of the piece. Nodes have a weight, the count of their piece, and walls stand
 between the pieces.
 
 A pair next to itself is where such trainers go wrong: in ``aaa`` merging the first (a, a) uses up half of the second.
