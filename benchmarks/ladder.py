@@ -1,8 +1,8 @@
 """The trainers of the literature and the core, step by step: ``python -m benchmarks.ladder [--quick]``.
 
 V1 to V5 of "Building a Fast BPE Tokenizer from Scratch" on growing corpora and vocabularies (where does V5 overtake
-V4?); what compaction saves the heap of V5; and the four stages of "Slow Data". From texts to merges, CPU seconds; for
-V3, whose idea is to count in several processes, wall seconds.
+V4?); what compaction saves the heap of V5; and the four stages of "Slow Data". From texts to merges, in CPU seconds of
+all processes; that V3 counts in several of them shows only in the wall seconds of counting, in a table of their own.
 
 One run with a stamp for each merge gives the times of all smaller vocabularies. A run that would take too long is
 ended: it has no times beyond that, or one that is marked with ~, for which its last merges stand for all that are
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import lzma
+import resource
 import statistics
 import sys
 import tempfile
@@ -105,25 +106,29 @@ class Climb:
         return self.stamps[last] + pace * (merges - last)
 
 
-def climb(
-    train: Callable[[], training.Training], seconds: float, clock: Callable[[], float] = time.process_time
-) -> Climb:
+def cpu() -> float:
+    """CPU seconds of this process, and of those that it started and that are over."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def climb(train: Callable[[], training.Training], seconds: float) -> Climb:
     """Runs a readable trainer and stamps each merge; it is ended when the seconds are over."""
     made = Climb()
     record = training.State.record
 
     def stamped(state: training.State, merge: training.Merge, table: Any) -> None:
-        made.stamps.append(clock() - start)
+        made.stamps.append(cpu() - start)
         if made.stamps[-1] > seconds:
             raise _EnoughError
         made.merges.append(merge)
         record(state, merge, table)
 
     with mock.patch.object(training.State, "record", stamped):
-        start = clock()
+        start = cpu()
         try:
             train()
-            made.stamps.append(clock() - start)
+            made.stamps.append(cpu() - start)
         except _EnoughError:
             made.ended = True
     return made
@@ -133,9 +138,9 @@ def core(texts: Sequence[str], merges: int) -> tuple[list[tuple[bytes, bytes, in
     """The core's merges, and the median of the seconds that they took."""
     taken = []
     for _ in range(3):
-        start = time.process_time()
+        start = cpu()
         learned = bp.train_merges(iter(texts), merges, split=SPLIT)
-        taken.append(time.process_time() - start)
+        taken.append(cpu() - start)
     return [*learned], statistics.median(taken)
 
 
@@ -185,11 +190,7 @@ def growing(report: Report, text: str, extent: Extent, *, processes: int = PROCE
         texts = documents(text[:characters])
         merges = extent.vocabularies[-1] - 256
         expected, _ = core(texts, merges)
-        clocks = {"V3": time.perf_counter}
-        runs = {
-            name: climb(run, extent.seconds, clocks.get(name, time.process_time))
-            for name, run in versions(texts, merges, processes).items()
-        }
+        runs = {name: climb(run, extent.seconds) for name, run in versions(texts, merges, processes).items()}
         wrong: dict[str, float | str] = {name: WRONG for name, made in runs.items() if not right(made, expected)}
         report.head(f"{characters} characters", [OURS, *VERSIONS])
         for tokens in extent.vocabularies:
@@ -204,6 +205,21 @@ def growing(report: Report, text: str, extent: Extent, *, processes: int = PROCE
         if not {"V4", "V5"} & wrong.keys():
             first = overtaking(runs["V4"], runs["V5"])
             print("V5 never overtakes V4" if first is None else f"V5 has overtaken V4 from {256 + first} tokens on")
+
+
+def counting(report: Report, text: str, extent: Extent, *, processes: int = PROCESSES) -> None:
+    """The idea of V3: wall seconds of counting with one process and with several; the counts must be the same."""
+    columns = {"1 process": 1, f"{processes} processes": processes}
+    report.head("counting, wall", [*columns])
+    for characters in extent.corpora:
+        texts = documents(text[:characters])
+        expected = reference.count_pieces(texts, bp.SPLIT_PATTERNS[SPLIT])
+        values: dict[str, float | str] = {}
+        for name, n in columns.items():
+            start = time.perf_counter()
+            counts = reference.count_pieces(texts, bp.SPLIT_PATTERNS[SPLIT], processes=n)
+            values[name] = time.perf_counter() - start if [*counts.items()] == [*expected.items()] else WRONG
+        report.row(f"{characters} characters", values, "seconds")
 
 
 def compaction(report: Report, text: str, extent: Extent) -> None:
@@ -275,6 +291,7 @@ def main(arguments: list[str] | None = None) -> int:
         text, slow = _texts(data_folder(options.data), Path(work))
     report = Report("ladder", [OURS])
     growing(report, text, extent)
+    counting(report, text, extent)
     compaction(report, text, extent)
     slow_data(report, slow, extent)
     report.save()

@@ -32,6 +32,9 @@ smaller blocks, or lines, all that take them are slower; with larger ones some t
 LONGEST = 1 << 30
 """More than the longest line or token: for trainers that leave out what is longer than they were told."""
 
+COVERAGE = 0.9995
+"""How much of a text has characters that are tokens, for trainers that begin with characters: all would be too many."""
+
 
 def blocks(corpus: Path) -> Iterator[str]:
     """The text in blocks of about 16 KB, cut only where no piece changes: after a line break between two characters
@@ -138,6 +141,7 @@ def _sentencepiece(corpus: Path, tokens: int, threads: int) -> Any:
             model_type="bpe",
             vocab_size=tokens,
             byte_fallback=True,
+            character_coverage=COVERAGE,
             normalization_rule_name="identity",
             max_sentence_length=LONGEST,
             num_threads=threads,
@@ -151,7 +155,9 @@ def _youtokentome(corpus: Path, tokens: int, threads: int) -> Any:
     import youtokentome
 
     with tempfile.TemporaryDirectory() as folder:
-        return youtokentome.BPE.train(str(corpus), f"{folder}/model", tokens, n_threads=threads).vocab_size()
+        return youtokentome.BPE.train(
+            str(corpus), f"{folder}/model", tokens, coverage=COVERAGE, n_threads=threads
+        ).vocab_size()
 
 
 @dataclass(frozen=True)

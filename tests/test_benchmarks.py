@@ -209,6 +209,7 @@ EXTENT = ladder.Extent((300, 600), (260, 300), 60, 500, 20, 60)
 def test_the_ladder_compares_and_then_times(report: measure.Report, capsys: pytest.CaptureFixture[str]) -> None:
     text = "the newest lower lowest widest news, aaaa abab\n" * 30
     ladder.growing(report, text, EXTENT, processes=1)
+    ladder.counting(report, text, EXTENT, processes=1)
     ladder.compaction(report, text, EXTENT)
     ladder.slow_data(report, text, EXTENT)
     found = values(report)
