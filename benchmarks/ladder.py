@@ -223,7 +223,7 @@ def counting(report: Report, text: str, extent: Extent, *, processes: int = PROC
 
 
 def compaction(report: Report, text: str, extent: Extent) -> None:
-    """The heap of V5 with and without compaction, in turns: seconds, and entries at their most."""
+    """The heap of V5 with and without compaction, in turns: seconds, most entries, how often it was rebuilt."""
     texts, merges = documents(text[: extent.corpora[-1]]), extent.vocabularies[-1] - 256
     counts = reference.count_pieces(texts, bp.SPLIT_PATTERNS[SPLIT])
     expected, _ = core(texts, merges)
@@ -231,15 +231,20 @@ def compaction(report: Report, text: str, extent: Extent) -> None:
     cases = {"compacted": True, "growing": False}
     seconds: dict[str, list[float]] = {name: [] for name in cases}
     wrong: dict[str, float | str] = {}
-    longest = dict.fromkeys(cases, 0)
+    longest, rebuilt = dict.fromkeys(cases, 0), dict.fromkeys(cases, 0)
     for name in [*cases] * 3:
+        rebuilt[name] = -1  # It is built once in any case.
 
         class Watched(heap.PairHeap):
-            """Remembers how long it was."""
+            """Remembers how long it was, and how often it was built."""
 
             def pop(self, name: str = name) -> training.Merge | None:
                 longest[name] = max(longest[name], len(self.entries))
                 return super().pop()
+
+            def compact(self, name: str = name) -> None:
+                rebuilt[name] += 1
+                super().compact()
 
         with mock.patch.object(heap, "PairHeap", Watched):
             made = climb(partial(reference.train_heap, counts, merges, compact=cases[name]), extent.slow_seconds)
@@ -250,6 +255,7 @@ def compaction(report: Report, text: str, extent: Extent) -> None:
     medians = {name: statistics.median(taken) for name, taken in seconds.items()}
     report.row("from counts", {**medians, **wrong}, "seconds")
     report.row("at most", dict(longest), "entries")
+    report.row("rebuilt", dict(rebuilt), "times")
 
 
 def slow_data(report: Report, text: str, extent: Extent) -> None:
