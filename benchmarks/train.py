@@ -100,8 +100,8 @@ def compare(report: Report, names: list[str], corpus: Path, tokens: int, threads
 def corpus_file(name: str, folder: Path | None, work: Path) -> Path:
     """A text by name, unpacked; ``stdlib`` is the Python sources that every machine has.
 
-    ``mixed_20mb`` is the first 20 MB of ``mixed_100mb``, ``mixed_1gb`` ten copies of all of that. In each copy the small
-    letters of ASCII are moved on by one more: other words, so that there are other pieces, of the same lengths.
+    ``mixed_20mb`` is the first 20 MB of ``mixed_100mb``, ``mixed_1gb`` ten copies of all of that. In each copy the
+    small letters of ASCII are moved on by one more: other words, so that there are other pieces, of the same lengths.
     """
     path = work / f"{name}.txt"
     if path.exists():
