@@ -121,15 +121,27 @@ impl Arena {
     }
 }
 
+/// At each length the bytes of a key that are a piece of that length, and the length above them.
+const KEPT: [(u128, u128); SHORT + 1] = {
+    let mut kept = [(0, 0); SHORT + 1];
+    let mut length = 0;
+    while length <= SHORT {
+        kept[length] = ((1 << (8 * length)) - 1, (length as u128) << 120);
+        length += 1;
+    }
+    kept
+};
+
 /// The key of a piece of up to [`SHORT`] bytes at the start of `rest`, which may be longer.
 #[inline(always)]
 fn short_key(rest: &[u8], length: usize) -> u128 {
-    let mut key = [0; 16];
-    match rest.first_chunk::<16>() {
-        Some(bytes) => key = (u128::from_le_bytes(*bytes) & !(u128::MAX << (8 * length))).to_le_bytes(),
-        None => key[..length].copy_from_slice(&rest[..length]),
+    let (mask, above) = KEPT[length];
+    if let Some(bytes) = rest.first_chunk() {
+        return u128::from_le_bytes(*bytes) & mask | above;
     }
-    u128::from_le_bytes(key) | (length as u128) << 120
+    let mut key = [0; 16];
+    key[..length].copy_from_slice(&rest[..length]);
+    u128::from_le_bytes(key) | above
 }
 
 /// A piece on its way into the table.
@@ -260,7 +272,9 @@ impl Table {
                     return Err(overflow());
                 }
                 slot.count = count;
-                slot.first = slot.first.min(group_and_first);
+                if group_and_first < slot.first {
+                    slot.first = group_and_first;
+                }
                 return Ok(true);
             }
             if slot.count == 0 {
