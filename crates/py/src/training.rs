@@ -109,8 +109,7 @@ pub(crate) fn learn<'py>(
     let threads = check_threads(threads)?;
     let replay: Vec<_> = replay.into_iter().map(|(left, right, count)| Learned { left, right, count }).collect();
     let counts = &counter.counts;
-    let trained =
-        watched(py, tell, |progress| train::learn(counts, &alphabet, &settings, &replay, threads, progress))?;
+    let trained = watched(py, tell, |progress| train::learn(counts, &alphabet, &settings, &replay, threads, progress))?;
     let tokens = trained.alphabet.iter().map(|token| PyBytes::new(py, token)).collect();
     let merges = trained.merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
     Ok((tokens, merges, trained.tokens_total))

@@ -404,7 +404,7 @@ fn missing_of(ids: &[u32], which: &mut [u8; MANY]) -> usize {
 /// Asks for a cache line beforehand.
 #[inline(always)]
 #[allow(unsafe_code, reason = "asking for a cache line is no access")]
-pub(super) fn prefetch<T>(lines: &[T], line: usize) {
+pub(crate) fn prefetch<T>(lines: &[T], line: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

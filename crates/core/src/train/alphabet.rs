@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
-use crate::train::{PieceCounts, Progress};
 use crate::train::site::Spelled;
+use crate::train::{PieceCounts, Progress};
 
 /// The pieces and their counts in order of first occurrence.
 pub(super) fn pieces(counts: &PieceCounts) -> Vec<(&[u8], u64)> {
@@ -83,7 +83,12 @@ impl Alphabet {
                 });
                 for (piece, count) in texts {
                     let length = piece.chars().count() + usize::from(end.is_some());
-                    words.push(piece.chars().map(|character| symbol[&character]).chain(end), length, count, progress)?;
+                    words.push(
+                        piece.chars().map(|character| symbol[&character]).chain(end),
+                        length,
+                        count,
+                        progress,
+                    )?;
                 }
                 Ok(tokens)
             }

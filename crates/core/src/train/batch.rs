@@ -119,7 +119,9 @@ impl Trainer<'_> {
             true if truth == count => {
                 format!("merge {number} has the count {count}, and the settings do not allow it")
             }
-            true => format!("merge {number} was learned from a pair that occurred {count} times; here it occurs {truth}"),
+            true => {
+                format!("merge {number} was learned from a pair that occurred {count} times; here it occurs {truth}")
+            }
         };
         Error::new(Kind::Training, format!("{what}: these merges were learned from other counts or settings"))
             .remedy("resume with the source and settings of the first run, or start anew")

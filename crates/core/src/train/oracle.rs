@@ -129,7 +129,12 @@ fn random_tuning(random: &mut Random) -> Tuning {
     }
 }
 
-fn learn_all(counts: &PieceCounts, case: &(Alphabet, Settings), replay: &[Learned], how: (usize, Tuning)) -> Result<Training> {
+fn learn_all(
+    counts: &PieceCounts,
+    case: &(Alphabet, Settings),
+    replay: &[Learned],
+    how: (usize, Tuning),
+) -> Result<Training> {
     learn_tuned(counts, &case.0, &case.1, replay, how, &Progress::default())
 }
 
@@ -168,9 +173,8 @@ fn some_text() -> PieceCounts {
         (0..60).map(|_| (0..=random.below(3)).map(|_| b'a' + random.below(12) as u8).collect()).collect();
     for _ in 0..3_000 {
         let most = random.pick(&[3, 3, 3, 200]);
-        let piece: Vec<u8> = (0..=random.below(most))
-            .flat_map(|_| syllables[random.below(60).min(random.below(60))].clone())
-            .collect();
+        let piece: Vec<u8> =
+            (0..=random.below(most)).flat_map(|_| syllables[random.below(60).min(random.below(60))].clone()).collect();
         counts.add(&piece, 1 + random.below(100) as u64).unwrap();
     }
     counts
@@ -182,7 +186,8 @@ fn every_number_of_threads_gives_the_same() {
     for ties in ALL_TIES {
         let case =
             (Alphabet::raw_bytes(), Settings { merges: 1_500, ties, min_frequency: 2, max_token_length: usize::MAX });
-        let one = learn_all(&counts, &case, &[], (1, Tuning { batch: 1, floor_divisor: u64::MAX, ..Tuning::default() }));
+        let one =
+            learn_all(&counts, &case, &[], (1, Tuning { batch: 1, floor_divisor: u64::MAX, ..Tuning::default() }));
         let one = one.unwrap();
         assert_eq!(one.merges.len(), 1_500);
         for threads in [1, 2, 7, 64] {
@@ -220,7 +225,9 @@ fn counts_are_exact_up_to_64_bits() {
                 let error = error.unwrap_err();
                 assert_eq!((error.kind, error.what.contains("2^64")), (Kind::Training, true), "{error}");
                 let how = (2, Tuning { share: 1, long_from, ..Tuning::default() });
-                assert!(learn_all(&counts_of(&[("xy", count), ("xyz", u64::MAX - count + 1)]), &raw(9), &[], how).is_err());
+                assert!(
+                    learn_all(&counts_of(&[("xy", count), ("xyz", u64::MAX - count + 1)]), &raw(9), &[], how).is_err()
+                );
             }
         }
     }

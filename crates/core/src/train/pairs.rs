@@ -111,12 +111,7 @@ impl Shard {
     }
 
     /// Enqueues the pairs that came since the last call.
-    pub(super) fn enqueue(
-        &mut self,
-        floor: u64,
-        order: &Order,
-        first: impl Fn(&mut Pair, [u32; 2]) -> Place,
-    ) {
+    pub(super) fn enqueue(&mut self, floor: u64, order: &Order, first: impl Fn(&mut Pair, [u32; 2]) -> Place) {
         for pair in self.new.drain(..) {
             let Some(known) = self.pairs.get_mut(&pair) else { continue };
             if known.count < floor {

@@ -67,9 +67,12 @@ pub(super) fn count(
     floor: u64,
     progress: &Progress,
 ) -> Result<Vec<(u64, Pair)>> {
-    let size = symbols.widths.len();
-    let mut numbers =
-        if size <= DENSE { Numbers::Dense(vec![u32::MAX; size * size], size) } else { Numbers::Sparse(FxHashMap::default()) };
+    let alphabet = symbols.len();
+    let mut numbers = if alphabet <= DENSE {
+        Numbers::Dense(vec![u32::MAX; alphabet * alphabet], alphabet)
+    } else {
+        Numbers::Sparse(FxHashMap::default())
+    };
     let (filter, least) = (filter.0, u32::try_from(filter.1).unwrap_or(u32::MAX));
     let passes = |left, right| filter.is_empty() || filter[filter_slot(key(left, right))] >= least;
     let mut counters: Vec<Counter> = Vec::new();
