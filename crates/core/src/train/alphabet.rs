@@ -33,35 +33,26 @@ impl Alphabet {
         Self::Bytes((0..=u8::MAX).collect())
     }
 
-    /// Gives the pieces as symbols to `words`, in order of first occurrence; returns the bytes of each symbol.
+    /// What spells the pieces, and the bytes of each symbol.
     ///
     /// # Errors
-    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for; errors of
-    /// `words`.
-    pub(super) fn spell<'p>(
-        &self,
-        pieces: impl Iterator<Item = (&'p [u8], u64)>,
-        words: &mut Spelled,
-        progress: &Progress,
-    ) -> Result<Vec<Vec<u8>>> {
+    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for.
+    pub(super) fn speller(&self, pieces: &[(&[u8], u64)]) -> Result<(Speller, Vec<Vec<u8>>)> {
         match self {
             Self::Bytes(order) => {
                 let distinct: BTreeSet<_> = order.iter().collect();
                 if (order.len(), distinct.len()) != (256, 256) {
                     return Err(Error::new(Kind::Training, "an alphabet of bytes holds each of the 256 once"));
                 }
-                let mut symbol = [0; 256];
+                let mut symbol = Box::new([0; 256]);
                 for (at, &byte) in order.iter().enumerate() {
                     symbol[usize::from(byte)] = at as u32;
                 }
-                for (piece, count) in pieces {
-                    words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), piece.len(), count, progress)?;
-                }
-                Ok(order.iter().map(|&byte| vec![byte]).collect())
+                Ok((Speller::Bytes(symbol), order.iter().map(|&byte| vec![byte]).collect()))
             }
             Self::Characters { end_of_word_suffix } => {
-                let mut texts = Vec::new();
-                for (piece, count) in pieces {
+                let mut characters = BTreeSet::new();
+                for (piece, _) in pieces {
                     let piece = std::str::from_utf8(piece).map_err(|_| {
                         Error::new(Kind::Training, format!("the piece {piece:?} is not UTF-8"))
                             .remedy("use the alphabet of bytes")
@@ -71,9 +62,8 @@ impl Alphabet {
                         let what = format!("the piece {piece:?} holds the end-of-word suffix {suffix:?}");
                         return Err(Error::new(Kind::Training, what).remedy("choose a suffix that no text holds"));
                     }
-                    texts.push((piece, count));
+                    characters.extend(piece.chars());
                 }
-                let characters: BTreeSet<char> = texts.iter().flat_map(|(piece, _)| piece.chars()).collect();
                 let mut tokens: Vec<Vec<u8>> =
                     characters.iter().map(|character| character.to_string().into_bytes()).collect();
                 let symbol: FxHashMap<char, u32> = characters.into_iter().zip(0..).collect();
@@ -81,17 +71,31 @@ impl Alphabet {
                     tokens.push(suffix.clone().into_bytes());
                     tokens.len() as u32 - 1
                 });
-                for (piece, count) in texts {
-                    let length = piece.chars().count() + usize::from(end.is_some());
-                    words.push(
-                        piece.chars().map(|character| symbol[&character]).chain(end),
-                        length,
-                        count,
-                        progress,
-                    )?;
-                }
-                Ok(tokens)
+                Ok((Speller::Characters(symbol, end), tokens))
             }
         }
+    }
+}
+
+/// Pieces -> symbols.
+pub(super) enum Speller {
+    Bytes(Box<[u32; 256]>),
+    /// With the symbol at the end of each piece.
+    Characters(FxHashMap<char, u32>, Option<u32>),
+}
+
+impl Speller {
+    /// Gives pieces that [`Alphabet::speller`] saw to `words`, as symbols.
+    pub(super) fn spell(&self, pieces: &[(&[u8], u64)], words: &mut Spelled, progress: &Progress) -> Result<()> {
+        pieces.iter().try_for_each(|&(piece, count)| match self {
+            Self::Bytes(symbol) => {
+                words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), piece.len(), count, progress)
+            }
+            Self::Characters(symbol, end) => {
+                let text = std::str::from_utf8(piece).unwrap_or_default();
+                let length = text.chars().count() + usize::from(end.is_some());
+                words.push(text.chars().map(|character| symbol[&character]).chain(*end), length, count, progress)
+            }
+        })
     }
 }

@@ -72,6 +72,11 @@ impl LongWords {
         self.slots.len()
     }
 
+    /// The number of words.
+    pub(super) fn words(&self) -> usize {
+        self.starts.len()
+    }
+
     /// The slot where the token before this one starts, or that of a boundary.
     #[inline]
     fn before(&self, at: usize) -> usize {
