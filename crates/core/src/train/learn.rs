@@ -67,7 +67,7 @@ pub(super) struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { long_from: 256, share: 1 << 17, batch_postings: 512, batch: 64, floor_divisor: 64, floor_step: 8 }
+        Self { long_from: 256, share: 1 << 17, batch_postings: 1 << 10, batch: 64, floor_divisor: 64, floor_step: 8 }
     }
 }
 
@@ -326,7 +326,7 @@ impl Trainer<'_> {
                     let postings = &merge.postings[from..];
                     let postings = &postings[..postings.partition_point(|&posting| posting < range.end)];
                     site.merge(postings, merge, &mut outbox.tally, self.progress)?;
-                    outbox.report(merge, symbols, floor_here, |pair| self.shard(pair));
+                    outbox.report(merge, symbols, floor_here, self.progress, |pair| self.shard(pair))?;
                 }
             }
         }
