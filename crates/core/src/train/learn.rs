@@ -10,7 +10,8 @@
 //! **The floor.** Only pairs that occur at least `floor` times are stored at all, with the same right: one below it never
 //! gets above it. Where no pair is left, and the floor is above `min_frequency`, it is lowered and all pairs are counted
 //! again from the words as they are by then. Until that, every stored pair comes before every one that is not. Most pairs
-//! of a text are rare and never merge, so that this is less work and less memory than storing them.
+//! of a text are rare and never merge, so that this is less work and less memory than storing them. The first floor is a
+//! guess from the number of merges, which the result does not depend on.
 //!
 //! **Batches**: see [`crate::train::batch`].
 
@@ -71,7 +72,7 @@ impl Default for Tuning {
     }
 }
 
-/// The jobs of the workers.
+/// The jobs of the workers, each a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Job {
     /// Words are tidied up, and the counts of their pairs added up by hash.

@@ -1,6 +1,6 @@
 //! Texts -> counts of pieces -> merges.
 //!
-//! [`PieceCounts`] counts in parallel; [`learn`] merges the most frequent adjacent pair again and again. The result is a
+//! [`PieceCounts`] counts in parallel; [`learn()`] merges the most frequent adjacent pair again and again. The result is a
 //! function of counts and [`Settings`] alone.
 
 mod alphabet;
