@@ -435,7 +435,7 @@ def learn_merges(
     for name, value in (("merges", merges), ("min_frequency", min_frequency), ("max_token_length", max_token_length)):
         if value is not None and value < 0:
             raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")
-    needed = learn_bytes(counts)
+    needed = 0 if memory is None else learn_bytes(counts, merges=merges, threads=threads)
     if memory is not None and needed > memory:
         raise TrainingError(
             f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and memory is limited to "
