@@ -160,11 +160,26 @@ pub(super) struct Table {
     secret: Secret,
     /// The bytes that it may take.
     limit: usize,
+    /// The high bits of hashes that say nothing, since they are the same in all rows.
+    skip: u32,
 }
 
 impl Table {
     pub(super) fn new(secret: Secret, limit: usize) -> Self {
-        Self { slots: vec![Slot::default(); FIRST_SLOTS], used: 0, arena: Arena::default(), secret, limit }
+        Self { slots: vec![Slot::default(); FIRST_SLOTS], used: 0, arena: Arena::default(), secret, limit, skip: 0 }
+    }
+
+    /// The rows of some tables of one secret whose hashes are in part `part` of `parts` equal ones, a power of two not
+    /// above [`FIRST_SLOTS`]. They come in about the order in which they stand in the new table.
+    pub(super) fn join(tables: &[Self], part: usize, parts: usize) -> Result<Self> {
+        let secret = tables.first().map_or_else(Secret::new, |table| table.secret);
+        let most = tables.iter().map(|table| table.slots.len()).max().unwrap_or_default();
+        let slots = vec![Slot::default(); (most / parts).max(FIRST_SLOTS)];
+        let mut joined = Self { slots, skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
+        for row in tables.iter().flat_map(|table| table.rows_in(part, parts)) {
+            joined.add(row)?;
+        }
+        Ok(joined)
     }
 
     /// Sets the bytes that it may take from now on.
@@ -249,7 +264,7 @@ impl Table {
     #[inline(always)]
     fn slot_of(&self, hash: u64) -> usize {
         // The slots are a power of two, and more than one.
-        (hash >> (64 - self.slots.len().trailing_zeros())) as usize
+        ((hash << self.skip) >> (64 - self.slots.len().trailing_zeros())) as usize
     }
 
     #[inline(always)]
@@ -348,8 +363,8 @@ impl Table {
         self.slots.iter().filter(|slot| slot.count != 0).map(|slot| self.row(slot))
     }
 
-    /// The rows whose hashes are in part `part` of `parts` equal ones, a power of two not above [`FIRST_SLOTS`].
-    pub(super) fn rows_in(&self, part: usize, parts: usize) -> impl Iterator<Item = Row<'_>> {
+    /// The rows whose hashes are in part `part` of `parts` equal ones.
+    fn rows_in(&self, part: usize, parts: usize) -> impl Iterator<Item = Row<'_>> {
         let share = self.slots.len() / parts;
         let range = part * share..(part + 1) * share;
         let is_in = move |slot: &&Slot| self.slot_of(self.hash_of(slot)) / share == part;
