@@ -268,7 +268,9 @@ def train_report(
             TokenizerWarning,
             stacklevel=2,
         )
-    statistics = Statistics(len(counts), counts.pieces, counts.text_bytes, total, counts.spilled, _peak_memory())
+    totals = counts.core.totals()
+    pieces, text_bytes = (sum(row[column] for row in totals) for column in (2, 3))
+    statistics = Statistics(len(counts), pieces, text_bytes, total, counts.spilled, _peak_memory())
     return Trained(build(learned), _with_bytes(symbols, learned), statistics)
 
 

@@ -68,7 +68,7 @@ pub(super) struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { long_from: 256, share: 1 << 17, batch_postings: 1 << 10, batch: 64, floor_divisor: 64, floor_step: 8 }
+        Self { long_from: 256, share: 1 << 17, batch_postings: 1 << 8, batch: 64, floor_divisor: 64, floor_step: 8 }
     }
 }
 
@@ -163,7 +163,9 @@ pub(super) fn learn_tuned(
         return Err(Error::new(Kind::Training, what).remedy("ask for at least as many as are replayed"));
     }
     let counts = counts.in_memory()?;
-    let pieces: Vec<_> = counts.in_order().into_iter().map(|row| (row.piece, row.count)).collect();
+    // To sort is one thread's work, and the other orders of ties do not ask where a piece stands.
+    let rows = if settings.ties == Ties::FirstSeen { counts.in_order() } else { counts.rows() };
+    let pieces: Vec<_> = rows.into_iter().map(|row| (row.piece, row.count)).collect();
     let taken = alphabet.taken();
     let symbols = pieces.iter().map(|(piece, _)| piece.len()).sum::<usize>();
     let threads = threads.clamp(1, (symbols / tuning.share.max(1)).max(1));

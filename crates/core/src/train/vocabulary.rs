@@ -29,7 +29,7 @@ pub(super) fn symbols(tokenizer: &Tokenizer) -> Vec<Vec<u8>> {
 pub fn token_uses(tokenizer: &Tokenizer, counts: &PieceCounts, progress: &Progress) -> Result<Vec<u64>> {
     let mut uses = vec![0_u64; tokenizer.vocab().len()];
     let counts = counts.in_memory()?;
-    let pieces = counts.in_order().into_iter().map(|row| (row.piece, row.count));
+    let pieces = counts.rows().into_iter().map(|row| (row.piece, row.count));
     each_piece(tokenizer, pieces, |symbols, count| {
         for &symbol in symbols {
             let total = &mut uses[symbol as usize];
