@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="BYTES",
         type=int,
         default=0,
-        help="the position of this text in a larger one, for --ties first_seen: each earlier file's bytes plus one",
+        help="where this stands in a larger corpus, for --ties first_seen: the bytes of each text before it, plus one",
     )
     parser.add_argument("--only-group", metavar="NAME", help="keep the rows of this group alone")
     group = parser.add_argument_group("output")
