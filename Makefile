@@ -64,11 +64,15 @@ build/peers/.installed: pyproject.toml $(BIN)/.installed
 	  done
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps \
 	  --upgrade --target build/peers tokenizers==1.0.0rc3 || echo "not installed: tokenizers 1"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check Cython setuptools wheel click && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps youtokentome==1.0.6 || \
+	  echo "not installed: youtokentome"
 	@touch $@
 
 bench: $(BIN)/.built build/peers/.installed
 	$(BIN)/python -m benchmarks.encode
 	$(BIN)/python -m benchmarks.train
+	$(BIN)/python -m benchmarks.ladder
 	$(BIN)/python -m benchmarks.encoders
 
 docs: $(BIN)/.built

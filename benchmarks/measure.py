@@ -106,7 +106,7 @@ class Report:
             higher_is_better: Whether it is, as for MB/s.
         """
         numbers = {name: value for name, value in values.items() if not isinstance(value, str)}
-        peers = [value for name, value in numbers.items() if name != OURS]
+        peers = [value for name, value in numbers.items() if not name.startswith(OURS)]
         ratio = ""
         if peers and OURS in numbers:
             ours = numbers[OURS]

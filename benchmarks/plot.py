@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.peers import OURS, ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from benchmarks.measure import Report
 
@@ -29,25 +29,26 @@ def figure(rows: int, columns: int) -> tuple[Any, Any] | None:
 
 def _number(value: str) -> float | None:
     try:
-        return float(value)
+        return float(value.removeprefix("~"))
     except ValueError:
         return None
 
 
-def save(report: Report, drawn: Any) -> None:
+def save(report: Report, drawn: Any, suffix: str = ".svg") -> None:
     """Writes a figure beside the CSV file."""
-    path = report.place(".svg")
+    path = report.place(suffix)
     drawn.savefig(path)
     print(f"written: {path.relative_to(ROOT)}")
 
 
-def rates(report: Report) -> None:
-    """Bars of all that is in MB/s: a row of charts for each table, a chart for each measure."""
+def rates(report: Report, units: Sequence[str] = ("MB/s",), suffix: str = ".svg") -> None:
+    """Bars of all that is in MB/s, or in other units: a row of charts for each table, a chart for each measure."""
     tables: dict[str, dict[str, dict[str, float]]] = {}
     for row in report.rows:
         value = _number(row["value"])
-        if row["unit"] == "MB/s" and value is not None:
-            tables.setdefault(row["title"], {}).setdefault(row["measure"], {})[row["library"]] = value
+        if row["unit"] in units and value is not None:
+            measure = f"{row['measure']}, {row['unit']}"
+            tables.setdefault(row["title"], {}).setdefault(measure, {})[row["library"]] = value
     grid = figure(len(tables), max(map(len, tables.values()))) if tables else None
     if grid is None:
         return
@@ -57,15 +58,15 @@ def rates(report: Report) -> None:
             place.set_visible(False)
         for place, (measure, values) in zip(line, measured.items(), strict=False):
             _bars(place, f"{title}: {measure}", values)
-    save(report, drawn)
+    save(report, drawn, suffix)
 
 
-def growth(report: Report) -> None:
-    """Lines of microseconds over the number of tokens, which the measure begins with; a chart for each table."""
+def growth(report: Report, unit: str = "us") -> None:
+    """Lines of a unit over the number of tokens, which the measure begins with; a chart for each table."""
     tables: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for row in report.rows:
         value = _number(row["value"])
-        if row["unit"] == "us" and value is not None:
+        if row["unit"] == unit and value is not None:
             points = tables.setdefault(row["title"], {}).setdefault(row["library"], [])
             points.append((int(row["measure"].split()[0]), value))
     grid = figure(1, len(tables)) if tables else None
@@ -77,7 +78,7 @@ def growth(report: Report) -> None:
             place.loglog(*zip(*points, strict=True), marker="o", label=name)
         place.set_title(title, fontsize=8)
         place.set_xlabel("tokens", fontsize=7)
-        place.set_ylabel("microseconds", fontsize=7)
+        place.set_ylabel(unit, fontsize=7)
         place.legend(fontsize=7)
     save(report, drawn)
 
@@ -85,5 +86,5 @@ def growth(report: Report) -> None:
 def _bars(place: Any, title: str, values: Mapping[str, float]) -> None:
     names = sorted(values, key=values.__getitem__)
     place.barh(names, [values[name] for name in names], color=["#c03" if name == OURS else "#89a" for name in names])
-    place.set_title(f"{title}, MB/s", fontsize=8)
+    place.set_title(title, fontsize=8)
     place.tick_params(labelsize=7)

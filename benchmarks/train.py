@@ -1,186 +1,193 @@
-"""Training against `tokenizers`: ``python -m benchmarks.train [--data FOLDER] [--quick]``.
+"""Training against the peers: ``python -m benchmarks.train [--quick | --full] [--corpus NAME] [--peer NAME] ...``.
 
-Each training is a process of its own on one thread, from files to merges; its CPU seconds and peak memory are those of
-the whole process. The merges must be equal before a time is printed: both use the gpt2 split pattern, the id layout of
-the GPT-2 byte alphabet, and of equally frequent pairs merge the one with the lowest ids. Below that stand the readable
-trainers of ``bytepair.reference`` on a small corpus, with the core next to them.
+Each training is a process of its own, from a file to what was learned: CPU and wall seconds and peak memory are those
+of the whole process, Python and imports included. Peers of one tie rule must learn the same as bytepair does under that
+rule, or the table says WRONG in place of a time; of a peer with an algorithm of its own ("own alg.") only the number of
+tokens is checked. All split as GPT-2 does but these last, which split at spaces. `trainers` shows how each is called.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+import importlib.util
 import json
 import lzma
 import os
-import re
 import shutil
 import statistics
 import subprocess
 import sys
 import sysconfig
 import tempfile
-import warnings
+import time
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import bytepair as bp
+from benchmarks import plot
+from benchmarks.choose import add_choice, chosen
 from benchmarks.measure import Report, data_folder
 from benchmarks.peers import OURS, ROOT
-from bytepair import reference
-from bytepair.cli.timing import WRONG, medians
-from bytepair.formats import byte_alphabet
+from benchmarks.texts import MB
+from benchmarks.trainers import RAW, TRAINERS
+from benchmarks.worker import digest
+from bytepair.cli.timing import RAISES, WRONG
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-MIN_FREQUENCY = 2
-LADDER = {"V2": "incremental", "V4": "inverted", "V5": "heap", "linked list": "linked_list"}
-LADDER_MERGES = 300
-LADDER_CHARACTERS = 200_000
-ONE_THREAD = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-
-
-def train_bytepair(corpus: Path, vocab_size: int) -> list[list[str]]:
-    """The merges that bytepair learns, in the byte alphabet."""
-    warnings.simplefilter("ignore", bp.TokenizerWarning)
-    options = {"split": "gpt2", "ties": "lowest_ids", "byte_order": "gpt2", "min_frequency": MIN_FREQUENCY}
-    model = bp.train(corpus, vocab_size, threads=1, **options).spec.model  # type: ignore[arg-type]  # choices, kept as str
-    spelled = dict(zip(model.ids, map(byte_alphabet.to_characters, model.tokens), strict=True))
-    return [[spelled[left], spelled[right]] for left, right in model.merges or ()]
-
-
-def train_tokenizers(corpus: Path, vocab_size: int) -> list[list[str]]:
-    """The merges that tokenizers learns."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-    def texts() -> Iterator[str]:
-        # Lines, as its own reader of files takes them, but only where the cut changes no piece: between a line break
-        # after text and text.
-        yield from re.split(r"(?<=\S\n)(?=\S)", corpus.read_bytes().decode())
-
-    tok = Tokenizer(models.BPE())
-    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocab_size,
-        min_frequency=MIN_FREQUENCY,
-        show_progress=False,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-    )
-    tok.train_from_iterator(texts(), trainer)
-    merges: list[list[str]] = json.loads(tok.to_str())["model"]["merges"]
-    return merges
-
-
-TRAINERS: dict[str, Callable[[Path, int], list[list[str]]]] = {
-    "bytepair": train_bytepair,
-    "tokenizers": train_tokenizers,
-}
+CORPORA = ("en_1mb", "en_20mb", "mixed_20mb", "code_20mb", "mixed_100mb", "mixed_1gb")
+VOCABULARIES = ("5000", "32000", "100000")
+THREADS = ("1", "2")
+REPEATS = 3
+SLOW = 5.0
+"""Wall seconds in one row of a table after which a trainer is not run again for it."""
 
 
 @dataclass(frozen=True)
-class Trained:
-    """What one process gave: the hash of its merges, CPU seconds and peak memory."""
+class Run:
+    """One training: the digest of what was learned, CPU and wall seconds, peak memory in MB."""
 
-    merges: str
-    seconds: float
-    megabytes: float
+    learned: str
+    cpu: float
+    wall: float
+    peak: float
 
 
-def in_process(library: str, corpus: Path, vocab_size: int) -> Trained:
-    """Trains in a process of its own.
-
-    Its peak memory counts from that of this process, so this one must stay small.
-    """
-    command = [sys.executable, "-m", "benchmarks.train", "--one", library, str(corpus), str(vocab_size)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, env=os.environ | ONE_THREAD) as process:
-        merges = process.stdout.read().decode().strip() if process.stdout else ""
+def run(name: str, corpus: Path, tokens: int, threads: int) -> Run | str:
+    """Trains in a process of its own; a str says why it failed."""
+    command = [sys.executable, "-m", "benchmarks.trainers", name, str(corpus), str(tokens), str(threads)]
+    told = {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"}
+    start = time.perf_counter()
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | told
+    ) as process:
+        # Some tell what they do: ours is the last line.
+        lines = process.stdout.read().decode(errors="replace").splitlines() if process.stdout else []
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.perf_counter() - start
     if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Trained(merges, used.ru_utime + used.ru_stime, used.ru_maxrss * unit / 1e6)
+        return lines[-1] if lines else f"exit code {process.returncode}"
+    result = json.loads(lines[-1])
+    # Not `ru_maxrss`, which on Linux begins with the memory of the process that started this one.
+    return Run(result["learned"], used.ru_utime + used.ru_stime, wall, result["peak"])
 
 
-def corpora(folder: Path | None, work: Path, *, quick: bool) -> dict[str, Path]:
-    """The texts by name, unpacked; without the folder, the Python sources that every machine has."""
-    if folder is None:
-        with (work / "stdlib.txt").open("wb") as file:
-            for path in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py")):
-                file.write(path.read_bytes())
-        return {"stdlib": work / "stdlib.txt"}
-    found = {"en 1 MB": folder / "corpora" / "en_1mb.txt"}
-    if not quick:
-        found["en 20 MB"] = work / "en_20mb.txt"
-        with lzma.open(folder / "corpora" / "en_20mb.txt.xz") as packed, found["en 20 MB"].open("wb") as file:
-            shutil.copyfileobj(packed, file)
-    return found
-
-
-def compare(report: Report, corpus: Path, vocab_size: int, repeats: int) -> None:
-    """Trains with each library in turns; the table says WRONG where the merges differ from bytepair's."""
-    trained: dict[str, list[Trained]] = {name: [] for name in report.libraries}
+def compare(report: Report, names: list[str], corpus: Path, tokens: int, threads: int, *, repeats: int) -> None:
+    """Rows for one corpus and size: who learned the same, CPU and wall seconds, peak memory; trainers take turns."""
+    runs: dict[str, list[Run]] = {name: [] for name in names}
+    failed: dict[str, float | str] = {}
     for _ in range(repeats):
-        for name, runs in trained.items():
-            runs.append(in_process(name, corpus, vocab_size))
-    expected = trained[OURS][0].merges
-    right = {name for name, runs in trained.items() if all(run.merges == expected for run in runs)}
-    seconds: dict[str, float | str] = dict.fromkeys(trained, WRONG)
-    megabytes: dict[str, float | str] = dict.fromkeys(trained, WRONG)
-    for name in right:
-        seconds[name] = statistics.median(run.seconds for run in trained[name])
-        megabytes[name] = statistics.median(run.megabytes for run in trained[name])
-    report.row(f"{vocab_size} tokens, CPU", seconds, "s")
-    report.row(f"{vocab_size} tokens, peak", megabytes, "MB")
+        for name, done in runs.items():
+            if name in failed or sum(one.wall for one in done) > SLOW:
+                continue
+            one = run(name, corpus, tokens, threads)
+            if isinstance(one, str):
+                print(f"{name}, {tokens} tokens: {one}")
+                failed[name] = RAISES
+            else:
+                done.append(one)
+    first = {name: done[0].learned for name, done in runs.items() if done}
+    expected = {"gpt2": first.get(OURS), "raw": first.get(RAW), "own": digest(tokens)}
+    for name, done in runs.items():
+        if any(one.learned != expected[TRAINERS[name].rule] for one in done):
+            failed[name] = WRONG
+    right = [name for name in names if name not in failed]
+    checks = {"gpt2": "equal", "raw": "equal", "own": "own alg."}
+    report.row(f"{tokens} tokens", {**failed, **{name: checks[TRAINERS[name].rule] for name in right}}, "checked")
+    for measure, unit in (("cpu", "s"), ("wall", "s"), ("peak", "MB")):
+        medians = {name: statistics.median(getattr(one, measure) for one in runs[name]) for name in right}
+        report.row(f"{tokens} tokens, {measure}", {**failed, **medians}, unit)
 
 
-def ladder(report: Report, corpus: Path) -> None:
-    """The readable trainers and the core, from the same counts, must learn the same merges with the same counts."""
-    with corpus.open(encoding="utf-8", newline="") as file:
-        counts = reference.count_pieces([file.read(LADDER_CHARACTERS)], bp.SPLIT_PATTERNS["gpt2"])
+def corpus_file(name: str, folder: Path | None, work: Path) -> Path:
+    """A text by name, unpacked; ``stdlib`` is the Python sources that every machine has.
 
-    def reference_merges(name: str) -> list[tuple[bytes, bytes, int]]:
-        return [*reference.TRAINERS[name](counts, LADDER_MERGES, ties="lowest_ids").merges]
+    ``mixed_20mb`` is the first 20 MB of ``mixed_100mb``, ``mixed_1gb`` ten copies of all of that. In each copy the
+    small letters of ASCII are moved on by one more: other words, so that there are other pieces, of the same lengths.
+    """
+    path = work / f"{name}.txt"
+    if path.exists():
+        return path
+    if folder is None:
+        path.write_bytes(b"".join(source.read_bytes() for source in sorted(_stdlib().glob("*.py"))))
+        return path
+    if name == "en_1mb":
+        return folder / "corpora" / "en_1mb.txt"
+    if name == "mixed_20mb":
+        with corpus_file("mixed_100mb", folder, work).open("rb") as file:
+            path.write_bytes(file.read(20 * MB).decode(errors="ignore").encode())
+    elif name == "mixed_1gb":
+        letters = bytes(range(ord("a"), ord("z") + 1))
+        text = corpus_file("mixed_100mb", folder, work).read_bytes()
+        with path.open("wb") as file:
+            for copy in range(10):
+                file.write(text.translate(bytes.maketrans(letters, letters[copy:] + letters[:copy])))
+    else:
+        with lzma.open(folder / "corpora" / f"{name}.txt.xz") as packed, path.open("wb") as file:
+            shutil.copyfileobj(packed, file)
+    return path
 
-    def core_merges() -> list[tuple[bytes, bytes, int]]:
-        return [*bp.train_merges(counts, LADDER_MERGES, ties="lowest_ids")]
 
-    runs: dict[str, Callable[[], list[tuple[bytes, bytes, int]]]]
-    runs = {OURS: core_merges, **{label: partial(reference_merges, name) for label, name in LADDER.items()}}
-    expected = runs["V2"]()
-    right = {name: run for name, run in runs.items() if run() == expected}
-    title = f"readable trainers, {len(counts)} pieces"
-    report.head(title, list(runs))
-    values: dict[str, float | str] = {**dict.fromkeys(runs, WRONG), **medians(right, repeats=1, seconds=60)}
-    report.row(f"{LADDER_MERGES} merges", values, "s")
+def _stdlib() -> Path:
+    return Path(sysconfig.get_paths()["stdlib"])
+
+
+def installed(names: list[str]) -> list[str]:
+    """Those of the trainers that are there; a line for each that is not. bytepair runs under each rule of a peer."""
+    found = []
+    for name in names:
+        if name == RAW or importlib.util.find_spec(name):
+            found.append(name)
+        else:
+            print(f"{name} takes no part: it is not installed (make bench installs it)")
+    rules = {TRAINERS[name].rule for name in found if not name.startswith(OURS)}
+    return [name for name in found if name != RAW or "raw" in rules]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; the exit code is 1 if a result was wrong."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.train", description="Training against tokenizers.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.train", description="Training against the peers.")
     parser.add_argument("--data", help="the folder of real texts")
-    parser.add_argument("--quick", action="store_true", help="the small corpus only, once")
-    parser.add_argument("--one", nargs=3, metavar=("LIBRARY", "CORPUS", "TOKENS"), help="print the hash of the merges")
-    chosen = parser.parse_args(arguments)
-    if chosen.one:
-        library, corpus, vocab_size = chosen.one
-        merges = TRAINERS[library](Path(corpus), int(vocab_size))
-        print(hashlib.sha256(json.dumps(merges).encode()).hexdigest())
-        return 0
-    folder = data_folder(chosen.data)
-    report = Report("train", list(TRAINERS))
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--quick", action="store_true", help="one small corpus, once")
+    how.add_argument("--full", action="store_true", help="everything, with a gigabyte: hours")
+    add_choice(parser, "--corpus", CORPORA, "only these corpora")
+    add_choice(parser, "--vocabulary", VOCABULARIES, "only these numbers of tokens")
+    add_choice(parser, "--threads", THREADS, "only these numbers of threads")
+    add_choice(parser, "--peer", [name for name in TRAINERS if not name.startswith(OURS)], "only these peers")
+    options = parser.parse_args(arguments)
+    quick = {"corpora": ("en_1mb",), "vocabularies": ("5000",), "threads": ("1",)}
+    normal = {
+        "corpora": ("en_20mb", "mixed_20mb", "mixed_100mb"),
+        "vocabularies": ("5000", "32000"),
+        "threads": THREADS,
+    }
+    full = {"corpora": CORPORA[1:], "vocabularies": VOCABULARIES, "threads": THREADS}
+    usual = quick if options.quick else full if options.full else normal
+
+    def choice(option: str, given: list[str] | None, known: tuple[str, ...], what: str) -> list[str]:
+        return chosen(parser, option, given, known) if given else list(usual[what])
+
+    corpora = choice("--corpus", options.corpus, CORPORA, "corpora")
+    vocabularies = choice("--vocabulary", options.vocabulary, VOCABULARIES, "vocabularies")
+    threads = choice("--threads", options.threads, THREADS, "threads")
+    peers = chosen(parser, "--peer", options.peer, [name for name in TRAINERS if not name.startswith(OURS)])
+    names = installed([name for name in TRAINERS if name.startswith(OURS) or name in peers])
+    folder = data_folder(options.data)
+    report = Report("train", [name for name in names if name != RAW])
     with tempfile.TemporaryDirectory() as work:
-        texts = corpora(folder, Path(work), quick=chosen.quick)
-        for title, path in texts.items():
-            report.head(title)
-            for vocab_size in (5_000, 32_000):
-                compare(report, path, vocab_size, 1 if chosen.quick else 3)
-        ladder(report, next(iter(texts.values())))
+        for corpus in corpora if folder else ["stdlib"]:
+            path = corpus_file(corpus, folder, Path(work))
+            for n in threads:
+                sizes = vocabularies
+                if n != "1" and not (options.threads or options.full):
+                    # Threads are for large corpora, and this is to end in about ten minutes.
+                    sizes = vocabularies[-1:] if path.stat().st_size >= 100 * MB else []
+                if sizes:
+                    report.head(f"{corpus}, {n} thread{'s' * (n != '1')}", names)
+                for tokens in sizes:
+                    compare(report, names, path, int(tokens), int(n), repeats=1 if options.quick else REPEATS)
     report.save()
-    return int(report.wrong)
+    plot.rates(report, ("s", "MB"))
+    return int(WRONG in {row["value"] for row in report.rows})
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from benchmarks import choose, encoders, measure, packages, peers, plot, texts, worker, worst
+from benchmarks import choose, encoders, ladder, measure, packages, peers, plot, texts, train, trainers, worker, worst
 
 import bytepair as bp
+from bytepair import reference
 
 
 @pytest.fixture
@@ -59,7 +60,8 @@ def test_names_are_chosen_or_refused(capsys: pytest.CaptureFixture[str]) -> None
 def test_every_pinned_peer_is_a_library() -> None:
     pinned = packages.group((peers.ROOT / "pyproject.toml").read_text(), "bench")
     names = {requirement.partition("==")[0] for requirement in pinned if "==" in requirement}
-    assert names == {library.package for library in peers.LIBRARIES.values()} - {"bytepair", "tokenizers-1"}
+    encoding = {library.package for library in peers.LIBRARIES.values()}
+    assert names == (encoding | trainers.TRAINERS.keys()) - {"bytepair", "tokenizers-1", trainers.RAW, "youtokentome"}
 
 
 def test_a_peer_that_fails_is_named(tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +147,93 @@ def test_exact_encoders_agree_or_are_wrong(
     assert ("10000 tokens", "naive") not in values(report)
 
 
-@pytest.mark.parametrize("module", [choose, encoders, packages, peers, texts, worker])
+def test_blocks_are_the_text_and_change_no_piece(tmp_path: Path) -> None:
+    text = "low\nlower é\n\n  new\nest\r\nwide " * 4_000
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(text.encode())
+    parts = [*trainers.blocks(path)]
+    assert len(parts) > 2
+    assert "".join(parts) == text
+    pattern = bp.SPLIT_PATTERNS["gpt2"]
+    assert pattern == trainers.GPT2
+    assert reference.count_pieces(parts, pattern) == reference.count_pieces([text], pattern)
+
+
+def test_trainings_are_compared_under_one_rule(
+    report: measure.Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text("low lower lowest\nnew newer\n" * 3)
+    made = train.run("bytepair", path, 262, 1)
+    assert isinstance(made, train.Run)
+    assert made.learned == worker.digest(trainers.TRAINERS["bytepair"].train(path, 262, 1))
+    assert made.peak > 1
+    assert "no file matches" in str(train.run("bytepair", tmp_path / "none.txt", 262, 1))
+
+    def run(name: str, *_: Any) -> train.Run | str:
+        learned = {"rustbpe": "other", "sentencepiece": worker.digest(262), "bpeasy": "raw", trainers.RAW: "raw"}
+        return "it refuses" if name == "ffbpe" else train.Run(learned.get(name, "gpt2"), 1, 2, 3)
+
+    monkeypatch.setattr(train, "run", run)
+    report.head("table", [*trainers.TRAINERS])
+    train.compare(report, [*trainers.TRAINERS], path, 262, 1, repeats=2)
+    found = values(report)
+    assert found["262 tokens, cpu", "tokenizers"] == "1"
+    assert found["262 tokens, cpu", "bpeasy"] == "1"
+    assert found["262 tokens, peak", "rustbpe"] == "WRONG"
+    assert found["262 tokens", "sentencepiece"] == "own alg."
+    assert found["262 tokens", "youtokentome"] == "WRONG"
+    assert found["262 tokens, wall", "ffbpe"] == "RAISES"
+    assert "ffbpe, 262 tokens: it refuses" in capsys.readouterr().out
+
+
+def test_a_trainer_that_is_not_there_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "rustbpe" else name)
+    assert train.installed(["bytepair", trainers.RAW, "rustbpe"]) == ["bytepair"]
+    assert "rustbpe takes no part: it is not installed" in capsys.readouterr().out
+    assert train.installed(["bytepair", trainers.RAW, "bpeasy"]) == ["bytepair", trainers.RAW, "bpeasy"]
+
+
+def test_copies_of_the_large_corpus_have_other_pieces(tmp_path: Path) -> None:
+    (tmp_path / "mixed_100mb.txt").write_text("low é Z\n")
+    path = train.corpus_file("mixed_1gb", tmp_path, tmp_path)
+    assert path.read_text().splitlines()[:2] == ["low é Z", "mpx é Z"]
+    assert len(path.read_text().splitlines()) == 10
+
+
+EXTENT = ladder.Extent((300, 600), (260, 300), 60, 500, 20, 60)
+
+
+def test_the_ladder_compares_and_then_times(report: measure.Report, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "the newest lower lowest widest news, aaaa abab\n" * 30
+    ladder.growing(report, text, EXTENT, processes=1)
+    ladder.counting(report, text, EXTENT, processes=1)
+    ladder.compaction(report, text, EXTENT)
+    ladder.slow_data(report, text, EXTENT)
+    found = values(report)
+    assert all(float(found["260 tokens", name]) >= 0 for name in ("bytepair", *ladder.VERSIONS))
+    assert found["made", "positions"] == "20"
+    assert "overtake" in capsys.readouterr().out
+
+
+def test_a_climb_that_differs_is_wrong_and_a_long_one_ends(report: measure.Report) -> None:
+    text = "the newest lower lowest widest news\n" * 9
+    made = ladder.climb(lambda: reference.train_heap({"aaaa": 3}, 5), 60)
+    assert len(made.merges) == 2
+    assert not ladder.right(made, ladder.core([text], 5)[0])
+    ended = ladder.climb(lambda: reference.train_naive({text: 1}, 20), -1)
+    assert (ended.merges, ended.ended, ended.at(1)) == ([], True, None)
+    assert ladder.right(ended, ladder.core([text], 5)[0])
+    ladder.slow_data(report, text, ladder.Extent(slow_merges=3, slow_seconds=-1))
+    assert values(report)["all merges", "lists"].startswith("~")
+    slower, faster = ladder.Climb([], [1, 2, 3, 4]), ladder.Climb([], [2, 2.5, 3, 3.5])
+    assert ladder.overtaking(slower, faster) == 3
+    assert ladder.overtaking(faster, ladder.Climb([], [3, 3, 4, 5])) is None
+
+
+@pytest.mark.parametrize("module", [choose, encoders, ladder, packages, peers, texts, train, trainers, worker])
 def test_the_examples_are_right(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 

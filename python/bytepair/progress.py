@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -36,6 +38,9 @@ class Progress:
 
 Report = Callable[[Progress], None]
 
+# Of many small files each has something to tell.
+_LEAST_SECONDS = 0.04
+
 
 def reporter(progress: bool | str | Report) -> Report | None:
     """The call to make with each `Progress`.
@@ -57,20 +62,66 @@ def reporter(progress: bool | str | Report) -> Report | None:
 
 
 def bar(stream: TextIO) -> Report:
-    """Draws one line per phase, over and over; the line ends when the phase does."""
+    """Draws one line per phase, over and over, as wide as the terminal is; the line ends when the phase does."""
 
     def draw(state: Progress) -> None:
-        rate = state.done / state.seconds if state.seconds > 0 else 0.0
-        scale, unit = (1e6, "MB") if state.phase == "count" else (1.0, "merges")
-        line = f"{state.phase:>6} {state.done / scale:,.0f} {unit}, {rate / scale:,.0f}/s"
-        if state.total and not state.ended:
-            share = min(state.done / state.total, 1.0)
-            left = (state.total - state.done) / rate if rate else 0.0
-            line = f"{line} |{'#' * round(share * 24):<24}| {share:4.0%} {left:,.0f} s left"
-        stream.write(f"\r\033[K{line}" + ("\n" if state.ended else ""))
+        # The last column stays free: a terminal that has filled it may have gone to the next line. What is left of a
+        # longer line goes after the new one is there, since an empty line in between would flicker.
+        stream.write(f"\r{line(state, _columns(stream) - 1)}\033[K" + ("\n" if state.ended else ""))
         stream.flush()
 
     return draw
+
+
+def line(state: Progress, width: int) -> str:
+    """What a bar of at most so many characters shows: as many facts as fit, and the bar itself if all of them do.
+
+    Example:
+        >>> line(Progress("merge", 500, 2000, 4.0), 60)
+        ' merge   500 of 2,000  25%  |###         |  0:12 left  125/s'
+        >>> line(Progress("merge", 500, 2000, 4.0), 40)
+        ' merge   500 of 2,000  25%  0:12 left'
+    """
+    scale, unit = (1e6, " MB") if state.phase == "count" else (1.0, "")
+    rate = state.done / state.seconds if state.seconds > 0 else 0.0
+    done = _amount(state.done, scale)
+    speed = f"{_amount(rate, scale)}{unit}/s"
+    if state.ended or state.total is None:
+        return _fitting([f"{state.phase:>6} {done}{unit}", _clock(state.seconds, tenths=True), speed], width)
+    total = _amount(state.total, scale)
+    share = min(state.done / max(state.total, 1), 1.0)
+    left = [f"{_clock(max(state.total - state.done, 0) / rate)} left"] if rate else []
+    facts = [f"{state.phase:>6} {done:>{len(total)}} of {total}{unit} {share:4.0%}", *left, speed]
+    # By the width alone: a bar that grew and shrank with the numbers would flicker.
+    room = 24 if width >= 90 else 12
+    barred = "  ".join([facts[0], f"|{'#' * round(share * room):<{room}}|", *facts[1:]])
+    return barred if len(barred) <= width else _fitting(facts, width)
+
+
+def _fitting(facts: list[str], width: int) -> str:
+    while len(facts) > 1 and len("  ".join(facts)) > width:
+        facts = facts[:-1]
+    return "  ".join(facts)[: max(width, 0)]
+
+
+def _amount(value: float, scale: float) -> str:
+    return f"{value / scale:,.1f}" if scale > 1 and value < 10 * scale else f"{value / scale:,.0f}"
+
+
+def _clock(seconds: float, *, tenths: bool = False) -> str:
+    if tenths and seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _columns(stream: TextIO) -> int:
+    try:
+        # A terminal that does not know its width says 0.
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return shutil.get_terminal_size().columns
 
 
 class Phase:
@@ -83,9 +134,10 @@ class Phase:
         self._before = 0
         self._done = 0
         self._start = time.perf_counter()
+        self._told = -_LEAST_SECONDS
 
     def tell(self, done: int) -> None:
-        """Reports that so much is done in the part under way."""
+        """Reports that so much is done in the part under way, unless something was reported just before."""
         self._done = self._before + done
         self._tell(ended=False)
 
@@ -94,11 +146,13 @@ class Phase:
         self._before = self._done
 
     def _tell(self, *, ended: bool) -> None:
-        if self._report:
-            seconds = time.perf_counter() - self._start
+        seconds = time.perf_counter() - self._start
+        if self._report and (ended or seconds - self._told >= _LEAST_SECONDS):
+            self._told = seconds
             self._report(Progress(self._phase, self._done, self._total, seconds, ended))
 
     def __enter__(self) -> Self:
+        self._tell(ended=False)
         return self
 
     def __exit__(

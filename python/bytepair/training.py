@@ -272,7 +272,9 @@ def train_report(
             TokenizerWarning,
             stacklevel=2,
         )
-    statistics = Statistics(len(counts), counts.pieces, counts.text_bytes, total, counts.spilled, _peak_memory())
+    totals = counts.core.totals()
+    pieces, text_bytes = (sum(row[column] for row in totals) for column in (2, 3))
+    statistics = Statistics(len(counts), pieces, text_bytes, total, counts.spilled, _peak_memory())
     return Trained(build(learned), _with_bytes(symbols, learned), statistics)
 
 
@@ -454,7 +456,7 @@ def learn_merges(
     for name, value in (("merges", merges), ("min_frequency", min_frequency), ("max_token_length", max_token_length)):
         if value is not None and value < 0:
             raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")
-    needed = learn_bytes(counts)
+    needed = 0 if memory is None else learn_bytes(counts, merges=merges, threads=threads)
     if memory is not None and needed > memory:
         raise TrainingError(
             f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and memory is limited to "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import bytepair as bp
 from bytepair.cli import _COMMANDS, main
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -58,6 +61,74 @@ def test_ctrl_c_ends_with_130() -> None:
         assert process.wait(10) == 130
         assert process.stderr.read() == b"bytepair: interrupted\n"
     assert not Path("out").exists()
+
+
+def interrupted(phase: str, *arguments: str) -> tuple[list[str], int]:
+    """Presses Ctrl-C when the phase is under way; gives back the lines on stderr that are no progress, and the code."""
+    command = [sys.executable, "-m", "bytepair", *arguments, "--progress", "json"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                state = json.loads(line)
+                if state["phase"] == phase and (phase == "count" or state["done"]):
+                    break
+            process.send_signal(signal.SIGINT)
+            said = [line for line in process.stderr.read().splitlines() if not line.startswith("{")]
+            return said, process.wait(60)
+        finally:
+            process.kill()
+
+
+def letters(size: int, alphabet: bytes) -> bytes:
+    return random.Random(1).randbytes(size).translate(alphabet * (256 // len(alphabet)))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("checkpoint", [[], ["--checkpoint", "kept"]])
+def test_ctrl_c_while_merging_saves_the_merges(checkpoint: list[str]) -> None:
+    """Many times, since it once depended on where Ctrl-C came whether the merges were the right ones."""
+    # One piece, on which there is more to merge than anyone waits for.
+    Path("long.txt").write_bytes(letters(1_500_000, b"abcdefgh"))
+    train = ["train", "long.txt", "--split", "none", "--min-frequency", "1", *checkpoint, "-o", "out", "--vocab-size"]
+    merges = bp.train("long.txt", 2500, split="none").spec.model.merges
+    assert merges
+    done = 0
+    for turn in range(5):
+        resume = ["--resume"] if checkpoint and turn else []
+        (said,), code = interrupted("merge", *train, "900k", *resume)
+        assert code == 130
+        found = re.fullmatch(
+            r"bytepair: interrupted after ([\d,]+) merges, which are saved: out/tokenizer.json, out/manifest.json"
+            + ("; --checkpoint kept --resume goes on" if checkpoint else ""),
+            said,
+        )
+        assert found, said
+        done = int(found[1].replace(",", ""))
+        saved = bp.Tokenizer.from_file("out").spec.model.merges or ()
+        assert len(saved) == done
+        shared = min(done, len(merges))
+        assert saved[:shared] == merges[:shared]
+    if checkpoint:
+        assert main([*train, str(256 + done + 5), "--resume"]) == 0
+        assert bp.Tokenizer.from_file("out") == bp.train("long.txt", 256 + done + 5, split="none", min_frequency=1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["train", "--vocab-size", "40k"], ""),
+        (["train", "--vocab-size", "40k", "--checkpoint", "kept"], "; --checkpoint kept --resume counts again"),
+        (["counts"], ""),
+        (["extend", "-m", "model", "--vocab-size", "40k"], ""),
+    ],
+)
+def test_ctrl_c_while_counting_saves_nothing(arguments: list[str], hint: str) -> None:
+    Path("many.txt").write_bytes(letters(1 << 24, b"abcdefghijklmnopqrstuvwxyz     \n"))
+    said, code = interrupted("count", *arguments, "many.txt", "--threads", "1", "-o", "out.bytepair")
+    assert (said, code) == ([f"bytepair: interrupted; nothing is saved{hint}"], 130)
+    assert not Path("out.bytepair").exists()
 
 
 def test_nothing_heavy_is_imported_to_encode() -> None:

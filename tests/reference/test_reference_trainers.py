@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bytepair import train_merges
 from bytepair.errors import EncodeError, TrainingError
-from bytepair.reference import TIES, TRAINERS, Training, encode_merges, initial_symbols, merge_pair, train_naive
+from bytepair.reference import (
+    TIES,
+    TRAINERS,
+    Training,
+    encode_merges,
+    initial_symbols,
+    merge_pair,
+    train_heap,
+    train_naive,
+)
 
 FASTER = {name: train for name, train in TRAINERS.items() if name != "naive"}
 
@@ -40,6 +50,29 @@ def test_trainers_agree(ties: str, letters: str) -> None:
         expected = train_naive(counts, 12, ties=ties, trace=True, **options)
         for name, train in FASTER.items():
             assert train(counts, 12, ties=ties, trace=True, **options) == expected, (name, counts, options)
+
+
+RUNS = ["a" * n for n in range(1, 20)] + ["ab" * n for n in range(1, 12)] + ["aaab" * n for n in range(1, 6)]
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("piece", [*RUNS, "aab" * 5, "abbb" * 4, "aabb" * 4, "aaabaaaab", "baaaabaaab", "abaabaaab"])
+def test_runs_are_merged_once_and_counted_afresh(piece: str, ties: str) -> None:
+    # Where a pair stands next to itself, "Slow Data" counted occurrences that a merge had used up, and merged stale
+    # ones.
+    for counts in ({piece: 1}, {piece: 3, "aaa": 2, "ba": 1}):
+        expected = train_naive(counts, 20, ties=ties, trace=True)
+        for name, train in FASTER.items():
+            assert train(counts, 20, ties=ties, trace=True) == expected, name
+        core: list[Any] = train_merges(counts, 20, ties=cast(Any, ties))
+        assert core == expected.merges
+
+
+def test_a_heap_that_is_never_compacted_gives_the_same() -> None:
+    random = Random("compact")
+    for _ in range(200):
+        counts = random_counts(random, "ab")
+        assert train_heap(counts, 12, compact=False) == train_heap(counts, 12)
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)

@@ -73,8 +73,11 @@ pub(crate) fn learn<'py>(
     Ok((symbols, trained.tokens_total))
 }
 
-/// The most memory, in bytes, that learning from these counts is expected to need.
+/// The most memory, in bytes, that learning so many merges from these counts is expected to take beside them.
 #[pyfunction]
-pub(crate) fn learn_bytes(counts: &PieceCounts) -> u64 {
-    train::learn_bytes(counts.inner.len() as usize, counts.inner.piece_bytes() as usize)
+#[pyo3(signature = (counts, *, merges, threads))]
+pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Option<usize>) -> PyResult<u64> {
+    let counts = &counts.inner;
+    let (pieces, symbols) = (counts.len() as usize, counts.piece_bytes() as usize);
+    Ok(train::learn_bytes(&Alphabet::raw_bytes(), pieces, symbols, merges, check_threads(threads)?))
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "train": "text -> a tokenizer",
+    "counts": "text -> a table of pieces and how often each occurs, to train from",
     "extend": "a tokenizer, text -> the tokenizer with further merges",
     "prune": "a tokenizer -> a smaller one",
     "encode": "text -> ids",
@@ -94,8 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _flush()
     except BrokenPipeError:
         return 141
-    except KeyboardInterrupt:
-        _say("interrupted")
+    except KeyboardInterrupt as error:
+        _say(str(error) or "interrupted")
         return 130
     except (BytepairError, UnicodeError) as error:
         _say(str(error))

@@ -1,29 +1,59 @@
-"""The arguments that say which text a vocabulary is changed by, and how it is counted."""
+"""The arguments that say which text is counted, and how: train, counts, extend and prune share them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from argparse import ArgumentTypeError
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from bytepair.cli.arguments import number
 from bytepair.cli.streams import read
+from bytepair.corpus.memory import parse_bytes
+from bytepair.corpus.weights import parse_group, parse_weight
+from bytepair.counts import Counts
+from bytepair.spec import SPLIT_PATTERNS, NormalizerName
+from bytepair.training import TIES
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import ArgumentParser, Namespace, _ActionsContainer
+    from collections.abc import Callable, Sequence
+    from decimal import Decimal
 
     from bytepair.training import Source
 
+_Value = TypeVar("_Value")
 
-def add_corpus(parser: ArgumentParser, nargs: str, help: str) -> None:  # noqa: A002 (argparse's word)
-    """Adds the files, and the keywords of `corpus_options`."""
-    parser.add_argument("files", metavar="FILE", nargs=nargs, help=help)
+
+def add_corpus(parser: ArgumentParser, purpose: str) -> None:
+    """Adds the files and counts tables, and the keywords of `corpus_options`."""
     parser.add_argument(
+        "files", metavar="FILE", nargs="*", help=f"{purpose}: paths or globs of UTF-8 text, or - alone for stdin"
+    )
+    group = parser.add_argument_group("corpus")
+    group.add_argument(
+        "--from-counts",
+        metavar="TABLE",
+        action="append",
+        default=[],
+        help="instead of text, a table that `bytepair counts` made; several are added up",
+    )
+    group.add_argument(
+        "--field", metavar="NAME", help="what holds the text in files of rows, such as .jsonl (default: text)"
+    )
+    group.add_argument(
         "--errors",
         choices=("strict", "replace"),
-        default="strict",
         help="bytes that are not UTF-8: raise an error (default), or replace them by U+FFFD",
     )
-    parser.add_argument("--threads", metavar="N", type=number, help="how many threads count (default: all cores)")
-    parser.add_argument(
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=_checked(parse_bytes),
+        help="what tables may take, such as 2GB; beyond it counting uses temporary files (default: no limit)",
+    )
+    group.add_argument("--threads", metavar="N", type=number, help="up to how many threads work (default: all cores)")
+    group.add_argument(
         "--progress",
         choices=("bar", "json", "off"),
         default="bar",
@@ -31,15 +61,122 @@ def add_corpus(parser: ArgumentParser, nargs: str, help: str) -> None:  # noqa: 
     )
 
 
-def source(options: Namespace) -> Source | None:
-    """The source that the files are; None if there are none."""
-    files: list[str] = options.files
-    if "-" in files and len(files) > 1:
+def add_stages(parser: ArgumentParser) -> None:
+    """Adds what makes pieces of text, and what is made of their counts."""
+    group = parser.add_argument_group("pieces")
+    group.add_argument(
+        "--split",
+        metavar="NAME|PATTERN",
+        help=f"{', '.join(SPLIT_PATTERNS)}, or a regular expression (default: o200k)",
+    )
+    group.add_argument(
+        "--normalizer",
+        choices=get_args(NormalizerName),
+        action="append",
+        default=[],
+        help="applied to the text before it is split; several act in this order",
+    )
+    group.add_argument(
+        "--special-token", metavar="TEXT", action="append", default=[], help="cut out of the text; once for each"
+    )
+    group.add_argument(
+        "--group",
+        metavar="NAME=FILE",
+        action="append",
+        type=_checked(parse_group),
+        default=[],
+        help="instead of FILE, paths or globs that are counted apart as the group NAME; once for each",
+    )
+    group.add_argument(
+        "--weight",
+        metavar="NAME=WEIGHT",
+        action="append",
+        type=_checked(parse_weight),
+        default=[],
+        help="what the counts of a group are multiplied by, exactly, such as en=0.7; once for each",
+    )
+    group.add_argument("--min-count", metavar="N", type=number, help="leave out pieces that occur less often")
+
+
+def add_merging(parser: _ActionsContainer) -> None:
+    """Adds the keywords by which merges are learned."""
+    parser.add_argument(
+        "--ties", choices=TIES, default="lowest_ids", help="which of equally frequent pairs merges first"
+    )
+    parser.add_argument(
+        "--min-frequency", metavar="N", type=number, default=2, help="pairs seen less often are not merged (default: 2)"
+    )
+    parser.add_argument("--max-token-length", metavar="N", type=number, help="the longest token to make, in bytes")
+
+
+def source(options: Namespace, *behind: str, required: bool = True) -> Source | None:
+    """The source that the arguments name; None if there is none and none is `required`.
+
+    Args:
+        options: The arguments.
+        behind: The names of further options that are for text, which counts tables have behind them.
+        required: Whether there has to be one.
+    """
+    groups = getattr(options, "group", [])
+    if "-" in options.files and len(options.files) > 1:
         options.usage_error("- (stdin) goes alone, not with files")
-    return [read("-")] if files == ["-"] else files or None
+    if sum(map(bool, (options.files, groups, options.from_counts))) > 1:
+        options.usage_error("FILE, --group and --from-counts do not go together")
+    if options.from_counts:
+        for name in ("field", "errors", *behind):
+            if getattr(options, name):
+                options.usage_error(
+                    f"--{name.replace('_', '-')} is for text; a counts table has been made of it already"
+                )
+        return reduce(add, (Counts.read(table, memory=options.memory) for table in options.from_counts))
+    if groups:
+        return {name: [path for group, path in groups if group == name] for name, _ in groups}
+    if required and not options.files:
+        options.usage_error("there is no text; name a FILE, a --group NAME=FILE, or a table --from-counts")
+    return [read("-")] if options.files == ["-"] else options.files or None
+
+
+def weights(options: Namespace, corpus: Source | None) -> dict[str, Decimal]:
+    """The weights of groups, which have to be those of the source."""
+    found = dict(options.weight)
+    groups: Sequence[str] = corpus.groups if isinstance(corpus, Counts) else [name for name, _ in options.group]
+    known = [name for name in dict.fromkeys(groups) if name]
+    if len(found) < len(options.weight):
+        options.usage_error("--weight names a group twice")
+    for name in found:
+        if name not in known:
+            options.usage_error(
+                f"there is no group {name!r} to weight; "
+                + (f"the groups are {', '.join(known)}" if known else "make groups with --group NAME=FILE")
+            )
+    return found
 
 
 def corpus_options(options: Namespace) -> dict[str, Any]:
-    """The keywords for `bytepair.extend` and `bytepair.prune`."""
+    """The keywords that `bytepair.train_report`, `extend`, `prune` and `Counts.of` share."""
     progress = {"bar": True, "off": False}.get(options.progress, options.progress)
-    return {"errors": options.errors, "threads": options.threads, "progress": progress}
+    return {
+        "field": options.field,
+        "errors": options.errors or "strict",
+        "threads": options.threads,
+        "memory": options.memory,
+        "progress": progress,
+    }
+
+
+def spilled(runs: tuple[int, int]) -> list[str]:
+    """What to say of `Counts.spilled`: nothing, if nothing was."""
+    many, size = runs
+    return [f"{many:,} sorted runs of {size / 1e6:,.1f} MB on disk"] if many else []
+
+
+def _checked(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
+    """The same for argparse, which shows the message of no other error."""
+
+    def parsed(text: str) -> _Value:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from error
+
+    return parsed

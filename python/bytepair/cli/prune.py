@@ -11,6 +11,7 @@ import numpy as np
 
 from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save
 from bytepair.cli.corpus import add_corpus, corpus_options, source
+from bytepair.cli.interrupts import interruptible
 from bytepair.cli.streams import write
 from bytepair.pruning import prune
 
@@ -27,7 +28,7 @@ example:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.prune`."""
-    add_corpus(parser, "*", "UTF-8 text whose tokens are kept: paths or globs, or - alone for stdin")
+    add_corpus(parser, "whose tokens are kept")
     parser.add_argument(
         "--vocab-size", metavar="N", type=number, required=True, help="how many tokens are left, such as 32k"
     )
@@ -44,10 +45,11 @@ def run(options: Namespace) -> int:
     """Prunes and saves, then says so on stderr."""
     if options.map and options.map != "-" and not options.map.endswith((".npy", ".json")):
         options.usage_error(f"--map {options.map} is neither .npy nor .json")
-    corpus = source(options)
+    corpus = source(options, required=False)
     tokenizer = load(options, options.model)
     check_save(options, tokenizer.spec)
-    pruned, ids = prune(tokenizer, options.vocab_size, corpus, **corpus_options(options))
+    with interruptible():
+        pruned, ids = prune(tokenizer, options.vocab_size, corpus, **corpus_options(options))
     written = save(options, pruned)
     if options.map:
         write([_map(ids, options.map)], options.map)

@@ -1,93 +1,124 @@
-"""Trains a tokenizer on text files and saves it."""
+"""Trains a tokenizer on text files, or on counts of their pieces, and saves it."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bytepair.checkpoints import COUNTS
 from bytepair.cli.arguments import add_save, check_save, number, save
-from bytepair.cli.streams import read
-from bytepair.spec import SPLIT_PATTERNS, AddedToken, BytePair, TokenizerSpec, split_pattern
-from bytepair.training import TIES, train
+from bytepair.cli.corpus import add_corpus, add_merging, add_stages, corpus_options, source, spilled, weights
+from bytepair.cli.interrupts import between_batches, interruptible
+from bytepair.counts import Counts
+from bytepair.errors import TrainingInterrupted
+from bytepair.progress import reporter
+from bytepair.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
+from bytepair.training import train_report
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from bytepair.training import Trained
+
 EXAMPLE = """\
-example:
+examples:
   bytepair train 'docs/**/*.txt' README.md --vocab-size 8k --special-token '<|endoftext|>' -o my-tokenizer
+  bytepair train --group 'docs=docs/*.txt' --group notes=README.md --weight notes=0.5 --vocab-size 8k -o mixed
 """
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.train`."""
-    parser.add_argument("files", metavar="FILE", nargs="+", help="UTF-8 text: paths or globs, or - alone for stdin")
-    parser.add_argument("--vocab-size", metavar="N", type=number, required=True, help="how many tokens, such as 32k")
-    parser.add_argument(
-        "--split",
-        metavar="NAME|PATTERN",
-        default="o200k",
-        help=f"{', '.join(SPLIT_PATTERNS)}, or a regular expression (default: o200k)",
-    )
-    parser.add_argument(
-        "--special-token", metavar="TEXT", action="append", default=[], help="cut out of the text; once for each"
-    )
-    parser.add_argument(
-        "--ties", choices=TIES, default="lowest_ids", help="which of equally frequent pairs merges first"
-    )
-    parser.add_argument(
-        "--min-frequency", metavar="N", type=number, default=2, help="pairs seen less often are not merged (default: 2)"
-    )
-    parser.add_argument("--max-token-length", metavar="N", type=number, help="the longest token to make, in bytes")
-    parser.add_argument("--special-ids", choices=("first", "last"), default="last", help="which ids special tokens get")
-    parser.add_argument("--byte-order", choices=("raw", "gpt2"), default="raw", help="the order of the ids of bytes")
-    parser.add_argument(
-        "--errors",
-        choices=("strict", "replace"),
-        default="strict",
-        help="bytes that are not UTF-8: raise an error (default), or replace them by U+FFFD",
-    )
-    parser.add_argument("--threads", metavar="N", type=number, help="how many threads count (default: all cores)")
-    parser.add_argument(
-        "--progress",
-        choices=("bar", "json", "off"),
-        default="bar",
-        help="on stderr: a bar if that is a terminal (default), JSON lines, or nothing",
-    )
+    add_corpus(parser, "what to train on")
+    add_stages(parser)
+    group = parser.add_argument_group("merges")
+    group.add_argument("--vocab-size", metavar="N", type=number, required=True, help="how many tokens, such as 32k")
+    add_merging(group)
+    group.add_argument("--special-ids", choices=("first", "last"), default="last", help="which ids special tokens get")
+    group.add_argument("--byte-order", choices=("raw", "gpt2"), default="raw", help="the order of the ids of bytes")
+    group = parser.add_argument_group("what is kept meanwhile")
+    group.add_argument("--checkpoint", metavar="DIR", help="keep counts and merges here, to go on if this ends early")
+    group.add_argument("--resume", action="store_true", help="go on from the checkpoint, if it is there")
+    group.add_argument("--log", metavar="FILE", help="write the merges as they are made, as JSON lines")
     add_save(parser)
 
 
 def run(options: Namespace) -> int:
     """Trains and saves, then says so on stderr."""
-    if "-" in options.files and len(options.files) > 1:
-        options.usage_error("- (stdin) goes alone, not with files")
-    special_tokens = tuple(AddedToken(text, id) for id, text in enumerate(options.special_token))
-    pattern = split_pattern(options.split)
-    stages = TokenizerSpec(BytePair((), ()), split=(pattern,) if pattern else (), added_tokens=special_tokens)
-    check_save(options, stages)
+    if options.resume and not options.checkpoint:
+        options.usage_error("--resume goes with --checkpoint DIR")
     start = time.perf_counter()
-    tokenizer = train(
-        [read("-")] if options.files == ["-"] else options.files,
-        options.vocab_size,
-        split=options.split,
-        special_tokens=options.special_token,
-        ties=options.ties,
-        min_frequency=options.min_frequency,
-        max_token_length=options.max_token_length,
-        special_ids=options.special_ids,
-        byte_order=options.byte_order,
-        errors=options.errors,
-        threads=options.threads,
-        progress={"bar": True, "off": False}.get(options.progress, options.progress),
+    corpus = source(options, "split", "normalizer")
+    weight = weights(options, corpus)
+    split, normalizers, special_tokens = options.split, options.normalizer, options.special_token
+    if isinstance(corpus, Counts):
+        # The text that it was made of is that of the tokenizer.
+        split, normalizers = corpus.stages.split, list(corpus.stages.normalizers)
+        special_tokens = special_tokens or corpus.stages.special_tokens
+    pattern = split_pattern("o200k" if split is None else split)
+    added = tuple(AddedToken(text, id) for id, text in enumerate(special_tokens))
+    stages = TokenizerSpec(
+        BytePair((), ()), normalizers=tuple(normalizers), split=(pattern,) if pattern else (), added_tokens=added
     )
-    written = save(options, tokenizer)
-    seconds = time.perf_counter() - start
-    tokens, merges = len(tokenizer), len(tokenizer.spec.model.merges or ())
+    check_save(options, stages)
+    counting = corpus_options(options)
+    try:
+        with (
+            interruptible(lambda: _what_is_kept(options)),
+            between_batches(reporter(counting.pop("progress"))) as report,
+        ):
+            trained = train_report(
+                corpus or (),
+                options.vocab_size,
+                split=split,
+                normalizers=normalizers,
+                special_tokens=special_tokens,
+                weights=weight,
+                ties=options.ties,
+                min_frequency=options.min_frequency,
+                min_count=options.min_count or 1,
+                max_token_length=options.max_token_length,
+                special_ids=options.special_ids,
+                byte_order=options.byte_order,
+                checkpoint=options.checkpoint,
+                resume=options.resume,
+                log=options.log,
+                progress=report,
+                **counting,
+            )
+    except TrainingInterrupted as early:
+        written = save(options, early.tokenizer)
+        advice = f"; --checkpoint {options.checkpoint} --resume goes on" if options.checkpoint else ""
+        raise KeyboardInterrupt(
+            f"interrupted after {early.merges:,} merges, which are saved: {', '.join(written)}{advice}"
+        ) from early
+    written = save(options, trained.tokenizer)
+    _say(options, trained, time.perf_counter() - start, written)
+    return 0
+
+
+def _what_is_kept(options: Namespace) -> str:
+    if not options.checkpoint:
+        return ""
+    act = "merges what was counted" if Path(options.checkpoint, COUNTS).exists() else "counts again"
+    return f"; --checkpoint {options.checkpoint} --resume {act}"
+
+
+def _say(options: Namespace, trained: Trained, seconds: float, written: list[str]) -> None:
+    tokens, merges, statistics = len(trained.tokenizer), len(trained.merges), trained.statistics
+    ratios = {"bytes_per_token": statistics.bytes_per_token, "tokens_per_piece": statistics.tokens_per_piece}
     if options.progress == "json":
         facts = {"phase": "done", "tokens": tokens, "merges": merges, "seconds": seconds, "files": written}
-        print(json.dumps(facts), file=sys.stderr)
-    else:
-        print(f"{tokens:,} tokens, {merges:,} merges, {seconds:.2f} s: {', '.join(written)}", file=sys.stderr)
-    return 0
+        print(json.dumps(facts | {"statistics": asdict(statistics) | ratios}), file=sys.stderr)
+        return
+    shown = [f"{value:.2f} {name.replace('_', ' ')}" for name, value in ratios.items()]
+    shown.append(f"{statistics.rows:,} rows")
+    if statistics.peak_memory is not None:
+        shown.append(f"peak memory {statistics.peak_memory / 1e6:,.0f} MB")
+    shown += spilled(statistics.spilled)
+    print(f"{tokens:,} tokens, {merges:,} merges, {seconds:.2f} s: {', '.join(written)}", file=sys.stderr)
+    print(", ".join(shown), file=sys.stderr)

@@ -5,7 +5,8 @@ Read it in this order; each file adds one idea, and says at its head what it cos
 1. ``pairs.py``, ``alphabet.py``, ``ties.py``, ``training.py``: symbols, pairs, and what all trainers share.
 2. ``naive.py`` (V1), ``incremental.py`` (V2), ``parallel.py`` (V3), ``inverted.py`` (V4), ``heap.py`` (V5): the five
    versions of "Building a Fast BPE Tokenizer from Scratch".
-3. ``byte_level.py`` ("02 - The BPE Algorithm") and ``linked_list.py`` ("Slow Data"): two other ways to the same merges.
+3. ``byte_level.py`` ("02 - The BPE Algorithm"): another way to the same merges; ``linked.py``, ``positions.py`` and
+   ``linked_list.py``: the stages of "Slow Data" after V1, in which the text is a linked list.
 4. ``encode.py``: the definition of encoding.
 
 `TRAINERS` has all trainers that take a counts table, by name, slowest first; they give equal results for equal
@@ -25,18 +26,22 @@ from bytepair.reference.encode import encode_merges, encode_ranks, last_tokens
 from bytepair.reference.heap import train_heap
 from bytepair.reference.incremental import train_incremental
 from bytepair.reference.inverted import train_inverted
+from bytepair.reference.linked import train_linked
 from bytepair.reference.linked_list import train_linked_list
 from bytepair.reference.naive import train_naive
 from bytepair.reference.pairs import Pair, add_pairs, count_pairs, merge_pair
 from bytepair.reference.parallel import count_pieces, split_text, train_parallel
+from bytepair.reference.positions import train_positions
 from bytepair.reference.ties import TIES, winner
 from bytepair.reference.training import Merge, Trainer, Training
 
 TRAINERS: dict[str, Trainer] = {
     "naive": train_naive,
     "byte_level": train_byte_level,
+    "linked": train_linked,
     "incremental": train_incremental,
     "inverted": train_inverted,
+    "positions": train_positions,
     "linked_list": train_linked_list,
     "heap": train_heap,
 }
@@ -63,8 +68,10 @@ __all__ = [
     "train_heap",
     "train_incremental",
     "train_inverted",
+    "train_linked",
     "train_linked_list",
     "train_naive",
     "train_parallel",
+    "train_positions",
     "winner",
 ]

@@ -119,10 +119,11 @@ def train_heap(
     alphabet: str = "bytes",
     end_of_word_suffix: str | None = None,
     trace: bool = False,
+    compact: bool = True,
 ) -> Training:
     """Learn merges with an inverted index and a heap.
 
-    Takes, returns and raises what `Trainer` says.
+    Takes, returns and raises what `Trainer` says. Without ``compact`` stale entries stay until they come up.
 
     Complexity: O(changes x log pairs + symbols of all pieces that change).
 
@@ -143,6 +144,6 @@ def train_heap(
         state.record(merge, table)
         for pair in merge_holders(state, table, heap.holders, merge.pair):
             heap.push(pair)
-        if len(heap.entries) > 2 * len(table):
+        if compact and len(heap.entries) > 2 * len(table):
             heap.compact()
     return state.training

@@ -1,13 +1,9 @@
-"""The trainer of "Slow Data": one linked list of symbols over the whole text, and the positions of each pair.
+"""A heap over the positions: the last stage of "Slow Data".
 
-The one idea over V5 (``heap.py``): go to the occurrences themselves, not to the pieces that hold them. A merge unlinks
-one node and changes the three pairs around it, whatever the length of the piece; one long text without any pieces is no
-worse than many short ones. Positions and heap entries are cleaned lazily: one that is no longer true is dropped, or put
-right, when it comes up. Here nodes also have a weight, the count of their piece, and walls between the pieces.
-
-A pair next to itself is where such trainers go wrong: in ``aaa`` merging the first (a, a) uses up half of the second.
-Two rules keep it right: occurrences are merged from left to right, each looked at again before it is; and the pairs
-around it are taken out of the table as they are at that moment, never as they were before the step.
+The one idea over ``positions.py``: do not search the table for the most frequent pair, keep the pairs in a heap, as V5
+(``heap.py``) does. But here heap entries are as lazy as positions: a pair has one, and when it comes up and is not true
+any more it is put right and goes back. Over V5 it goes to the occurrences themselves, not to the pieces that hold them:
+one long text without any pieces is no worse than many short ones.
 
 Complexity: O(symbols of all pieces x log) in all, as each merge of an occurrence removes a node; ``first_seen`` also
 reads all positions of a pair whenever its entry comes up. Biggest weakness: memory, since every symbol of the text is a
@@ -18,11 +14,11 @@ Source: "Slow Data".
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any
 
+from bytepair.reference.positions import PositionedText
 from bytepair.reference.ties import heap_key
 from bytepair.reference.training import Merge, Settings, State
 
@@ -32,65 +28,24 @@ if TYPE_CHECKING:
     from bytepair.reference.pairs import Pair
     from bytepair.reference.training import Training
 
-# Node 0 stands for the end of a piece on either side. It has the empty symbol, and so has a node that was merged away.
-WALL = 0
-
 
 @dataclass
-class LinkedText:
-    """All pieces as nodes of a linked list; a node's number is its place in the text and never changes.
-
-    Args:
-        state: The pieces, and the rules of the choice.
+class HeapedText(PositionedText):
+    """A linked text with positions, and its pairs with the most frequent first.
 
     Example:
-        >>> text = LinkedText(State.start({"aaa": 2}, Settings(merges=9, ties="smallest_bytes")))
-        >>> text.table, text.positions[b"a", b"a"]
-        ({(b'a', b'a'): 4}, {1, 2})
-        >>> text.merge((b"a", b"a"))
-        >>> text.symbols, text.table
-        ([b'', b'aa', b'', b'a'], {(b'aa', b'a'): 2})
+        >>> text = HeapedText(State.start({"aaa": 2}, Settings(merges=9)))
+        >>> text.pop()
+        Merge(left=b'a', right=b'a', count=4)
     """
 
-    state: State
-    symbols: list[bytes] = field(default_factory=lambda: [b""])
-    weights: list[int] = field(default_factory=lambda: [0])
-    before: list[int] = field(default_factory=lambda: [WALL])
-    after: list[int] = field(default_factory=lambda: [WALL])
-    table: dict[Pair, int] = field(default_factory=dict)
-    positions: defaultdict[Pair, set[int]] = field(default_factory=lambda: defaultdict(set))
     entries: list[tuple[int, Any, Pair]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Link the symbols, and enter every pair."""
-        for symbols, count in zip(self.state.pieces, self.state.counts, strict=True):
-            previous = WALL
-            for symbol in symbols:
-                self.after[previous] = len(self.symbols)
-                self.symbols.append(symbol)
-                self.weights.append(count)
-                self.before.append(previous)
-                self.after.append(WALL)
-                previous = len(self.symbols) - 1
-        for node in range(1, len(self.symbols)):
-            self.add(node, 1)
+        super().__post_init__()
         self.entries = [self.entry(pair) for pair in self.table if self.state.settings.allows(pair)]
         heapify(self.entries)
-
-    def pair_at(self, node: int) -> Pair:
-        """Give the pair of a node and the next one; it holds an empty symbol if there is no such pair."""
-        return self.symbols[node], self.symbols[self.after[node]]
-
-    def add(self, node: int, sign: int) -> None:
-        """Add the pair at a node to the table, or with the sign -1 take it out. O(1)."""
-        pair = self.pair_at(node)
-        if b"" in pair:
-            return
-        self.table[pair] = self.table.get(pair, 0) + sign * self.weights[node]
-        if not self.table[pair]:
-            del self.table[pair]
-        if sign > 0:
-            self.positions[pair].add(node)
 
     def place(self, pair: Pair) -> int:
         """Find the first node of a pair, and forget the positions where it no longer is. O(positions)."""
@@ -118,26 +73,13 @@ class LinkedText:
                 return Merge(*pair, -entry[0]) if -entry[0] >= self.state.settings.min_frequency else None
         return None
 
-    def merge(self, pair: Pair) -> None:
+    def merge(self, pair: Pair) -> set[Pair]:
         """Merge a pair wherever it occurs, and push the pairs that come into being. O(positions x log positions)."""
-        born: set[Pair] = set()
-        for node in sorted(self.positions.pop(pair)):
-            if self.pair_at(node) != pair:
-                continue
-            right = self.after[node]
-            around = self.before[node], node
-            for neighbour in (*around, right):
-                self.add(neighbour, -1)
-            self.symbols[node] += self.symbols[right]
-            self.symbols[right] = b""
-            self.after[node] = self.after[right]
-            self.before[self.after[right]] = node
-            for neighbour in around:
-                self.add(neighbour, 1)
-                born.add(self.pair_at(neighbour))
-        for new in born & self.table.keys():
+        born = super().merge(pair)
+        for new in born:
             if self.state.settings.allows(new):
                 heappush(self.entries, self.entry(new))
+        return born
 
 
 def train_linked_list(
@@ -151,7 +93,7 @@ def train_linked_list(
     end_of_word_suffix: str | None = None,
     trace: bool = False,
 ) -> Training:
-    """Learn merges on a linked list of all symbols.
+    """Learn merges on a linked list of all symbols, with positions and a heap.
 
     Takes, returns and raises what `Trainer` says.
 
@@ -165,7 +107,7 @@ def train_linked_list(
     """
     settings = Settings(merges, ties, min_frequency, max_token_length, alphabet, end_of_word_suffix, trace)
     state = State.start(counts, settings)
-    text = LinkedText(state)
+    text = HeapedText(state)
     for _ in range(merges):
         merge = text.pop()
         if merge is None:

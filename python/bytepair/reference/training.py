@@ -194,13 +194,17 @@ class State:
         ids = alphabet_ids(pieces, alphabet=alphabet, end_of_word_suffix=suffix)
         return cls(settings, pieces, list(counts.values()), ids, Training([], [] if settings.trace else None))
 
-    def pick(self, table: Mapping[Pair, int]) -> Merge | None:
-        """Choose the next merge from a pair table, or None if no pair may be merged. O(pairs)."""
+    def pick(self, table: Mapping[Pair, int], pairs: Iterable[Pair] | None = None) -> Merge | None:
+        """Choose the next merge from a pair table, or None if no pair may be merged. O(pairs).
+
+        A trainer that does not keep the pieces up to date gives the pairs of the text in order, for ``first_seen``.
+        """
         lowest = self.settings.min_frequency
         able = {pair: count for pair, count in table.items() if count >= lowest and self.settings.allows(pair)}
         if not able:
             return None
-        pair = winner(able, self.settings.ties, ids=self.ids, pieces=self.pieces)
+        # A pair is a piece of two symbols.
+        pair = winner(able, self.settings.ties, ids=self.ids, pieces=self.pieces if pairs is None else pairs)
         return Merge(*pair, able[pair])
 
     def record(self, merge: Merge, table: Mapping[Pair, int]) -> None:

@@ -43,35 +43,26 @@ impl Alphabet<'_> {
         Self::Bytes((0..=u8::MAX).collect())
     }
 
-    /// Gives the pieces as symbols to `words`, in order of first occurrence; returns the bytes of each symbol.
+    /// What spells the pieces, and the bytes of each symbol.
     ///
     /// # Errors
-    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for; errors of
-    /// `words`.
-    pub(super) fn spell<'p>(
-        &self,
-        pieces: impl Iterator<Item = (&'p [u8], u64)>,
-        words: &mut Spelled,
-        progress: &Progress,
-    ) -> Result<Vec<Vec<u8>>> {
+    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for.
+    pub(super) fn speller(&self, pieces: &[(&[u8], u64)]) -> Result<(Speller<'_>, Vec<Vec<u8>>)> {
         match self {
             Self::Bytes(order) => {
                 let distinct: BTreeSet<_> = order.iter().collect();
                 if (order.len(), distinct.len()) != (256, 256) {
                     return Err(Error::new(Kind::Training, "an alphabet of bytes holds each of the 256 once"));
                 }
-                let mut symbol = [0; 256];
+                let mut symbol = Box::new([0; 256]);
                 for (at, &byte) in order.iter().enumerate() {
                     symbol[usize::from(byte)] = at as u32;
                 }
-                for (piece, count) in pieces {
-                    words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), piece.len(), count, progress)?;
-                }
-                Ok(order.iter().map(|&byte| vec![byte]).collect())
+                Ok((Speller::Bytes(symbol), order.iter().map(|&byte| vec![byte]).collect()))
             }
             Self::Characters { end_of_word_suffix } => {
-                let mut texts = Vec::new();
-                for (piece, count) in pieces {
+                let mut characters = BTreeSet::new();
+                for (piece, _) in pieces {
                     let piece = std::str::from_utf8(piece).map_err(|_| {
                         Error::new(Kind::Training, format!("the piece {piece:?} is not UTF-8"))
                             .remedy("use the alphabet of bytes")
@@ -81,9 +72,8 @@ impl Alphabet<'_> {
                         let what = format!("the piece {piece:?} holds the end-of-word suffix {suffix:?}");
                         return Err(Error::new(Kind::Training, what).remedy("choose a suffix that no text holds"));
                     }
-                    texts.push((piece, count));
+                    characters.extend(piece.chars());
                 }
-                let characters: BTreeSet<char> = texts.iter().flat_map(|(piece, _)| piece.chars()).collect();
                 let mut tokens: Vec<Vec<u8>> =
                     characters.iter().map(|character| character.to_string().into_bytes()).collect();
                 let symbol: FxHashMap<char, u32> = characters.into_iter().zip(0..).collect();
@@ -91,18 +81,9 @@ impl Alphabet<'_> {
                     tokens.push(suffix.clone().into_bytes());
                     tokens.len() as u32 - 1
                 });
-                for (piece, count) in texts {
-                    let length = piece.chars().count() + usize::from(end.is_some());
-                    words.push(
-                        piece.chars().map(|character| symbol[&character]).chain(end),
-                        length,
-                        count,
-                        progress,
-                    )?;
-                }
-                Ok(tokens)
+                Ok((Speller::Characters(symbol, end), tokens))
             }
-            Self::Tokens(tokenizer) => vocabulary::spell(tokenizer, pieces, words, progress),
+            Self::Tokens(tokenizer) => Ok((Speller::Tokens(tokenizer), vocabulary::symbols(tokenizer))),
         }
     }
 
@@ -111,6 +92,33 @@ impl Alphabet<'_> {
         match self {
             Self::Bytes(_) | Self::Characters { .. } => HashSet::new(),
             Self::Tokens(tokenizer) => tokenizer.tokens().map(Box::from).collect(),
+        }
+    }
+}
+
+/// Pieces -> symbols.
+pub(super) enum Speller<'t> {
+    Bytes(Box<[u32; 256]>),
+    /// With the symbol at the end of each piece.
+    Characters(FxHashMap<char, u32>, Option<u32>),
+    Tokens(&'t Tokenizer),
+}
+
+impl Speller<'_> {
+    /// Gives pieces that [`Alphabet::speller`] saw to `words`, as symbols.
+    pub(super) fn spell(&self, pieces: &[(&[u8], u64)], words: &mut Spelled, progress: &Progress) -> Result<()> {
+        match self {
+            Self::Bytes(symbol) => pieces.iter().try_for_each(|&(piece, count)| {
+                words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), piece.len(), count, progress)
+            }),
+            Self::Characters(symbol, end) => pieces.iter().try_for_each(|&(piece, count)| {
+                let text = std::str::from_utf8(piece).unwrap_or_default();
+                let length = text.chars().count() + usize::from(end.is_some());
+                words.push(text.chars().map(|character| symbol[&character]).chain(*end), length, count, progress)
+            }),
+            Self::Tokens(tokenizer) => vocabulary::each_piece(tokenizer, pieces.iter().copied(), |symbols, count| {
+                words.push(symbols.iter().copied(), symbols.len(), count, progress)
+            }),
         }
     }
 }

@@ -10,15 +10,18 @@
 //! **The floor.** Only pairs that occur at least `floor` times are stored at all, with the same right: one below it never
 //! gets above it. Where no pair is left, and the floor is above `min_frequency`, it is lowered and all pairs are counted
 //! again from the words as they are by then. Until that, every stored pair comes before every one that is not. Most pairs
-//! of a text are rare and never merge, so that this is less work and less memory than storing them.
+//! of a text are rare and never merge, so that this is less work and less memory than storing them. The first floor is a
+//! guess from the number of merges, which the result does not depend on.
 //!
 //! **Batches**: see [`crate::train::batch`].
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::error::{Error, Kind, Result};
+use crate::parallel;
+use crate::train::alphabet::Speller;
 use crate::train::pairs::{Order, Pair, Shard};
-use crate::train::site::{Site, Spelled, settle};
+use crate::train::site::{Site, Spelled, into_sites, settle};
 use crate::train::tally::Outbox;
 use crate::train::words::Place;
 use crate::train::workers::{Workers, with_workers};
@@ -65,11 +68,11 @@ pub(super) struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { long_from: 256, share: 1 << 17, batch_postings: 512, batch: 64, floor_divisor: 32, floor_step: 8 }
+        Self { long_from: 256, share: 1 << 17, batch_postings: 1 << 8, batch: 64, floor_divisor: 64, floor_step: 8 }
     }
 }
 
-/// The jobs of the workers.
+/// The jobs of the workers, each a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Job {
     /// Words are tidied up, and the counts of their pairs added up by hash.
@@ -104,6 +107,8 @@ pub(super) struct Trainer<'a> {
     pub(super) state: RwLock<State>,
     pub(super) shards: Vec<Mutex<Shard>>,
     pub(super) sites: Vec<RwLock<Site>>,
+    /// How many slots all sites have at the start.
+    slots: usize,
     outboxes: Vec<RwLock<Outbox>>,
     failed: Mutex<Option<Error>>,
 }
@@ -158,14 +163,17 @@ pub(super) fn learn_tuned(
         return Err(Error::new(Kind::Training, what).remedy("ask for at least as many as are replayed"));
     }
     let counts = counts.in_memory()?;
-    let pieces: Vec<_> = counts.in_order().into_iter().map(|row| (row.piece, row.count)).collect();
+    // To sort is one thread's work, and the other orders of ties do not ask where a piece stands.
+    let rows = if settings.ties == Ties::FirstSeen { counts.in_order() } else { counts.rows() };
+    let pieces: Vec<_> = rows.into_iter().map(|row| (row.piece, row.count)).collect();
     let taken = alphabet.taken();
     let symbols = pieces.iter().map(|(piece, _)| piece.len()).sum::<usize>();
     let threads = threads.clamp(1, (symbols / tuning.share.max(1)).max(1));
-    let mut words = Spelled::new(pieces.len(), symbols, threads, tuning.long_from);
-    let alphabet = alphabet.spell(pieces.into_iter(), &mut words, progress)?;
-    let mut tokens_total = words.symbols;
-    let sites: Vec<_> = words.into_sites().into_iter().map(RwLock::new).collect();
+    let (speller, alphabet) = alphabet.speller(&pieces)?;
+    let words = spell(&pieces, symbols.div_ceil(threads), (threads, tuning.long_from), &speller, progress)?;
+    drop(pieces);
+    let mut tokens_total = words.iter().map(|words| words.symbols).sum::<u128>();
+    let sites: Vec<_> = into_sites(words)?.into_iter().map(RwLock::new).collect();
     let least = settings.min_frequency.max(1);
     // A guess at how often the last pair occurs: frequencies fall like ranks rise.
     let expected = tokens_total / (settings.merges.max(1) as u128 * u128::from(tuning.floor_divisor));
@@ -180,6 +188,7 @@ pub(super) fn learn_tuned(
             filter: Vec::new(),
         }),
         shards: (0..threads).map(|_| Mutex::new(Shard::new())).collect(),
+        slots: sites.iter().map(|site| read(site).range().len()).sum(),
         outboxes: sites.iter().map(|_| RwLock::new(Outbox::new(threads))).collect(),
         sites,
         failed: Mutex::new(None),
@@ -188,6 +197,34 @@ pub(super) fn learn_tuned(
     let merges = with_workers(threads, work, |workers| trainer.learn(replay, workers))?;
     tokens_total -= trainer.outboxes.iter().map(|outbox| write(outbox).take_occurrences()).sum::<u128>();
     Ok(Training { alphabet, merges, tokens_total })
+}
+
+/// The pieces as words, in portions of about so many symbols, one after another.
+fn spell(
+    pieces: &[(&[u8], u64)],
+    portion: usize,
+    (threads, long_from): (usize, usize),
+    speller: &Speller<'_>,
+    progress: &Progress,
+) -> Result<Vec<Spelled>> {
+    let mut portions = Vec::new();
+    let (mut start, mut symbols) = (0, 0);
+    for (at, (piece, _)) in pieces.iter().enumerate() {
+        symbols += piece.len();
+        if symbols >= portion || at + 1 == pieces.len() {
+            portions.push(&pieces[start..=at]);
+            (start, symbols) = (at + 1, 0);
+        }
+    }
+    let work = |done: &mut Vec<_>, portion: usize| {
+        let pieces = portions[portion];
+        let short = pieces.iter().map(|(piece, _)| piece.len()).filter(|&length| length < long_from).sum();
+        let mut words = Spelled::new(pieces.len(), short, long_from);
+        done.push((portion, speller.spell(pieces, &mut words, progress).map(|()| words)));
+    };
+    let mut words: Vec<_> = parallel::fold(portions.len(), threads, Vec::new, work).into_iter().flatten().collect();
+    words.sort_unstable_by_key(|&(portion, _)| portion);
+    words.into_iter().map(|(_, words)| words).collect()
 }
 
 impl Trainer<'_> {
@@ -276,7 +313,7 @@ impl Trainer<'_> {
                 if let Site::Short(words) = &mut *site {
                     words.compact();
                 }
-                outbox.filter = recount::filter(&site, symbols, self.progress)?;
+                outbox.filter = recount::filter(&site, symbols, self.slots, self.progress)?;
             }
             Job::Count => {
                 let counted = recount::count(&site, symbols, (filter, *floor), floor_here, self.progress)?;
@@ -293,7 +330,7 @@ impl Trainer<'_> {
                     let postings = &merge.postings[from..];
                     let postings = &postings[..postings.partition_point(|&posting| posting < range.end)];
                     site.merge(postings, merge, &mut outbox.tally, self.progress)?;
-                    outbox.report(merge, symbols, floor_here, |pair| self.shard(pair));
+                    outbox.report(merge, symbols, floor_here, self.progress, |pair| self.shard(pair))?;
                 }
             }
         }
@@ -328,10 +365,8 @@ impl Trainer<'_> {
         let asked = self.settings.ties == Ties::FirstSeen;
         let sites: Vec<_> = self.sites.iter().filter(|_| asked).map(read).collect();
         // The places of long words lie among those of the others.
-        let long_from = match sites.last().map(|site| (&**site, site.range().start)) {
-            Some((Site::Long(_), start)) => start,
-            _ => u32::MAX,
-        };
+        let long = sites.iter().find(|site| matches!(***site, Site::Long(_)));
+        let long_from = long.map_or(u32::MAX, |site| site.range().start);
         move |pair, both| {
             if !asked {
                 return (0, 0);

@@ -9,6 +9,7 @@
 //! symbols fewer, and as many again that went out of date.
 
 use crate::error::{Error, Kind, Result};
+use crate::prefetch::prefetch;
 use crate::train::tally::Tally;
 use crate::train::words::Place;
 use crate::train::{Merge, Progress, Symbols};
@@ -19,7 +20,7 @@ const INSIDE: u32 = 1 << 31;
 /// Between two words.
 const BOUNDARY: u32 = u32::MAX;
 
-/// So many postings are asked for from memory at once.
+/// So many postings are asked for from memory before they are needed.
 const AHEAD: usize = 16;
 
 /// How many steps pass until the caller is asked whether to stop.
@@ -69,6 +70,11 @@ impl LongWords {
 
     pub(super) fn len(&self) -> usize {
         self.slots.len()
+    }
+
+    /// The number of words.
+    pub(super) fn words(&self) -> usize {
+        self.starts.len()
     }
 
     /// The slot where the token before this one starts, or that of a boundary.
@@ -134,31 +140,27 @@ impl LongWords {
         let mut word = 0;
         for many in postings.chunks(STEPS) {
             progress.check()?;
-            for some in many.chunks(AHEAD) {
-                let mut here = [false; AHEAD];
-                for (here, &posting) in here.iter_mut().zip(some) {
-                    *here = self.is_pair((posting - self.base) as usize, merge);
+            for (number, &posting) in many.iter().enumerate() {
+                if let Some(later) = many.get(number + AHEAD) {
+                    prefetch(&self.slots, (later - self.base) as usize);
                 }
-                for (here, &posting) in here.iter().zip(some) {
-                    let at = (posting - self.base) as usize;
-                    // What was merged since may have been half of this one, as in `aaa`.
-                    if !here || !self.is_pair(at, merge) {
-                        continue;
-                    }
-                    word = self.word(at, word);
-                    let count = self.starts[word].1;
-                    let (before, after) = (self.before(at), at + left + right);
-                    if self.slots[before] != BOUNDARY {
-                        tally.left(self.slots[before], count, self.base + before as u32);
-                    }
-                    if self.slots[after] != BOUNDARY && !self.is_pair(after, merge) {
-                        tally.right(self.slots[after], count, posting);
-                    }
-                    tally.merged(count);
-                    self.slots[at] = merge.joined;
-                    self.slots[at + left] = INSIDE;
-                    self.slots[after - 1] = INSIDE | (left + right - 1) as u32;
+                let at = (posting - self.base) as usize;
+                if !self.is_pair(at, merge) {
+                    continue;
                 }
+                word = self.word(at, word);
+                let count = self.starts[word].1;
+                let (before, after) = (self.before(at), at + left + right);
+                if self.slots[before] != BOUNDARY {
+                    tally.left(self.slots[before], count, self.base + before as u32);
+                }
+                if self.slots[after] != BOUNDARY && !self.is_pair(after, merge) {
+                    tally.right(self.slots[after], count, posting);
+                }
+                tally.merged(count);
+                self.slots[at] = merge.joined;
+                self.slots[at + left] = INSIDE;
+                self.slots[after - 1] = INSIDE | (left + right - 1) as u32;
             }
         }
         Ok(())

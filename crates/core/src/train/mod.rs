@@ -1,6 +1,6 @@
 //! Texts -> counts of pieces -> merges.
 //!
-//! [`Counter`] counts in parallel; [`learn`] merges the most frequent adjacent pair again and again. The result is a
+//! [`Counter`] counts in parallel; [`learn()`] merges the most frequent adjacent pair again and again. The result is a
 //! function of counts and [`Settings`] alone.
 
 mod alphabet;

@@ -147,7 +147,7 @@ fn learn_all(
 #[test]
 fn random_counts_give_the_merges_of_a_full_recount() {
     let mut random = Random(1);
-    for number in 0..6_000 {
+    for number in 0..4_000 {
         let (counts, case) = (random_counts(&mut random), random_settings(&mut random));
         // Threads cost more than such a case.
         let threads = if number % 10 == 0 { random.pick(&[2, 7, 64]) } else { 1 };

@@ -41,7 +41,11 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Shard {
     pub(super) pairs: HashMap<u64, Pair, FxBuildHasher>,
+    /// Those that were at least as frequent as `bar` when they came.
     pub(super) queue: Queue<Entry>,
+    bar: u64,
+    /// The others, in no order: most are never asked for, and a small queue is a fast one.
+    later: Vec<Entry>,
     /// Gains of several parts of the words, added up.
     sums: HashMap<u64, Pair, FxBuildHasher>,
     new: Vec<u64>,
@@ -49,13 +53,19 @@ pub(super) struct Shard {
 
 impl Shard {
     pub(super) fn new() -> Self {
-        Self { pairs: HashMap::default(), queue: Queue::new(), sums: HashMap::default(), new: Vec::new() }
+        Self {
+            pairs: HashMap::default(),
+            queue: Queue::new(),
+            bar: u64::MAX,
+            later: Vec::new(),
+            sums: HashMap::default(),
+            new: Vec::new(),
+        }
     }
 
     /// Forgets all pairs, before they are counted again.
     pub(super) fn clear(&mut self) {
-        self.pairs = HashMap::default();
-        self.queue = Queue::new();
+        *self = Self::new();
     }
 
     /// Takes what the parts of the words report to this shard; pairs below `floor` are left out.
@@ -119,8 +129,28 @@ impl Shard {
                 continue;
             }
             let entry = Entry { count: known.count, pair, first: first(known, symbols_of(pair)) };
-            self.queue.push(entry, |a, b| order.before(a, b));
+            if entry.count < self.bar {
+                self.later.push(entry);
+            } else {
+                self.queue.push(entry, |a, b| order.before(a, b));
+            }
         }
+    }
+
+    /// Lowers the bar, so that something gets over it; false if nothing is left.
+    fn lower_bar(&mut self, order: &Order) -> bool {
+        let most = self.later.iter().map(|entry| entry.count).max();
+        self.bar = most.map_or(0, |most| most - most / 4);
+        let mut at = 0;
+        while let Some(&entry) = self.later.get(at) {
+            if entry.count < self.bar {
+                at += 1;
+            } else {
+                self.later.swap_remove(at);
+                self.queue.push(entry, |a, b| order.before(a, b));
+            }
+        }
+        most.is_some()
     }
 
     /// The first pair that merges, its entry corrected; pairs below `floor` are dropped where they are met.
@@ -132,7 +162,12 @@ impl Shard {
     ) -> Option<Entry> {
         let before = |a: &Entry, b: &Entry| order.before(a, b);
         loop {
-            let entry = *self.queue.peek()?;
+            let Some(&entry) = self.queue.peek() else {
+                if self.lower_bar(order) {
+                    continue;
+                }
+                return None;
+            };
             let Some(known) = self.pairs.get_mut(&entry.pair) else {
                 self.queue.pop(before);
                 continue;
@@ -146,7 +181,12 @@ impl Shard {
             if truth == entry {
                 return Some(entry);
             }
-            self.queue.replace_top(truth, before);
+            if truth.count < self.bar {
+                self.queue.pop(before);
+                self.later.push(truth);
+            } else {
+                self.queue.replace_top(truth, before);
+            }
         }
     }
 }

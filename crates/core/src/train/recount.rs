@@ -11,21 +11,23 @@ use crate::train::pairs::{Pair, key, symbols_of};
 use crate::train::site::Site;
 use crate::train::{Progress, Symbols, overflow};
 
-/// Slots of the table of hashes, in bits.
-const FILTER_BITS: u32 = 20;
+/// The most slots of the table of hashes.
+const MOST_SLOTS: usize = 1 << 20;
 
 /// Alphabets up to this size are counted in a square table.
 pub(super) const DENSE: usize = 256;
 
-fn filter_slot(key: u64) -> usize {
-    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - FILTER_BITS)) as usize
+/// The slot of a pair in a table of a power of two.
+fn filter_slot(key: u64, slots: usize) -> usize {
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (slots - 1)
 }
 
-/// Adds up the counts of pairs by hash, as far as 32 bits go.
-pub(super) fn filter(site: &Site, symbols: &Symbols, progress: &Progress) -> Result<Vec<u32>> {
-    let mut table = vec![0_u32; 1 << FILTER_BITS];
+/// Adds up the counts of pairs by hash, as far as 32 bits go; all words together have `length` slots.
+pub(super) fn filter(site: &Site, symbols: &Symbols, length: usize, progress: &Progress) -> Result<Vec<u32>> {
+    let mut table = vec![0_u32; length.next_power_of_two().min(MOST_SLOTS)];
+    let slots = table.len();
     site.for_each_pair(symbols, progress, |left, right, count, _| {
-        let slot = &mut table[filter_slot(key(left, right))];
+        let slot = &mut table[filter_slot(key(left, right), slots)];
         *slot = slot.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
         Ok(())
     })?;
@@ -67,14 +69,14 @@ pub(super) fn count(
     floor: u64,
     progress: &Progress,
 ) -> Result<Vec<(u64, Pair)>> {
-    let size = symbols.widths.len();
-    let mut numbers = if size <= DENSE {
-        Numbers::Dense(vec![u32::MAX; size * size], size)
+    let alphabet = symbols.len();
+    let mut numbers = if alphabet <= DENSE {
+        Numbers::Dense(vec![u32::MAX; alphabet * alphabet], alphabet)
     } else {
         Numbers::Sparse(FxHashMap::default())
     };
     let (filter, least) = (filter.0, u32::try_from(filter.1).unwrap_or(u32::MAX));
-    let passes = |left, right| filter.is_empty() || filter[filter_slot(key(left, right))] >= least;
+    let passes = |left, right| filter.is_empty() || filter[filter_slot(key(left, right), filter.len())] >= least;
     let mut counters: Vec<Counter> = Vec::new();
     site.for_each_pair(symbols, progress, |left, right, count, posting| {
         if !passes(left, right) {

@@ -69,7 +69,9 @@ pub(super) fn settle<S: std::ops::DerefMut<Target = Site>>(sites: &mut [S]) {
             }
             Site::Long(words) => {
                 words.base = base;
-                words.orders = std::mem::take(&mut orders);
+                let rest = orders.split_off(words.words());
+                words.orders = std::mem::replace(&mut orders, rest);
+                base += words.len() as u32;
             }
         }
     }
@@ -78,24 +80,19 @@ pub(super) fn settle<S: std::ops::DerefMut<Target = Site>>(sites: &mut [S]) {
 /// Pieces, spelled and sorted into sites.
 #[derive(Debug)]
 pub(super) struct Spelled {
-    short: Vec<Words>,
+    short: Words,
     long: LongWords,
     /// Words from this many symbols on are long.
     long_from: usize,
-    /// A site is full from here on.
-    full: usize,
     /// Symbols of all words, each as often as it occurs.
     pub(super) symbols: u128,
-    /// What is left of the range of postings.
-    left: usize,
 }
 
 impl Spelled {
-    /// For about this many symbols, in `sites` sites.
-    pub(super) fn new(pieces: usize, symbols: usize, sites: usize, long_from: usize) -> Self {
-        let full = (Words::slots(0) * pieces + symbols).div_ceil(sites).max(1);
-        let long_from = long_from.clamp(2, LONGEST);
-        Self { short: Vec::new(), long: LongWords::default(), long_from, full, symbols: 0, left: u32::MAX as usize - 2 }
+    /// For so many pieces with about so many symbols.
+    pub(super) fn new(pieces: usize, symbols: usize, long_from: usize) -> Self {
+        let short = Words::with_capacity(Words::slots(0) * pieces + symbols);
+        Self { short, long: LongWords::default(), long_from: long_from.clamp(2, LONGEST), symbols: 0 }
     }
 
     /// Appends a word of `length` symbols.
@@ -114,30 +111,29 @@ impl Spelled {
         if length < 2 {
             return Ok(());
         }
-        self.left = self.left.checked_sub(Words::slots(length)).ok_or_else(|| {
-            Error::new(Kind::Training, "the distinct pieces have 2^32 symbols or more").remedy("train on less text")
-        })?;
-        let is_long = length >= self.long_from;
-        if self.short.last().is_none_or(|words| words.len() >= self.full) {
-            self.short.push(Words::with_capacity(if is_long { 0 } else { self.full + self.long_from }));
-        }
-        let words = self.short.len() - 1;
-        if is_long {
-            self.short[words].push(std::iter::empty(), count);
-            self.long.push(symbols, count, progress)
+        if length >= self.long_from {
+            self.short.push(std::iter::empty(), count);
+            self.long.push(symbols, count, progress)?;
         } else {
-            self.short[words].push(symbols, count);
-            Ok(())
+            self.short.push(symbols, count);
         }
+        check_slots(self.short.len() + self.long.len())
     }
+}
 
-    /// The sites, the long words last.
-    pub(super) fn into_sites(self) -> Vec<Site> {
-        let mut sites: Vec<_> = self.short.into_iter().map(Site::Short).collect();
-        if self.long.len() > 0 {
-            sites.push(Site::Long(self.long));
-        }
-        settle(&mut sites.iter_mut().collect::<Vec<_>>());
-        sites
+fn check_slots(slots: usize) -> Result<()> {
+    if slots < u32::MAX as usize {
+        return Ok(());
     }
+    Err(Error::new(Kind::Training, "the distinct pieces have 2^32 symbols or more").remedy("train on less text"))
+}
+
+/// The sites of all words in order, the long words last.
+pub(super) fn into_sites(spelled: Vec<Spelled>) -> Result<Vec<Site>> {
+    check_slots(spelled.iter().map(|words| words.short.len() + words.long.len()).sum())?;
+    let (short, long): (Vec<_>, Vec<_>) =
+        spelled.into_iter().map(|words| (Site::Short(words.short), Site::Long(words.long))).unzip();
+    let mut sites: Vec<_> = short.into_iter().chain(long).filter(|site| !site.range().is_empty()).collect();
+    settle(&mut sites.iter_mut().collect::<Vec<_>>());
+    Ok(sites)
 }

@@ -4,12 +4,18 @@
 //! few and occurrences many, so that counts are added up in an array by symbol first. Occurrences that touch (`abab`,
 //! `aaaa`) meet as c: the neighbour on the left is c itself then, (b, a) is lost, and (c, c) gained.
 
+use crate::error::Result;
 use crate::train::pairs::{Pair, key};
-use crate::train::{Merge, Symbols};
+use crate::train::{Merge, Progress, Symbols};
 
+/// How many records pass until the caller is asked whether to stop, and for how many room is kept.
+const RECORDS: usize = 1 << 16;
+
+/// What a symbol beside the occurrences adds up to, on one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Neighbour {
     count: u64,
+    /// How many postings, and the last of them: a word counts once.
     postings: u32,
     last: u32,
 }
@@ -19,7 +25,9 @@ struct Neighbour {
 pub(super) struct Tally {
     /// By symbol, each on the left and on the right.
     neighbours: Vec<Neighbour>,
+    /// Those that were met.
     touched: Vec<u32>,
+    /// Each with its postings, as they came.
     records: Vec<(u32, u32)>,
     occurrences: u128,
 }
@@ -112,7 +120,17 @@ impl Outbox {
     }
 
     /// Reports what was tallied for a merge; gains below `floor` are left out.
-    pub(super) fn report(&mut self, merge: &Merge, symbols: &Symbols, floor: u64, shard: impl Fn(u64) -> usize) {
+    ///
+    /// # Errors
+    /// `Interrupted`.
+    pub(super) fn report(
+        &mut self,
+        merge: &Merge,
+        symbols: &Symbols,
+        floor: u64,
+        progress: &Progress,
+        shard: impl Fn(u64) -> usize,
+    ) -> Result<()> {
         let Tally { neighbours, touched, records, .. } = &mut self.tally;
         let Merge { left, right, joined, .. } = *merge;
         let mut next = self.postings.len();
@@ -136,19 +154,22 @@ impl Outbox {
             }
         }
         self.postings.resize(next, 0);
-        for &(slot, posting) in &*records {
-            let neighbour = &mut neighbours[slot as usize];
-            if neighbour.postings == 1 {
-                self.postings[neighbour.count as usize] = posting;
-                neighbour.count += 1;
+        for some in records.chunks(RECORDS) {
+            progress.check()?;
+            for &(slot, posting) in some {
+                let neighbour = &mut neighbours[slot as usize];
+                if neighbour.postings == 1 {
+                    self.postings[neighbour.count as usize] = posting;
+                    neighbour.count += 1;
+                }
             }
         }
         for slot in touched.drain(..) {
             neighbours[slot as usize] = Neighbour::default();
         }
-        if records.capacity() > 1 << 20 {
-            *records = Vec::new();
-        }
         records.clear();
+        // What one very frequent pair needs is not held while all the others merge.
+        records.shrink_to(RECORDS);
+        Ok(())
     }
 }

@@ -3,21 +3,12 @@
 use crate::error::{Error, Result};
 use crate::merge::{self, Scratch};
 use crate::pipeline::Tokenizer;
-use crate::train::site::Spelled;
 use crate::train::{PieceCounts, Progress, overflow};
 
-/// Gives the pieces to `words` in symbols that are places in the order of the ids; returns the bytes of each symbol.
-pub(super) fn spell<'p>(
-    tokenizer: &Tokenizer,
-    pieces: impl Iterator<Item = (&'p [u8], u64)>,
-    words: &mut Spelled,
-    progress: &Progress,
-) -> Result<Vec<Vec<u8>>> {
+/// The bytes of each symbol: of the model's tokens in the order of their ids.
+pub(super) fn symbols(tokenizer: &Tokenizer) -> Vec<Vec<u8>> {
     let vocab = tokenizer.vocab();
-    each_piece(tokenizer, pieces, |symbols, count| {
-        words.push(symbols.iter().copied(), symbols.len(), count, progress)
-    })?;
-    Ok((0..vocab.len()).map(|symbol| vocab.token_at(symbol).to_vec()).collect())
+    (0..vocab.len()).map(|symbol| vocab.token_at(symbol).to_vec()).collect()
 }
 
 /// How often each token of the model is used in the encoding of the pieces, in the order of their ids.
@@ -38,7 +29,7 @@ pub(super) fn spell<'p>(
 pub fn token_uses(tokenizer: &Tokenizer, counts: &PieceCounts, progress: &Progress) -> Result<Vec<u64>> {
     let mut uses = vec![0_u64; tokenizer.vocab().len()];
     let counts = counts.in_memory()?;
-    let pieces = counts.in_order().into_iter().map(|row| (row.piece, row.count));
+    let pieces = counts.rows().into_iter().map(|row| (row.piece, row.count));
     each_piece(tokenizer, pieces, |symbols, count| {
         for &symbol in symbols {
             let total = &mut uses[symbol as usize];
@@ -49,7 +40,8 @@ pub fn token_uses(tokenizer: &Tokenizer, counts: &PieceCounts, progress: &Progre
     Ok(uses)
 }
 
-fn each_piece<'p>(
+/// Has `take` see each piece, as the tokenizer encodes it, in symbols, and its count.
+pub(super) fn each_piece<'p>(
     tokenizer: &Tokenizer,
     pieces: impl Iterator<Item = (&'p [u8], u64)>,
     mut take: impl FnMut(&[u32], u64) -> Result<()>,

@@ -4,6 +4,7 @@
 //! offsets of words, ascending.
 
 use crate::error::Result;
+use crate::prefetch::prefetch;
 use crate::train::tally::Tally;
 use crate::train::{Merge, Progress, Symbols};
 
@@ -13,8 +14,11 @@ const HEADER: usize = 3;
 /// Longer words do not fit the header.
 pub(super) const LONGEST: usize = u16::MAX as usize;
 
-/// So many words are asked for from memory at once: one by one, the processor would wait for each.
+/// So many words ahead of the one at hand are asked for from memory; plain loads of theirs took 1.6 times as long.
 const AHEAD: usize = 16;
+
+/// A slot of most words' second cache line, if they have one.
+const MIDDLE: usize = 12;
 
 /// How many visits pass until the caller is asked whether to stop.
 const VISITS: usize = 1 << 12;
@@ -103,7 +107,8 @@ impl Words {
 
     #[inline]
     fn header(&self, at: usize) -> (usize, u64) {
-        let [lengths, low, high] = [self.arena[at], self.arena[at + 1], self.arena[at + 2]];
+        let header = &self.arena[at..at + HEADER];
+        let [lengths, low, high] = [header[0], header[1], header[2]];
         ((lengths & 0xFFFF) as usize, u64::from(low) | u64::from(high) << 32)
     }
 
@@ -117,17 +122,17 @@ impl Words {
     ) -> Result<()> {
         for many in postings.chunks(VISITS) {
             progress.check()?;
-            for some in many.chunks(AHEAD) {
-                let mut headers = [(0, 0); AHEAD];
-                for (header, &posting) in headers.iter_mut().zip(some) {
-                    *header = self.header((posting - self.base) as usize);
+            for (number, &posting) in many.iter().enumerate() {
+                if let Some(later) = many.get(number + AHEAD) {
+                    let at = (later - self.base) as usize;
+                    prefetch(&self.arena, at);
+                    prefetch(&self.arena, at + MIDDLE);
                 }
-                for (&(length, count), &posting) in headers.iter().zip(some) {
-                    let at = (posting - self.base) as usize;
-                    let symbols = &mut self.arena[at + HEADER..at + HEADER + length];
-                    let merged = rewrite(symbols, merge, count, posting, tally);
-                    self.arena[at] -= merged;
-                }
+                let at = (posting - self.base) as usize;
+                let (length, count) = self.header(at);
+                let symbols = &mut self.arena[at + HEADER..at + HEADER + length];
+                let merged = rewrite(symbols, merge, count, posting, tally);
+                self.arena[at] -= merged;
             }
         }
         Ok(())

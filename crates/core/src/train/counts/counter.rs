@@ -18,10 +18,10 @@ use crate::train::counts::windows::{OnInvalid, Windows};
 use crate::train::counts::{Held, PieceCounts, Row};
 
 /// What a worker takes at once of a text, in bytes.
-const PORTION: usize = 1 << 18;
+const PORTION: usize = 1 << 16;
 
 /// How much of a file is read at once for each thread, in bytes.
-const WINDOW: usize = 1 << 20;
+const WINDOW: usize = 1 << 21;
 
 /// Windows grow with the threads up to so many.
 const MOST_WINDOWS: usize = 32;
@@ -376,20 +376,10 @@ impl Counter {
 /// The rows of all tables in new ones that share no piece.
 fn join(tables: &[Table], threads: usize, progress: &Progress) -> Result<Vec<Table>> {
     let parts = threads.next_power_of_two().min(MOST_PARTS);
-    let secret = Secret::new();
-    let work = |(joined, result): &mut (Vec<Table>, Result<()>), part: usize| {
-        let mut table = Table::new(secret, usize::MAX);
-        let mut rows = tables.iter().flat_map(|table| table.rows_in(part, parts));
-        let added = rows.try_for_each(|row| table.add(row).map(|_| ()));
-        *result = std::mem::replace(result, Ok(())).and(added).and(progress.advance(0));
-        joined.push(table);
+    let work = |joined: &mut Vec<Result<Table>>, part: usize| {
+        joined.push(progress.advance(0).and_then(|()| Table::join(tables, part, parts)));
     };
-    let mut all = Vec::new();
-    for (tables, result) in parallel::fold(parts, threads, || (Vec::new(), Ok(())), work) {
-        result?;
-        all.extend(tables);
-    }
-    Ok(all)
+    parallel::fold(parts, threads, Vec::new, work).into_iter().flatten().collect()
 }
 
 /// Whether positions up to this one can be kept.

@@ -267,14 +267,22 @@ enum Tables<'a> {
 }
 
 impl InMemory<'_> {
-    /// The rows in order of first occurrence, equal places in order of pieces and groups.
+    /// The rows, in no order.
     #[must_use]
-    pub fn in_order(&self) -> Vec<Row<'_>> {
+    pub fn rows(&self) -> Vec<Row<'_>> {
         let tables = match &self.0 {
             Tables::Borrowed(tables) => tables,
             Tables::Owned(table) => std::slice::from_ref(&**table),
         };
-        let mut rows: Vec<Row> = tables.iter().flat_map(Table::rows).collect();
+        let mut rows = Vec::with_capacity(tables.iter().map(Table::len).sum());
+        rows.extend(tables.iter().flat_map(Table::rows));
+        rows
+    }
+
+    /// The rows in order of first occurrence, equal places in order of pieces and groups.
+    #[must_use]
+    pub fn in_order(&self) -> Vec<Row<'_>> {
+        let mut rows = self.rows();
         rows.sort_unstable_by_key(|row| row.first);
         for same in rows.chunk_by_mut(|a, b| a.first == b.first) {
             same.sort_unstable_by_key(|row| (row.piece, row.group));

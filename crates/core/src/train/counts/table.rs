@@ -124,15 +124,27 @@ impl Arena {
     }
 }
 
+/// At each length the bytes of a key that are a piece of that length, and the length above them.
+const KEPT: [(u128, u128); SHORT + 1] = {
+    let mut kept = [(0, 0); SHORT + 1];
+    let mut length = 0;
+    while length <= SHORT {
+        kept[length] = ((1 << (8 * length)) - 1, (length as u128) << 120);
+        length += 1;
+    }
+    kept
+};
+
 /// The key of a piece of up to [`SHORT`] bytes at the start of `rest`, which may be longer.
 #[inline(always)]
 fn short_key(rest: &[u8], length: usize) -> u128 {
-    let mut key = [0; 16];
-    match rest.first_chunk::<16>() {
-        Some(bytes) => key = (u128::from_le_bytes(*bytes) & !(u128::MAX << (8 * length))).to_le_bytes(),
-        None => key[..length].copy_from_slice(&rest[..length]),
+    let (mask, above) = KEPT[length];
+    if let Some(bytes) = rest.first_chunk() {
+        return u128::from_le_bytes(*bytes) & mask | above;
     }
-    u128::from_le_bytes(key) | (length as u128) << 120
+    let mut key = [0; 16];
+    key[..length].copy_from_slice(&rest[..length]);
+    u128::from_le_bytes(key) | above
 }
 
 /// A piece on its way into the table.
@@ -151,11 +163,26 @@ pub(super) struct Table {
     secret: Secret,
     /// The bytes that it may take.
     limit: usize,
+    /// The high bits of hashes that say nothing, since they are the same in all rows.
+    skip: u32,
 }
 
 impl Table {
     pub(super) fn new(secret: Secret, limit: usize) -> Self {
-        Self { slots: vec![Slot::default(); FIRST_SLOTS], used: 0, arena: Arena::default(), secret, limit }
+        Self { slots: vec![Slot::default(); FIRST_SLOTS], used: 0, arena: Arena::default(), secret, limit, skip: 0 }
+    }
+
+    /// The rows of some tables of one secret whose hashes are in part `part` of `parts` equal ones, a power of two not
+    /// above [`FIRST_SLOTS`]. They come in about the order in which they stand in the new table.
+    pub(super) fn join(tables: &[Self], part: usize, parts: usize) -> Result<Self> {
+        let secret = tables.first().map_or_else(Secret::new, |table| table.secret);
+        let most = tables.iter().map(|table| table.slots.len()).max().unwrap_or_default();
+        let slots = vec![Slot::default(); (most / parts).max(FIRST_SLOTS)];
+        let mut joined = Self { slots, skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
+        for row in tables.iter().flat_map(|table| table.rows_in(part, parts)) {
+            joined.add(row)?;
+        }
+        Ok(joined)
     }
 
     /// Sets the bytes that it may take from now on.
@@ -240,7 +267,7 @@ impl Table {
     #[inline(always)]
     fn slot_of(&self, hash: u64) -> usize {
         // The slots are a power of two, and more than one.
-        (hash >> (64 - self.slots.len().trailing_zeros())) as usize
+        ((hash << self.skip) >> (64 - self.slots.len().trailing_zeros())) as usize
     }
 
     #[inline(always)]
@@ -263,7 +290,9 @@ impl Table {
                     return Err(overflow());
                 }
                 slot.count = count;
-                slot.first = slot.first.min(group_and_first);
+                if group_and_first < slot.first {
+                    slot.first = group_and_first;
+                }
                 return Ok(true);
             }
             if slot.count == 0 {
@@ -337,8 +366,8 @@ impl Table {
         self.slots.iter().filter(|slot| slot.count != 0).map(|slot| self.row(slot))
     }
 
-    /// The rows whose hashes are in part `part` of `parts` equal ones, a power of two not above [`FIRST_SLOTS`].
-    pub(super) fn rows_in(&self, part: usize, parts: usize) -> impl Iterator<Item = Row<'_>> {
+    /// The rows whose hashes are in part `part` of `parts` equal ones.
+    fn rows_in(&self, part: usize, parts: usize) -> impl Iterator<Item = Row<'_>> {
         let share = self.slots.len() / parts;
         let range = part * share..(part + 1) * share;
         let is_in = move |slot: &&Slot| self.slot_of(self.hash_of(slot)) / share == part;

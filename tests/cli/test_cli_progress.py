@@ -1,0 +1,122 @@
+"""What a terminal shows of long work."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import sys
+
+import pytest
+
+from bytepair import progress
+from bytepair.progress import Phase, Progress
+
+COUNT = Progress("count", 5_500_000, 20_000_000, 0.5)
+MERGE = Progress("merge", 8_000, 32_000, 4.0)
+
+
+class Terminal(io.StringIO):
+    """A screen of one row and its scrollback; what it does not understand is an error."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width, self.row, self.column = width, "", 0
+        self.above: list[str] = []
+        self.blank = 0
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        for part in text.replace("\033[K", "\0"):
+            if part == "\r":
+                self.column = 0
+            elif part == "\0":
+                self.row = self.row[: self.column]
+                self.blank += not self.row
+            elif part == "\n":
+                self.above.append(self.row)
+                self.row, self.column = "", 0
+            else:
+                assert part.isprintable()
+                assert self.column < self.width - 1
+                self.row = self.row[: self.column] + part + self.row[self.column + 1 :]
+                self.column += 1
+        return len(text)
+
+
+@pytest.mark.parametrize(
+    ("state", "width", "shown"),
+    [
+        (COUNT, 99, " count 5.5 of 20 MB  28%  |#######                 |  0:01 left  11 MB/s"),
+        (COUNT, 79, " count 5.5 of 20 MB  28%  |###         |  0:01 left  11 MB/s"),
+        (COUNT, 39, " count 5.5 of 20 MB  28%  0:01 left"),
+        (MERGE, 79, " merge  8,000 of 32,000  25%  |###         |  0:12 left  2,000/s"),
+        (MERGE, 39, " merge  8,000 of 32,000  25%  0:12 left"),
+        (MERGE, 20, " merge  8,000 of 32,"),
+        (Progress("merge", 0, 32_000, 0.0), 39, " merge      0 of 32,000   0%  0/s"),
+        (Progress("merge", 1, 32_000, 1.0), 79, " merge      1 of 32,000   0%  |            |  8:53:19 left  1/s"),
+        (Progress("count", 12_000_000, None, 75.0), 79, " count 12 MB  1:15  0.2 MB/s"),
+        (Progress("merge", 32_000, 32_000, 16.0, ended=True), 79, " merge 32,000  0:16  2,000/s"),
+        (Progress("count", 0, 0, 0.0, ended=True), 79, " count 0.0 MB  0.0 s  0.0 MB/s"),
+        (Progress("count", 9, 0, 1.0), 0, ""),
+    ],
+)
+def test_as_many_facts_as_fit(state: Progress, width: int, shown: str) -> None:
+    assert progress.line(state, width) == shown
+
+
+@pytest.mark.parametrize("width", [10, 40, 80, 200])
+def test_a_line_is_drawn_over_itself(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    terminal = Terminal(width)
+    draw = progress.bar(terminal)
+    random_ = random.Random(1)
+    ended = []
+    for phase, total in (("count", None), ("count", 10**12), ("merge", 10**6)):
+        done = 0
+        for step in range(50):
+            done += random_.randrange(20_000)
+            state = Progress(phase, done, total, step * random_.random())
+            draw(state)
+            assert terminal.row == progress.line(state, width - 1)
+        ended.append(Progress(phase, done, total, 60.0, ended=True))
+        draw(ended[-1])
+    assert terminal.above == [progress.line(state, width - 1) for state in ended]
+    assert terminal.row == ""
+    assert terminal.blank == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals")
+def test_the_width_is_that_of_the_terminal() -> None:
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    with open(theirs, "w", encoding="utf-8") as terminal, open(ours, "rb", buffering=0) as screen:  # noqa: PTH123
+        for columns, width in ((40, 39), (0, 79), (120, 119)):
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            progress.bar(terminal)(MERGE)
+            assert screen.read(1000).decode() == f"\r{progress.line(MERGE, width)}\033[K"
+
+
+def test_what_comes_fast_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("bytepair.progress.time.perf_counter", lambda: now)
+    told: list[Progress] = []
+    with Phase(told.append, "count", 1000) as phase:
+        for done in range(1000):
+            phase.tell(done)
+            now += 0.001
+    assert 20 <= len(told) <= 26
+    assert (told[0].done, told[-1].done, told[-1].ended) == (0, 999, True)
+
+
+def test_a_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal(80))
+    assert progress.reporter(True) is not None
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert progress.reporter(True) is None
