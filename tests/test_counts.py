@@ -9,6 +9,8 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -44,7 +46,7 @@ def random_text(random: Random, length: int) -> str:
     return "".join(random.choices(parts, k=length))
 
 
-def slow(texts: list[str], split: str, special: list[str] = [], normalizers: tuple[str, ...] = ()) -> list[Row]:
+def slow(texts: list[str], split: str, special: Sequence[str] = (), normalizers: tuple[str, ...] = ()) -> list[Row]:
     """All rows by the tokenizer's own split of each stretch, one text after the other."""
     tok = bp.train({"a": 1}, 256, split=split)
     counts: Counter[bytes] = Counter()
@@ -54,7 +56,8 @@ def slow(texts: list[str], split: str, special: list[str] = [], normalizers: tup
         at = 0
         while at < len(text):
             # Leftmost, longest.
-            found = min(((text.find(token, at), -len(token)) for token in special if text.find(token, at) >= 0), default=None)
+            places = [(text.find(token, at), -len(token)) for token in special if text.find(token, at) >= 0]
+            found = min(places, default=None)
             end = len(text) if found is None else found[0]
             stretch = text[at:end]
             for normalizer in normalizers:
@@ -70,7 +73,7 @@ def slow(texts: list[str], split: str, special: list[str] = [], normalizers: tup
 
 
 def rows(counts: Counts) -> list[Row]:
-    return sorted(tuple(row) for row in counts)
+    return sorted((row.piece, row.count, row.group, row.first_position) for row in counts)
 
 
 def write_shards(folder: Path, texts: list[str]) -> list[Path]:
@@ -83,14 +86,14 @@ def write_shards(folder: Path, texts: list[str]) -> list[Path]:
 @pytest.mark.parametrize("split", SPLITS)
 def test_counts_are_those_of_a_slow_count(tmp_path: Path, split: str) -> None:
     random = Random(split)
-    texts = [*HOSTILE, *(random_text(random, 900 * round) for round in range(4))]
+    texts = [*HOSTILE, *(random_text(random, length) for length in (0, 900, 1800, 2700))]
     special = SPECIAL if split != "qwen2" else []
     expected = sorted(slow(texts, split, special))
     paths = write_shards(tmp_path, texts)
     (tmp_path / "all.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     pq.write_table(pa.table({"text": texts}), tmp_path / "all.parquet", row_group_size=5)
-    for options in OPTIONS:
-        options = {"split": split, "special_tokens": special, **options}
+    for some in OPTIONS:
+        options = {"split": split, "special_tokens": special, **some}
         assert rows(Counts.of(iter(texts), **options)) == expected
         assert rows(Counts.of(paths, **options)) == expected
         assert rows(Counts.of(tmp_path / "all.parquet", **options)) == expected
@@ -118,8 +121,8 @@ def test_special_tokens_at_the_edges_of_windows(tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text(text)
         expected = sorted(slow([text], "gpt2", SPECIAL))
         for threads in (1, 3):
-            options = {"split": "gpt2", "special_tokens": SPECIAL, "threads": threads}
-            assert rows(Counts.of(tmp_path / "a.txt", memory=30_000, **options)) == expected
+            options: dict[str, Any] = {"special_tokens": SPECIAL, "threads": threads, "memory": 30_000}
+            assert rows(Counts.of(tmp_path / "a.txt", split="gpt2", **options)) == expected
 
 
 def test_added_tokens_that_look_around_in_files_read_in_windows(tmp_path: Path) -> None:
@@ -215,8 +218,8 @@ def grouped(seed: int) -> tuple[Counts, dict[tuple[bytes, str], Fraction]]:
     texts = {group: [random_text(random, 60)] for group in random.sample(["en", "fr", "code", "own"], 3)}
     counts = Counts.of({group: iter(texts[group]) for group in texts}, split="gpt2")
     known: Counter[tuple[bytes, str]] = Counter()
-    for group in texts:
-        known.update({(row[0], group): row[1] for row in slow(texts[group], "gpt2")})
+    for group, own in texts.items():
+        known.update({(row[0], group): row[1] for row in slow(own, "gpt2")})
     return counts, {key: Fraction(count) for key, count in known.items()}
 
 
@@ -246,10 +249,11 @@ def test_weights_are_exact_and_tables_of_any_denominators_add_up() -> None:
         assert exact(counts.group(group)) == {key: count for key, count in expected.items() if key[1] == group}
         best = sorted(counts, key=lambda row: (-row.count, row.piece, row.group))
         ranked = sorted(best, key=lambda row: (-row.count, row.piece, counts.groups.index(row.group)))
-        assert counts.top(7) == ranked[:7] and counts.top(10**6) == ranked and counts.top(0) == []
+        assert [counts.top(most) for most in (0, 7, 10**6)] == [[], ranked[:7], ranked]
         if seed < 6:
             total = total + counts
-            expected_total = dict(Counter(expected_total) + Counter(expected))
+            for key, count in expected.items():
+                expected_total[key] = expected_total.get(key, Fraction()) + count
             assert exact(total) == expected_total
     with pytest.raises(bp.TrainingError, match="no group 'de'"):
         total.weighted({"de": 2})
@@ -294,7 +298,8 @@ def test_counts_are_exact_up_to_64_bits() -> None:
 
 def test_sources_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_bytes(b"")
-    for source in (iter([]), iter(["", ""]), tmp_path / "empty.txt", {}, {"en": iter([])}):
+    sources: list[Any] = [iter([]), iter(["", ""]), tmp_path / "empty.txt", {}, {"en": iter([])}]
+    for source in sources:
         counts = Counts.of(source, memory="1MB")
         assert (len(counts), counts.pieces, counts.text_bytes, list(counts), counts.top(3)) == (0, 0, 0, [], [])
         counts.write(tmp_path / "empty.parquet")
@@ -347,7 +352,7 @@ def test_a_counter_is_of_no_use_after_an_error(tmp_path: Path) -> None:
         numbers = [np.array([value], np.uint64) for value in (count, 0)]
         return np.frombuffer(b"a", np.uint8), offsets, np.zeros(1, np.uint16), *numbers
 
-    for fail in (
+    failures: list[Callable[[Any], object]] = [
         lambda counter: counter.count(["a\ud800"], options),
         lambda counter: counter.count_buffer(np.frombuffer(b"\xff", np.uint8), offsets, options),
         lambda counter: counter.count_file(tmp_path / "bad.txt", options),
@@ -357,16 +362,20 @@ def test_a_counter_is_of_no_use_after_an_error(tmp_path: Path) -> None:
         lambda counter: counter.start_at(2**48),
         lambda counter: (counter.add("a", MOST), counter.add("a", 1)),
         lambda counter: (counter.add("a", MOST), counter.add_columns(*columns(1))),
-        lambda counter: counter.finish(),
-    ):
+        PieceCounter.finish,
+    ]
+    uses: list[Callable[[Any], object]] = [
+        PieceCounter.finish,
+        lambda counter: counter.count(["a"], options),
+        lambda counter: counter.end,
+    ]
+    for fail in failures:
         counter = PieceCounter("", [])
-        try:
+        with suppress(bp.BytepairError, TypeError):
             fail(counter)
-        except (bp.BytepairError, TypeError):
-            pass
-        for use in (lambda: counter.finish(), lambda: counter.count(["a"], options), lambda: counter.end):
+        for use in uses:
             with pytest.raises(RuntimeError, match="make a new one"):
-                use()
+                use(counter)
 
 
 def test_temporary_files_that_cannot_be_made() -> None:
@@ -435,11 +444,14 @@ def test_damaged_tables_are_refused_or_equal(tmp_path: Path) -> None:
         flips.append(bytes(flipped))
     for damaged in (*cuts, *flips, data + b"x", b"", b"PAR1" * 9):
         place.write_bytes(damaged)
+        refused: bp.BytepairError | None = None
         try:
             again = Counts.read(place)
         except (bp.FormatError, bp.ArtifactError) as error:
-            assert error.file == str(place)
-            assert error.remedy
+            refused = error
+        if refused is not None:
+            assert refused.file == str(place)
+            assert refused.remedy
             continue
         assert rows(again) == rows(counts)
         assert {name: getattr(again, name) for name in facts} == facts
@@ -462,7 +474,8 @@ def test_parquet_that_is_no_table_of_ours(tmp_path: Path) -> None:
     Counts.of({"en": iter(["low lower"]), "fr": iter(["low"])}, split="gpt2").write(place)
     good = pq.read_table(place)
     nulls = [pa.field(name, good.schema.field(name).type) for name in good.schema.names]
-    nullable = pa.table({**{name: good[name] for name in good.schema.names}}, schema=pa.schema(nulls, good.schema.metadata))
+    schema = pa.schema(nulls, good.schema.metadata)
+    nullable = pa.table({name: good[name] for name in good.schema.names}, schema=schema)
 
     def column(name: str, values: Any, table: Any = good) -> Any:
         field = pa.field(name, table.schema.field(name).type, nullable=True)

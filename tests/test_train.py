@@ -146,7 +146,7 @@ def test_weights_and_rare_pieces() -> None:
         bp.train(counts, 257, min_count=5)
 
 
-def test_too_little_memory_is_said_before_merging(tmp_path: Path) -> None:
+def test_too_little_memory_is_said_before_merging() -> None:
     told: list[bp.Progress] = []
     texts = [f"word{number}" for number in range(50_000)]
     with pytest.raises(bp.TrainingError, match=r"50,000 distinct pieces needs up to .* min_count=2"):
@@ -176,7 +176,7 @@ def test_one_hash_whatever_the_threads_shards_and_orders(tmp_path: Path, sources
         [(1, "01234", "whole"), (2, "43210", "whole"), (7, "20143", "shards"), (64, "01234", "shards")]
     ):
         environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
-        command = [sys.executable, "-c", script, str(threads), order, kind, tmp_path]
+        command = [sys.executable, "-c", script, str(threads), order, kind, str(tmp_path)]
         hashes.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     assert len(hashes) == 1
 

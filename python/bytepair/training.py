@@ -24,6 +24,7 @@ from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
+
     from bytepair.corpus.weights import Weight
 
 Source: TypeAlias = "TextSource | Counts"
