@@ -186,7 +186,7 @@ def train_report(
     Example:
         >>> trained = train_report({"low": 5, "lower": 2}, vocab_size=258)
         >>> trained.merges[0], trained.statistics.tokens
-        (Merge(left=b'l', right=b'o', count=7), 18)
+        (Merge(left=b'l', right=b'o', count=7), 11)
     """
     _check_choice("special_ids", special_ids, ("first", "last"))
     _check_choice("byte_order", byte_order, ("raw", "gpt2"))
