@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -18,7 +19,7 @@ import pytest
 import bytepair as bp
 from bytepair.corpus.digest import SourceDigest, TextsHash
 from bytepair.corpus.memory import parse_bytes
-from bytepair.corpus.parts import ArrowTexts, Rows, Stream, Text, TextFile
+from bytepair.corpus.parts import ArrowTexts, File, Rows, Text
 from bytepair.corpus.sources import holds_counts, plan
 from bytepair.corpus.weights import multipliers, parse_group, parse_weight
 from tests.conftest import HOSTILE
@@ -88,6 +89,16 @@ def as_bytes(texts: list[Text]) -> list[bytes]:
     return [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
 
 
+def read(source: Any, **options: Any) -> Counter[bytes]:
+    """The texts of a source and how often each occurs: without a split each is one piece, unless it is empty."""
+    counts = bp.Counts.of(source, split="none", digest=False, **options)
+    return Counter({row.piece: row.count for row in counts})
+
+
+def counter_of(texts: list[Text]) -> Counter[bytes]:
+    return Counter(filter(None, as_bytes(texts)))
+
+
 def check_rows(source: Path, expected: list[str]) -> None:
     for batch_bytes in (1, 50, 4000, 16 << 20):
         rows = rows_of(source, batch_bytes=batch_bytes)
@@ -116,7 +127,11 @@ def test_lines_are_read_back(tmp_path: Path, suffix: str, seed: int) -> None:
         data = b"".join(map(zstd, parts_of(data, seed)))
     path = tmp_path / f"rows{suffix}"
     path.write_bytes(data)
-    check_rows(path, texts)
+    for threads, memory in ((1, None), (2, 40_000), (7, None)):
+        told: list[bp.Progress] = []
+        assert read([path], threads=threads, memory=memory, progress=told.append) == counter_of([*texts])
+        done = [state.done for state in told]
+        assert done == sorted(done) and done[-1] == told[-1].total == len(data)
 
 
 @needs_arrow
@@ -160,21 +175,15 @@ def test_compressed_texts_are_one_text(tmp_path: Path, suffix: str) -> None:
     path.write_bytes(b"".join(map(gzip.compress if suffix == ".gz" else zstd, parts)))
     for batch_bytes in (8000, 16 << 20):
         (stream,) = plan(path, batch_bytes=batch_bytes).parts
-        assert isinstance(stream, Stream)
+        assert isinstance(stream, File)
+        assert stream.chunks is not None
         chunks = list(stream.chunks())
         assert b"".join(chunk.data for chunk in chunks) == text
         assert max(len(chunk.data) for chunk in chunks) <= batch_bytes // 8
         positions = [chunk.position for chunk in chunks]
         assert positions == sorted(positions)
         assert positions[-1] == stream.size == path.stat().st_size
-
-
-def read_whole(path: Path) -> list[bytes]:
-    (part,) = plan(path).parts
-    if isinstance(part, Stream):
-        return [b"".join(chunk.data for chunk in part.chunks())]
-    assert isinstance(part, Rows)
-    return [text for batch in part.batches() for text in as_bytes(batch.to_list())]
+    assert read(path) == {text: 1}
 
 
 def small_files(folder: Path) -> Iterator[tuple[Path, set[int]]]:
@@ -198,17 +207,17 @@ def small_files(folder: Path) -> Iterator[tuple[Path, set[int]]]:
 def test_a_file_that_is_cut_off_is_never_read_short(tmp_path: Path) -> None:
     for path, allowed in small_files(tmp_path):
         data = path.read_bytes()
-        read_whole(path)
+        read(path)
         # All of those that are short, and at the end of long ones, where the marks are.
         for length in sorted(
             {*range(min(len(data), 100)), *range(0, len(data), 11), *range(len(data) - 20, len(data))}
         ):
             path.write_bytes(data[:length])
             if length in allowed:
-                read_whole(path)
+                read(path)
                 continue
             with pytest.raises(bp.ArtifactError) as caught:
-                read_whole(path)
+                read(path)
             assert caught.value.file == str(path), length
             assert "cut off or damaged" in caught.value.remedy
 
@@ -220,7 +229,7 @@ def test_what_is_not_what_its_name_says(tmp_path: Path, name: str, data: bytes) 
         pytest.importorskip("pyarrow")
     (tmp_path / name).write_bytes(data)
     with pytest.raises(bp.ArtifactError, match="file ") as caught:
-        read_whole(tmp_path / name)
+        read(tmp_path / name)
     assert caught.value.file == str(tmp_path / name)
 
 
@@ -228,7 +237,7 @@ def test_bytes_behind_the_end_are_refused(tmp_path: Path) -> None:
     for path, _ in small_files(tmp_path):
         path.write_bytes(path.read_bytes() + b"something else")
         with pytest.raises(bp.ArtifactError):
-            read_whole(path)
+            read(path)
 
 
 @needs_arrow
@@ -244,7 +253,7 @@ def test_hostile_offsets_and_indices_are_refused(tmp_path: Path) -> None:
     for column in (strings([0, 900, 8]), strings([0, 5, 3, 8]), index, words):
         write_arrow(tmp_path / "a.arrow", pa.table({"text": column}), stream=False)
         with pytest.raises(bp.ArtifactError):
-            read_whole(tmp_path / "a.arrow")
+            read(tmp_path / "a.arrow")
 
 
 @needs_arrow
@@ -264,8 +273,8 @@ def test_columns_that_do_not_do(tmp_path: Path, name: str) -> None:
         pq.write_table(data, path) if path.suffix == ".parquet" else write_arrow(path, data, stream=False)
 
     write(pa.table({"n": [1], "body": ["low"], "title": ["lower"], "deep": [{"text": "x"}]}))
-    with pytest.raises(bp.TrainingError, match=r"no field 'text' .*field=\.\.\. is one of 'body', 'title'"):
-        read_whole(path)
+    with pytest.raises(bp.TrainingError, match=r"no column 'text' .*field=\.\.\. is one of 'body', 'title'"):
+        read(path)
     assert texts_of(path, field="body") == [b"low"]
     with pytest.raises(bp.TrainingError, match=r"no column 'deep\.text' .* are 'body', 'title'"):
         texts_of(path, field="deep.text")
@@ -274,69 +283,110 @@ def test_columns_that_do_not_do(tmp_path: Path, name: str) -> None:
     write(pa.table({"a.b": ["low"], "a": [{"b": "no"}]}))
     assert texts_of(path, field="a.b") == [b"low"]
     write(pa.table({"n": [1]}))
-    with pytest.raises(bp.TrainingError, match="the rows hold no strings"):
-        read_whole(path)
+    with pytest.raises(bp.TrainingError, match="it holds no strings"):
+        read(path)
     write(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"]))
     with pytest.raises(bp.TrainingError, match="there are 2 columns 'text'"):
-        read_whole(path)
+        read(path)
     for nulls in (pa.array(["a"] * 20 + [None]), pa.array(["a"] * 20 + [None]).dictionary_encode()):
         write(pa.table({"text": nulls}))
         with pytest.raises(bp.TrainingError, match=r"is null \(file .*, row 20\); leave out"):
-            read_whole(path)
+            read(path)
     if name == "a.arrow":  # Parquet has no such thing
         write(pa.table({"text": pa.DictionaryArray.from_arrays(pa.array([0, 1], "int32"), pa.array(["a", None]))}))
         with pytest.raises(bp.TrainingError, match="row 1"):
-            read_whole(path)
+            read(path)
     write(pa.table({"text": pa.array([], "string")}))
-    assert read_whole(path) == []
+    assert read(path) == {}
 
 
 @pytest.mark.parametrize(
     ("line", "error", "says"),
     [
-        (b'{"text": "a"', bp.FormatError, "not JSON: it goes wrong at its end"),
-        (b'{"text": "a"} {"text": "b"}', bp.FormatError, "goes wrong before ' {"),
-        (b"nonsense", bp.FormatError, "goes wrong before 'nonsense'"),
-        (b'{"text": "a\tb"}', bp.FormatError, "not JSON"),
-        (b"[" * 100_000, bp.FormatError, "nested too deeply"),
-        (b'["text"]', bp.FormatError, "is an array, not an object"),
-        (b"12", bp.FormatError, "is a number, not an object"),
-        (b'"text"', bp.FormatError, "is a string, not an object"),
+        (b'{"text": "a"', bp.TrainingError, "EOF while parsing an object, character 12"),
+        (b'{"text": "a"} {"text": "b"}', bp.TrainingError, "trailing characters, character 15"),
+        (b"nonsense", bp.TrainingError, "not what a line of JSON should be"),
+        (b'{"text": "a\tb"}', bp.TrainingError, "control character"),
+        (b'{"text": "a", "n": NaN}', bp.TrainingError, "expected value"),
+        (b"[" * 100_000, bp.TrainingError, "not what a line"),
+        (b'{"text": ' + b'{"a":' * 100_000, bp.TrainingError, "not what a line"),
+        (b'{"n": ' + b'{"a":' * 100_000, bp.TrainingError, "not what a line"),
+        (b'{"n": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", bp.TrainingError, "there is no field"),
+        (b'["text"]', bp.TrainingError, 'sequence, expected an object with a text in the field "text"'),
+        (b"12", bp.TrainingError, "integer `12`, expected an object"),
+        (b'"text"', bp.TrainingError, "expected an object"),
         (b'{"text": "\xff"}', bp.EncodeError, "not UTF-8"),
-        (b'{"texts": "a"}', bp.TrainingError, "there is no field 'text'"),
-        (b'{"text": "a", "text": "b"}', bp.TrainingError, "stands there 2 times"),
-        (b'{"text": null}', bp.TrainingError, "is null, not a string"),
-        (b'{"text": 5}', bp.TrainingError, "is a number, not a string"),
-        (b'{"text": true}', bp.TrainingError, "is a boolean, not a string"),
-        (b'{"text": {"a": 1}}', bp.TrainingError, "is an object, not a string"),
+        (b'{"text": "a\\ud800"}', bp.EncodeError, "half a surrogate pair"),
+        (b'{"texts": "a"}', bp.TrainingError, 'no field "text" .*field=... is one of "texts"'),
+        (b'{"n": 1}', bp.TrainingError, 'no field "text" .*by field=...; this line has none'),
+        (b'{"text": "a", "text": "b"}', bp.TrainingError, 'the field "text" occurs twice'),
+        (b'{"text": null}', bp.TrainingError, "null, expected a text"),
+        (b'{"text": 5}', bp.TrainingError, "integer `5`, expected a text"),
+        (b'{"text": true}', bp.TrainingError, "boolean `true`, expected a text"),
+        (b'{"text": {"a": 1}}', bp.TrainingError, "map, expected a text"),
     ],
 )
 def test_a_line_that_is_wrong_is_named(tmp_path: Path, line: bytes, error: type[bp.BytepairError], says: str) -> None:
+    data = b'{"text": "a"}\n\n{"text": "b"}\n' + line + b'\n{"text": "c"}\n'
+    for path, content in ((tmp_path / "a.jsonl", data), (tmp_path / "a.jsonl.gz", gzip.compress(data))):
+        path.write_bytes(content)
+        for threads, memory in ((1, None), (3, 40_000)):
+            with pytest.raises(error, match=says) as caught:
+                read(path, threads=threads, memory=memory)
+            assert (caught.value.file, caught.value.line, caught.value.row) == (str(path), 4, None)
+            assert caught.value.remedy
+
+
+def test_the_first_line_that_is_wrong_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"text": "a"}\n\n{"text": "b"}\n' + line + b'\n{"text": "c"}\n')
-    for batch_bytes in (1, 16 << 20):
-        with pytest.raises(error, match=says) as caught:
-            texts_of(path, batch_bytes=batch_bytes)
-        assert (caught.value.file, caught.value.line) == (str(path), 4)
-        assert caught.value.remedy
+    lines = [b'{"text": "%d"}' % number for number in range(60_000)]
+    for wrong in (40_001, 40_002, 59_000):
+        lines[wrong] = b"{}"
+    path.write_bytes(b"\n".join(lines))
+    for threads, memory in ((1, None), (2, None), (7, None), (64, None), (7, 40_000)):
+        with pytest.raises(bp.TrainingError, match="no field") as caught:
+            read(path, threads=threads, memory=memory)
+        assert caught.value.line == 40_002
+    # What comes before a place where reading fails is counted first.
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}\n" + b" " * (9 << 20))[:-9])
+    for threads in (1, 2):
+        with pytest.raises(bp.TrainingError, match="line 1") as caught:
+            read(path, threads=threads)
+
+
+def test_a_missing_field_names_no_more_than_twenty_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({f"name{number:02}": "x" for number in range(30)} | {"n": 1}))
+    with pytest.raises(bp.TrainingError, match='"name00", .*"name19" and others') as caught:
+        read(path)
+    assert "name20" not in str(caught.value)
 
 
 def test_lines_of_json_that_are_odd_and_right(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     lines = ['{"text": "\\ud800x"}', "", '{"text": "", "n": ' + "9" * 9999 + "}", '{"text": "\u2028\u0085\\n"}', " "]
     path.write_text("\n".join(lines), "utf-8")
-    (batch,) = rows_of(path).batches()
-    assert batch.texts == ["\ud800x", "", "\u2028\u0085\n"]
-    assert [batch.place(row)["line"] for row in range(3)] == [1, 3, 4]
+    assert read(path, errors="replace") == {"\ufffdx".encode(): 1, "\u2028\u0085\n".encode(): 1}
     for empty in (b"", b"\n\n\r\n", b"\xef\xbb\xbf"):
         path.write_bytes(empty)
-        assert texts_of(path) == []
+        assert read(path) == {}
     path.write_bytes(b'{"n": 1, "body": "a", "title": "b"}')
-    with pytest.raises(bp.TrainingError, match=r"line 1\); name the field .* 'body', 'title'"):
-        texts_of(path)
-    assert texts_of(path, field="title") == ["b"]
-    with pytest.raises(bp.TrainingError, match="no field ''"):
-        texts_of(path, field="")
+    with pytest.raises(bp.TrainingError, match=r'line 1\); name the field .* "body", "title"'):
+        read(path)
+    assert read(path, field="title") == {b"b": 1}
+    with pytest.raises(bp.TrainingError, match='no field ""'):
+        read(path, field="")
+
+
+def test_every_file_of_lines_may_start_with_a_mark(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_bytes(b'\xef\xbb\xbf{"text": "low"}\r\n{"text": "low"}')
+    assert read(str(tmp_path / "*.jsonl")) == {b"low": 4}
+    assert read(str(tmp_path / "*.jsonl"), start=77) == {b"low": 4}
+    (tmp_path / "b.jsonl").write_bytes(b'{"text": "low"}\n\xef\xbb\xbf{"text": "low"}')
+    with pytest.raises(bp.TrainingError, match="line 2"):
+        read(tmp_path / "b.jsonl")
 
 
 def test_paths_and_globs_in_order(tmp_path: Path) -> None:
@@ -346,9 +396,8 @@ def test_paths_and_globs_in_order(tmp_path: Path) -> None:
     (tmp_path / "folder.txt").mkdir()
     found = plan([str(tmp_path / "d.md"), f"{tmp_path}/**/*.txt", str(tmp_path / "a.txt")])
     assert found.size == 23
-    assert [part for part in found.parts if not isinstance(part, TextFile)] == []
     names = ["d.md", "a.txt", "b.txt", "sub/c.txt"]
-    assert [part.path for part in found.parts if isinstance(part, TextFile)] == [str(tmp_path / name) for name in names]
+    assert [part.path for part in found.parts] == [str(tmp_path / name) for name in names]
     (tmp_path / "[odd].txt").write_text("a name that is no glob")
     assert len(plan(tmp_path / "[odd].txt").parts) == 1
     with pytest.raises(bp.TrainingError, match="is a folder; name what is in it, such as"):
@@ -429,9 +478,12 @@ def test_a_file_that_is_gone(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"x")
     (part,) = plan(tmp_path / name).parts
     (tmp_path / name).unlink()
-    read: Callable[[], Iterator[Any]] = part.chunks if isinstance(part, Stream) else part.batches  # type: ignore[union-attr]
-    with pytest.raises(bp.ArtifactError, match="check the path"):
-        list(read())
+    opened: Callable[[], Iterator[Any]] | None = part.chunks if isinstance(part, File) else part.batches
+    if opened is not None:
+        with pytest.raises(bp.ArtifactError, match="check the path"):
+            list(opened())
+    with pytest.raises((bp.ArtifactError, bp.TrainingError), match=r"check the path|no file matches"):
+        read(tmp_path / name)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is forbidden here")
@@ -439,7 +491,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"x")
     (tmp_path / "a.jsonl").chmod(0)
     with pytest.raises(bp.ArtifactError, match="permission"):
-        texts_of(tmp_path / "a.jsonl")
+        read(tmp_path / "a.jsonl")
 
 
 def test_sizes_of_memory() -> None:

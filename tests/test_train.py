@@ -87,6 +87,100 @@ def test_threads_and_kinds_of_source_change_nothing(tmp_path: Path, sources: lis
     assert bp.train([text.encode(), b"and more"], **options).spec == one.spec
 
 
+def test_counts_train_as_their_sources_do(tmp_path: Path, sources: list[str]) -> None:
+    paths = [tmp_path / f"{number}.txt" for number in range(6)]
+    for path, text in zip(paths, sources, strict=False):
+        path.write_text(text)
+    options: dict[str, Any] = {"split": "gpt2", "special_tokens": ["import", "def"], "normalizers": ["NFC"]}
+    whole = bp.train_report(paths, 600, **options)
+    halves = [bp.Counts.of(paths[:2], memory="1MB", **options)]
+    halves.append(bp.Counts.of(paths[2:], start=halves[0].end, threads=7, **options))
+    for counts in (bp.Counts.of(paths[::-1], **options), halves[0] + halves[1], halves[1] + halves[0]):
+        trained = bp.train_report(counts, 600, normalizers=["NFC"], special_tokens=["import", "def"])
+        assert trained.tokenizer.fingerprint == whole.tokenizer.fingerprint
+        assert trained.merges == whole.merges
+        for name in ("rows", "pieces", "text_bytes", "tokens"):
+            assert getattr(trained.statistics, name) == getattr(whole.statistics, name)
+    # The order of the sources counts where the first one wins, and there alone.
+    first = bp.train_report(paths, 600, ties="first_seen", **options)
+    options.pop("split")
+    assert bp.train_report(halves[0] + halves[1], 600, ties="first_seen", **options).merges == first.merges
+
+
+def test_counts_made_otherwise_are_refused() -> None:
+    counts = bp.Counts.of(iter(["low lower"] * 3), split="gpt2", normalizers=["NFC"])
+    with pytest.raises(bp.TrainingError, match="with the split gpt2, not 'o200k'"):
+        bp.train(counts, 260, split="o200k", normalizers=["NFC"])
+    with pytest.raises(bp.TrainingError, match=r"normalizers=\['NFC'\], not \[\]"):
+        bp.train(counts, 260)
+    with pytest.raises(bp.TrainingError, match="field='text' goes with files of rows"):
+        bp.train(counts, 260, normalizers=["NFC"], field="text")
+    tok = bp.train(counts, 260, split="gpt2", normalizers=["NFC"])
+    assert tok.spec.split == bp.train(counts, 260, normalizers=["NFC"]).spec.split
+    assert tok.pieces("low lower") == ["low", " lower"]
+
+
+def test_weights_and_rare_pieces() -> None:
+    source = {"en": iter(["ab ab ab"]), "fr": iter(["cd cd cd cd"])}
+    counts = bp.Counts.of(source, split=r"\w+|\s+")
+    for weights, winner, count in (
+        (None, b"c", 4),
+        ({"en": 2}, b"a", 6),
+        ({"en": "0.5", "fr": "0.3"}, b"a", 15),
+        ({"en": "0.5", "fr": "0.4"}, b"c", 16),
+    ):
+        merges = bp.train_report(counts, 257, weights=weights, min_frequency=0).merges
+        assert (merges[0].left, merges[0].count) == (winner, count)
+    with pytest.raises(bp.TrainingError, match="no group 'de'"):
+        bp.train(counts, 257, weights={"de": 2})
+    # min_frequency and min_count are in occurrences, whatever the denominator is.
+    for factor in (1, "0.5", "0.25"):
+        scaled = counts.scale(factor)
+        needed = 4 * float(factor)
+        assert len(bp.train_report(scaled, 257, min_frequency=int(needed)).merges) == 1
+        with pytest.warns(bp.TokenizerWarning):
+            assert not bp.train_report(scaled, 257, min_frequency=int(needed) + 1).merges
+    assert bp.train_report(counts, 257, min_count=4).merges[0].left == b"c"
+    assert bp.train_report(counts, 257, min_count=4).statistics.rows == 1
+    with pytest.raises(bp.TrainingError, match="no text"):
+        bp.train(counts, 257, min_count=5)
+
+
+def test_too_little_memory_is_said_before_merging(tmp_path: Path) -> None:
+    told: list[bp.Progress] = []
+    texts = [f"word{number}" for number in range(50_000)]
+    with pytest.raises(bp.TrainingError, match=r"50,000 distinct pieces needs up to .* min_count=2"):
+        bp.train(iter(texts), 300, split="none", memory="1MB", progress=told.append)
+    assert {state.phase for state in told} == {"count"}
+    assert bp.train(iter(texts), 300, split="none", memory="1GB").vocab_size == 300
+
+
+def test_one_hash_whatever_the_threads_shards_and_orders(tmp_path: Path, sources: list[str]) -> None:
+    for number, text in enumerate(sources[:5]):
+        (tmp_path / f"{number}.txt").write_text(text)
+    script = (
+        "import hashlib, sys, bytepair as bp\n"
+        "from pathlib import Path\n"
+        "threads, order, shards, folder = int(sys.argv[1]), sys.argv[2], sys.argv[3] == 'shards', Path(sys.argv[4])\n"
+        "paths = [folder / f'{number}.txt' for number in order]\n"
+        "if shards:\n"
+        "    source = bp.Counts.of(paths[:2], threads=threads) + bp.Counts.of(paths[2:], threads=threads)\n"
+        "else:\n"
+        "    source = paths\n"
+        "tok = bp.train(source, 700, threads=threads, special_tokens=['<|end|>'])\n"
+        "tok.save(folder / f'out{threads}{order}.json')\n"
+        "print(hashlib.sha256((folder / f'out{threads}{order}.json').read_bytes()).hexdigest())"
+    )
+    hashes = set()
+    for seed, (threads, order, kind) in enumerate(
+        [(1, "01234", "whole"), (2, "43210", "whole"), (7, "20143", "shards"), (64, "01234", "shards")]
+    ):
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        command = [sys.executable, "-c", script, str(threads), order, kind, tmp_path]
+        hashes.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert len(hashes) == 1
+
+
 def test_cuts_are_exact_even_where_scans_do_not_settle() -> None:
     # Digits in threes and one endless run: a scan that starts elsewhere never meets the first one's boundaries.
     text = "".join(Random(5).choices("0123456789", k=3_500_000))

@@ -228,7 +228,8 @@ def learn(
     max_token_length: int | None,
     threads: int | None,
     replay: Sequence[tuple[int, int, int]],
-    tell: Callable[[int, list[tuple[int, int, int]]], object],
+    learned: list[tuple[int, int, int]],
+    tell: Callable[[int], object],
 ) -> tuple[list[bytes], int]: ...
 def learn_bytes(counts: PieceCounts, *, merges: int, threads: int | None) -> int: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...

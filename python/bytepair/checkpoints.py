@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from bytepair import files
+from bytepair.counts import MOST, Counts
 from bytepair.errors import ArtifactError, FormatError, TrainingError
 from bytepair.formats import byte_alphabet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TextIO
-
-    from bytepair.counts import Counts
 
 SETTINGS = "settings.json"
 COUNTS = "counts.parquet"
 MERGES = "merges.jsonl"
+
+Merge: TypeAlias = "tuple[int, int, int]"
 
 
 class Checkpoint:
@@ -61,8 +62,6 @@ class Checkpoint:
 
     def counts(self, memory: int | None) -> Counts | None:
         """The counts, once they are there."""
-        from bytepair.counts import Counts  # noqa: PLC0415  # it imports numpy
-
         place = self._folder / COUNTS
         return Counts.read(place, memory=memory) if files.exists(place) else None
 
@@ -70,8 +69,10 @@ class Checkpoint:
         """Writes the counts."""
         counts.write(self._folder / COUNTS)
 
-    def merges(self, first: int) -> list[tuple[int, int, int]]:
+    def merges(self, first: int) -> list[Merge]:
         """The merges so far, of symbols; `first` is the id of the first symbol. A last line that is cut off is none.
+
+        `MergeLog` goes on after them.
 
         Raises:
             FormatError: A line is not one that `MergeLog` wrote.
@@ -87,9 +88,9 @@ class Checkpoint:
                 known = record["rank"] == number
             except (KeyError, TypeError, ValueError) as error:
                 raise _damaged(self.log, number + 1) from error
-            if not known or not all(
-                type(value) is int and value >= 0 for value in (left - first, right - first, count)
-            ):
+            if not known or not all(type(value) is int for value in (left, right, count)):
+                raise _damaged(self.log, number + 1)
+            if not (0 <= left - first < 256 + number and 0 <= right - first < 256 + number and 0 < count <= MOST):
                 raise _damaged(self.log, number + 1)
             merges.append((left - first, right - first, count))
         return merges
@@ -102,42 +103,66 @@ class MergeLog:
         path: The file, which is written anew.
         symbols: The bytes of the symbols that merging starts from.
         first: The id of the first one.
+        kept: The merges in the file that stay; what comes behind their lines goes.
 
     Raises:
         ArtifactError: The file cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], symbols: Sequence[bytes], first: int) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], symbols: Sequence[bytes], first: int, *, kept: Sequence[Merge] = ()
+    ) -> None:
         self._path = Path(path)
         self._names = [byte_alphabet.to_characters(symbol) for symbol in symbols]
+        self._symbols = len(symbols)
         self._first = first
-        self._rank = 0
-        self._file: TextIO | None = None
-
-    def take(self, merges: Sequence[tuple[int, int, int]]) -> None:
-        """Appends some merges, which are on their way to the disk when this returns."""
-        lines = []
-        for left, right, count in merges:
-            names = self._names[left], self._names[right]
-            self._names.append("".join(names))
-            pair = [left + self._first, right + self._first]
-            record = {"rank": self._rank, "pair": pair, "left": names[0], "right": names[1], "count": count}
-            lines.append(json.dumps(record, ensure_ascii=False) + "\n")
-            self._rank += 1
         try:
-            if self._file is None:
-                # Only now, so that what is there can be read before.
-                self._file = self._path.open("w", encoding="utf-8", newline="\n")
-            self._file.writelines(lines)
+            self._file = self._path.open("r+b" if kept else "wb")
+            for _ in kept:
+                self._file.readline()
+            # How many merges are written, and where they end: together, since Ctrl-C can come between any two steps.
+            self._done = len(kept), self._file.tell()
+            self._file.truncate()
+        except OSError as error:
+            self._fail(error)
+        self._add_names(kept)
+
+    def take(self, merges: Sequence[Merge]) -> None:
+        """Writes those of all merges so far that it has not written; they are on their way to the disk when it returns.
+
+        If it is interrupted, the next call makes up for it.
+        """
+        written, end = self._done
+        del self._names[self._symbols + written :]
+        lines = []
+        fresh = merges[written:]
+        self._add_names(fresh)
+        for rank, (left, right, count) in enumerate(fresh, written):
+            pair = [left + self._first, right + self._first]
+            names = {"left": self._names[left], "right": self._names[right]}
+            record = {"rank": rank, "pair": pair, **names, "count": count}
+            lines.append(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+        data = b"".join(lines)
+        try:
+            self._file.seek(end)
+            self._file.write(data)
             self._file.flush()
         except OSError as error:
-            raise ArtifactError(
-                f"cannot write the merges: {error.strerror}", file=str(self._path), remedy="choose another place"
-            ) from error
+            self._fail(error)
+        self._done = written + len(fresh), end + len(data)
+
+    def _add_names(self, merges: Sequence[Merge]) -> None:
+        for left, right, _ in merges:
+            self._names.append(self._names[left] + self._names[right])
+
+    def _fail(self, error: OSError) -> NoReturn:
+        raise ArtifactError(
+            f"cannot write the merges: {error.strerror}", file=str(self._path), remedy="choose another place"
+        ) from error
 
     def close(self) -> None:
-        """Closes the file."""
-        if self._file is not None:
+        """Closes the file. All that could be written is."""
+        with suppress(OSError):
             self._file.close()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import PieceCounter, PieceCounts, unicode_version
-from bytepair.corpus.count import Source, count_source
+from bytepair.corpus.count import Source, check_groups, count_source
 from bytepair.corpus.digest import SourceDigest
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.weights import multipliers
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from bytepair.corpus.weights import Weight
     from bytepair.progress import Report
 
-NO_GROUP = ""
+MOST = 2**64 - 1
+"""The highest count."""
 
 
 class Counted(NamedTuple):
@@ -75,7 +76,7 @@ class Stages:
                 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Counts:
     """Pieces and how often each occurs, in groups of sources.
 
@@ -104,8 +105,8 @@ class Counts:
     digest: SourceDigest | None
     end: int
     spilled: tuple[int, int]
-    core: PieceCounts = field(repr=False, compare=False)
-    memory: int | None = field(default=None, repr=False, compare=False)
+    core: PieceCounts = field(repr=False)
+    memory: int | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -143,10 +144,12 @@ class Counts:
         Raises:
             TrainingError, EncodeError, ArtifactError, PatternError: As `bytepair.train`.
         """
+        if start < 0:
+            raise ValueError(f"start={start} is before all sources; use 0 or more")
         stages = Stages(split_pattern(split), tuple(normalizers), tuple(special_tokens))
         limit = None if memory is None else parse_bytes(memory)
         counter = PieceCounter(stages.split, list(special_tokens), normalizers=list(normalizers), memory=limit)
-        counter.start_at(start)
+        counter.start_at(min(start, MOST))
         total = SourceDigest() if digest else None
         report = reporter(progress)
         groups = count_source(counter, source, field=field, errors=errors, threads=threads, digest=total, report=report)
@@ -195,11 +198,18 @@ class Counts:
         groups = (*self.groups, *(group for group in other.groups if group not in self.groups))
         denominator = lcm(self.denominator, other.denominator)
         digest = self.digest + other.digest if self.digest and other.digest else None
+        check_groups(groups)
+        numbers = {group: number for number, group in enumerate(groups)}
         counter = self._counter()
         for table in (self, other):
-            numbers = [groups.index(group) for group in table.groups]
-            factors = [denominator // table.denominator] * len(table.groups)
-            counter.add_counts(table.core, groups=numbers, multipliers=factors)
+            factor = denominator // table.denominator
+            if factor > MOST:
+                raise TrainingError(
+                    f"the denominators {self.denominator} and {other.denominator} have no common one below 2^64",
+                    remedy="use weights with fewer digits",
+                )
+            into = [numbers[group] for group in table.groups]
+            counter.add_counts(table.core, groups=into, multipliers=[factor] * len(table.groups))
         return replace(
             self._finish(counter), groups=groups, denominator=denominator, digest=digest, end=max(self.end, other.end)
         )
@@ -257,7 +267,9 @@ class Counts:
     def _changed(self, factors: list[int], *, renumbered: list[int] | None = None, least: int = 1) -> Counts:
         counter = self._counter()
         numbers = renumbered or list(range(len(self.groups)))
-        counter.add_counts(self.core, groups=numbers, multipliers=factors, least=max(least, 1))
+        # No count can be as high as what is above all: nothing is left then.
+        factors = factors if least <= MOST else [0] * len(factors)
+        counter.add_counts(self.core, groups=numbers, multipliers=factors, least=min(max(least, 1), MOST))
         return self._finish(counter)
 
     def _counter(self) -> PieceCounter:
@@ -303,7 +315,7 @@ class Counts:
             return cls._of_facts(facts, counter, limit)
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(
-                f"the metadata of the table is damaged: {error!r}", file=str(path), remedy="count the source again"
+                f"the metadata of the table are damaged: {error!r}", file=str(path), remedy="count the source again"
             ) from error
 
     def _facts(self) -> bytes:
@@ -317,17 +329,21 @@ class Counts:
             "denominator": self.denominator,
             "sources": self.digest.hex() if self.digest else None,
             "end": self.end,
+            "rows": len(self),
         }
         return json.dumps(facts, ensure_ascii=False, sort_keys=True).encode()
 
     @classmethod
     def _of_facts(cls, facts: dict[str, Any], counter: PieceCounter, memory: int | None) -> Counts:
-        stages = Stages(
-            str(facts["split"]), tuple(facts["normalizers"]), tuple(facts["special_tokens"]), str(facts["unicode"])
-        )
-        digest = None if facts["sources"] is None else SourceDigest.from_hex(facts["sources"])
-        denominator, end = int(facts["denominator"]), int(facts["end"])
-        if denominator < 1 or end < 0:
+        lists = [facts[name] for name in ("normalizers", "special_tokens", "groups")]
+        texts = [facts["split"], facts["unicode"], *(text for texts in lists for text in texts)]
+        denominator, end = facts["denominator"], facts["end"]
+        if not all(type(texts) is list for texts in lists) or not all(type(text) is str for text in texts):
+            raise ValueError("a name is no text")
+        if type(denominator) is not int or type(end) is not int or denominator < 1 or end < 0:
             raise ValueError("a number is out of its range")
+        normalizers, special_tokens, groups = map(tuple, lists)
+        stages = Stages(facts["split"], normalizers, special_tokens, facts["unicode"])
+        digest = None if facts["sources"] is None else SourceDigest.from_hex(facts["sources"])
         spilled = counter.spilled
-        return cls(stages, tuple(facts["groups"]), denominator, digest, end, spilled, counter.finish(), memory)
+        return cls(stages, groups, denominator, digest, end, spilled, counter.finish(), memory)

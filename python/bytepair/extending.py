@@ -100,7 +100,7 @@ def extend(
         min_frequency=min_frequency * (source.denominator if isinstance(source, Counts) else 1),
         max_token_length=max_token_length,
         threads=threads,
-        take=[learned.extend],
+        learned=learned,
         report=report,
     )
     if len(learned) < missing:

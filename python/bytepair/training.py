@@ -14,7 +14,7 @@ from bytepair._core import PieceCounts, learn, learn_bytes
 from bytepair.checkpoints import Checkpoint, MergeLog
 from bytepair.corpus.count import Source as TextSource
 from bytepair.corpus.memory import parse_bytes
-from bytepair.counts import Counts
+from bytepair.counts import MOST, Counts
 from bytepair.errors import TokenizerWarning, TrainingError, TrainingInterrupted
 from bytepair.formats.byte_alphabet import BYTES_IN_ALPHABET_ORDER
 from bytepair.patterns import split_name, split_pattern
@@ -24,8 +24,6 @@ from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
-
     from bytepair.corpus.weights import Weight
 
 Source: TypeAlias = "TextSource | Counts"
@@ -198,6 +196,8 @@ def train_report(
     limit = None if memory is None else parse_bytes(memory)
     report = reporter(progress)
     pattern = _split_of(source, split)
+    if isinstance(source, Counts):
+        _check_counted(source, normalizers, field)
     first = len(special_tokens) if special_ids == "first" else 0
     alphabet = bytes(range(256)) if byte_order == "raw" else BYTES_IN_ALPHABET_ORDER
     settings = {
@@ -234,7 +234,10 @@ def train_report(
     counts = _prepared(counts, weights, min_count)
     missing = vocab_size - 256 - len(special_tokens)
     symbols = [bytes([byte]) for byte in alphabet]
-    logs = [MergeLog(place, symbols, first) for place in (kept.log if kept else None, log) if place is not None]
+    replay = kept.merges(first) if kept else []
+    logs = [] if log is None else [MergeLog(log, symbols, first)]
+    if kept:
+        logs.append(MergeLog(kept.log, symbols, first, kept=replay))
 
     stages = TokenizerSpec(BytePair((), ()), normalizers=tuple(normalizers), split=(pattern,) if pattern else ())
 
@@ -248,19 +251,20 @@ def train_report(
             missing,
             alphabet=alphabet,
             ties=ties,
-            min_frequency=min_frequency * counts.denominator,
+            min_frequency=min(min_frequency * counts.denominator, MOST),
             max_token_length=max_token_length,
             threads=threads,
             memory=limit,
-            replay=kept.merges(first)[:missing] if kept else [],
-            take=[learned.extend, *(log.take for log in logs)],
+            replay=replay[:missing],
+            learned=learned,
+            logs=logs,
             report=report,
         )
     except KeyboardInterrupt as error:
         raise TrainingInterrupted(len(learned), partial(build, learned)) from error
     finally:
-        for place in logs:
-            place.close()
+        for opened in logs:
+            opened.close()
     if len(learned) < missing:
         warnings.warn(
             f"no pair is left that occurs {min_frequency} times: {256 + len(special_tokens) + len(learned)} tokens "
@@ -300,6 +304,18 @@ def _split_of(source: Source, split: str | None) -> str:
             f"the counts were made with the split {made}, not {split!r}", remedy="leave split out, or count again"
         )
     return pattern
+
+
+def _check_counted(counts: Counts, normalizers: Sequence[str], field: str | None) -> None:
+    """Raises TrainingError if counts do not agree with what is asked for; see also `_split_of`."""
+    if tuple(normalizers) != counts.stages.normalizers:
+        made = list(counts.stages.normalizers)
+        raise TrainingError(
+            f"the counts were made with normalizers={made}, not {list(normalizers)}",
+            remedy=f"pass normalizers={made}, or count again",
+        )
+    if field is not None:
+        raise TrainingError(f"field={field!r} goes with files of rows, not with counts", remedy="leave field out")
 
 
 def _prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: int) -> Counts:
@@ -401,7 +417,7 @@ def train_merges(
         min_frequency=min_frequency,
         max_token_length=max_token_length,
         threads=threads,
-        take=[learned.extend],
+        learned=learned,
         symbols=symbols,
     )
     return _with_bytes(symbols, learned)
@@ -415,7 +431,8 @@ def learn_merges(
     ties: Ties,
     min_frequency: int,
     max_token_length: int | None,
-    take: Sequence[Callable[[list[Learned]], None]],
+    learned: list[Learned],
+    logs: Sequence[MergeLog] = (),
     threads: int | None = None,
     memory: int | None = None,
     end_of_word_suffix: str | None = None,
@@ -423,9 +440,11 @@ def learn_merges(
     report: Report | None = None,
     symbols: list[bytes] | None = None,
 ) -> int:
-    """Has each of `take` get the merges as they are made, those of `replay` first: (left, right, count), of symbols.
+    """Appends the merges to `learned` as they are made, those of `replay` first: (left, right, count), of symbols.
 
-    Symbols are numbered in the order of the alphabet, and then of the merges; `symbols` gets the bytes of the former.
+    Symbols are numbered in the order of the alphabet, and then of the merges; `symbols` gets the bytes of the former,
+    and each of `logs` the merges. However it ends, a log holds the first merges of `learned`, and only a second error
+    keeps it from holding all.
 
     Returns:
         How many tokens all pieces come to.
@@ -446,9 +465,9 @@ def learn_merges(
         )
     with Phase(report, "merge", merges) as phase:
 
-        def tell(done: int, learned: list[Learned]) -> None:
-            for one in take:
-                one(learned)
+        def tell(done: int) -> None:
+            for log in logs:
+                log.take(learned)
             phase.tell(done)
 
         alphabet_symbols, total = learn(
@@ -461,6 +480,7 @@ def learn_merges(
             max_token_length=max_token_length,
             threads=threads,
             replay=list(replay),
+            learned=learned,
             tell=tell,
         )
     if symbols is not None:

@@ -22,6 +22,9 @@ use crate::text::{OnInvalid, utf8};
 use crate::tokenizer::{CoreTokenizer, check_threads};
 use crate::watch::watched;
 
+/// About how many bytes of pieces are handed out at once.
+const COLUMN_BYTES: usize = 1 << 26;
+
 /// Counts the pieces of texts, added tokens cut out; after `finish`, or an error, it cannot be used.
 #[pyclass(module = "bytepair._core")]
 pub(crate) struct PieceCounter {
@@ -128,9 +131,11 @@ impl PieceCounter {
     /// Counts the pieces of some texts (str, or UTF-8 bytes); calls `tell(bytes_done)` now and then.
     fn count(&mut self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>, options: Options<'_>) -> PyResult<()> {
         let on_invalid = OnInvalid::parse(&options.errors)?;
+        let counter = self.counter.take().ok_or_else(used_up)?;
         let rows =
             texts.iter().enumerate().map(|(row, text)| utf8(text, on_invalid).map_err(|error| in_row(py, error, row)));
         let rows = rows.collect::<PyResult<Vec<Cow<'_, str>>>>()?;
+        self.counter = Some(counter);
         let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
         self.watch(py, &options, |counter, segmenter, _, threads, progress| {
             counter.count_texts(segmenter, &texts, options.group, threads, progress)
@@ -147,6 +152,7 @@ impl PieceCounter {
     ) -> PyResult<()> {
         let (data, offsets) = (data.as_slice()?, offsets.as_slice()?);
         let replace = matches!(OnInvalid::parse(&options.errors)?, OnInvalid::Replace);
+        let counter = self.counter.take().ok_or_else(used_up)?;
         let text = |(row, ends): (usize, &[i64])| {
             let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
             let bytes = range.and_then(|(start, end)| data.get(start..end));
@@ -158,6 +164,7 @@ impl PieceCounter {
             }
         };
         let rows = offsets.windows(2).enumerate().map(text).collect::<PyResult<Vec<_>>>()?;
+        self.counter = Some(counter);
         let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
         self.watch(py, &options, |counter, segmenter, _, threads, progress| {
             counter.count_texts(segmenter, &texts, options.group, threads, progress)
@@ -200,7 +207,7 @@ impl PieceCounter {
             Ok(bytes) => self.counter()?.add(bytes.as_bytes(), count),
             Err(_) => self.counter()?.add(utf8(piece, OnInvalid::Strict)?.as_bytes(), count),
         };
-        added.map_err(|error| raise(py, error))
+        self.done(py, added)
     }
 
     /// Adds rows in columns; the bytes of piece `i` are `data[offsets[i]:offsets[i + 1]]`.
@@ -218,15 +225,17 @@ impl PieceCounter {
         if [groups.len(), counts.len(), firsts.len()] != [offsets.len().saturating_sub(1); 3] {
             return Err(PyValueError::new_err("the columns are not of one length"));
         }
+        if counts.contains(&0) {
+            return Err(PyValueError::new_err("a count is 0"));
+        }
         let counter = self.counter()?;
-        for (row, ends) in offsets.windows(2).enumerate() {
+        let added = offsets.windows(2).enumerate().try_for_each(|(row, ends)| {
             let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
             let piece = range.and_then(|(start, end)| data.get(start..end));
-            let piece = piece.ok_or_else(|| PyValueError::new_err("the offsets leave the data"))?;
-            let row = Row { piece, group: groups[row], count: counts[row], first: firsts[row] };
-            counter.add_row(row).map_err(|error| raise(py, error))?;
-        }
-        Ok(())
+            let piece = piece.ok_or_else(|| Error::new(Kind::Format, "the offsets leave the data"))?;
+            counter.add_row(Row { piece, group: groups[row], count: counts[row], first: firsts[row] })
+        });
+        self.done(py, added)
     }
 
     /// Adds counted pieces; their group `g` is `groups[g]` here, and counts there are multiplied by `multipliers[g]`. Rows
@@ -259,9 +268,9 @@ impl PieceCounter {
     }
 
     /// What comes next starts at this position over all sources.
-    fn start_at(&mut self, position: u64) -> PyResult<()> {
-        self.counter()?.start_at(position);
-        Ok(())
+    fn start_at(&mut self, py: Python<'_>, position: u64) -> PyResult<()> {
+        let started = self.counter()?.start_at(position);
+        self.done(py, started)
     }
 
     /// The position after all that was counted.
@@ -288,6 +297,14 @@ impl PieceCounter {
 }
 
 impl PieceCounter {
+    /// After an error the counter is of no use.
+    fn done(&mut self, py: Python<'_>, result: Result<()>) -> PyResult<()> {
+        result.map_err(|error| {
+            self.counter = None;
+            raise(py, error)
+        })
+    }
+
     fn count_reader(
         &mut self,
         py: Python<'_>,
@@ -373,13 +390,14 @@ impl PieceCounts {
         Ok(totals.map(|(group, total)| (group, total.rows, total.pieces, total.bytes)).collect())
     }
 
-    /// Calls `take(data, offsets, groups, counts, firsts)` with all rows, sorted by piece and group, so many at a time.
+    /// Calls `take(data, offsets, groups, counts, firsts)` with all rows, sorted by piece and group, so many at a time, or
+    /// fewer if their pieces are long.
     fn columns(&self, py: Python<'_>, take: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
         let mut sorted = self.inner.sorted().map_err(|error| raise(py, error))?;
         loop {
             let (mut data, mut offsets) = (Vec::new(), vec![0_i64]);
             let (mut groups, mut counts, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
-            while counts.len() < rows {
+            while counts.len() < rows && data.len() < COLUMN_BYTES {
                 let Some(row) = sorted.next().map_err(|error| raise(py, error))? else { break };
                 data.extend_from_slice(row.piece);
                 offsets.push(data.len().cast_signed() as i64);

@@ -6,7 +6,7 @@ use bytepair_core::train::{self, Alphabet, Learned, Progress, Settings, Ties};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 
 use crate::counts::PieceCounts;
 use crate::tokenizer::{CoreTokenizer, check_threads};
@@ -20,12 +20,12 @@ pub(crate) enum Symbols {
 }
 
 /// Learns merges from counts, those of `replay` (left, right, count) first; returns the bytes of the alphabet's symbols, and
-/// how many tokens all pieces come to. Calls `tell(done, merges)` now and then with the merges (left, right, count) since
-/// the last call, also if it ends early; merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256
+/// how many tokens all pieces come to. Appends the merges (left, right, count) to `learned` and calls `tell(done)` now and
+/// then, also if it ends early; merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256
 /// bytes, a tokenizer whose tokens are the symbols, or None for characters.
 #[pyfunction]
 #[pyo3(signature = (
-    counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, threads, replay, tell
+    counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, threads, replay, learned, tell
 ))]
 #[allow(clippy::too_many_arguments, reason = "settings, by keyword")]
 pub(crate) fn learn<'py>(
@@ -39,6 +39,7 @@ pub(crate) fn learn<'py>(
     max_token_length: Option<usize>,
     threads: Option<usize>,
     replay: Vec<(u32, u32, u64)>,
+    learned: Py<PyList>,
     tell: Py<PyAny>,
 ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u128)> {
     let ties =
@@ -55,9 +56,11 @@ pub(crate) fn learn<'py>(
     let counts = &counts.inner;
     let progress = Progress::default();
     let tell_all = |py: Python<'_>| {
-        let learned = progress.take_learned().into_iter();
-        let learned: Vec<_> = learned.map(|merge| (merge.left, merge.right, merge.count)).collect();
-        tell.call1(py, (progress.done.load(Ordering::Relaxed), learned)).map(|_| ())
+        // No Python code runs here, in which Ctrl-C could be raised and merges be lost.
+        let list = learned.bind(py);
+        let new = progress.take_learned().into_iter();
+        new.map(|merge| (merge.left, merge.right, merge.count)).try_for_each(|merge| list.append(merge))?;
+        tell.call1(py, (progress.done.load(Ordering::Relaxed),)).map(|_| ())
     };
     let tick = |py: Python<'_>| tell_all(py).and_then(|()| py.check_signals());
     let job = || train::learn(counts, &alphabet, &settings, &replay, threads, &progress);

@@ -158,7 +158,7 @@ def _check(array: Any) -> None:
     elif str(array.type).endswith("_view"):
         array.view("binary_view").validate(full=True)
     else:
-        _buffers(array)
+        buffers(array)
 
 
 def _texts(array: Any, size: int) -> Iterator[ArrowTexts]:
@@ -166,14 +166,14 @@ def _texts(array: Any, size: int) -> Iterator[ArrowTexts]:
     if hasattr(array, "dictionary"):
         # What repeats is copied out no more than a batch at a time.
         words = _large(array.dictionary)
-        ends = np.concatenate(([0], np.cumsum(np.diff(_buffers(words).offsets)[array.indices.to_numpy()])))
+        ends = np.concatenate(([0], np.cumsum(np.diff(buffers(words).offsets)[array.indices.to_numpy()])))
         for start, end in _cuts(ends, size):
-            yield _buffers(words.take(array.indices.slice(start, end - start)))
+            yield buffers(words.take(array.indices.slice(start, end - start)))
     elif str(array.type).endswith("_view"):
         for start in range(0, len(array), _DECODED_ROWS):
-            yield from _split(_buffers(_large(array.slice(start, _DECODED_ROWS))), size)
+            yield from _split(buffers(_large(array.slice(start, _DECODED_ROWS))), size)
     else:
-        yield from _split(_buffers(array), size)
+        yield from _split(buffers(array), size)
 
 
 def _large(array: Any) -> Any:
@@ -183,7 +183,8 @@ def _large(array: Any) -> Any:
     return array.view(same).cast("large_binary")
 
 
-def _buffers(array: Any) -> ArrowTexts:
+def buffers(array: Any) -> ArrowTexts:
+    """The values of an array of strings or binaries as they lie in memory; ValueError if they cannot lie so."""
     integer = np.int64 if str(array.type).startswith("large") else np.int32
     _, offsets_buffer, data_buffer = array.buffers()
     data = np.frombuffer(data_buffer, np.uint8) if data_buffer is not None else np.empty(0, np.uint8)

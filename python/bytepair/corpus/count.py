@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from bytepair.corpus import sources
+from bytepair.corpus import compressed, sources
 from bytepair.corpus.digest import SourceDigest, TextsHash
 from bytepair.corpus.parts import ArrowTexts, Batch, File, Rows
 from bytepair.errors import BytepairError, EncodeError, TrainingError
@@ -59,17 +59,23 @@ def count_source(
         return ("",)
     plan = sources.plan(source, field=field)
     groups = tuple(dict.fromkeys(part.group or "" for part in plan.parts)) or ("",)
-    if len(groups) > _MOST_GROUPS:
-        raise TrainingError(f"there are {len(groups)} groups", remedy=f"use at most {_MOST_GROUPS}")
+    check_groups(groups)
+    numbers = {group: number for number, group in enumerate(groups)}
     with Phase(report, "count", plan.size) as phase:
         for part in plan.parts:
-            options = {"group": groups.index(part.group or ""), "errors": errors, "threads": threads}
+            options = {"group": numbers[part.group or ""], "errors": errors, "threads": threads}
             if isinstance(part, File):
                 _count_file(counter, part, options, digest, phase)
             else:
                 _count_rows(counter, part, options, digest, phase)
             phase.next_part()
     return groups
+
+
+def check_groups(groups: Sequence[str]) -> None:
+    """Raises TrainingError if there are more groups than a table can tell apart."""
+    if len(groups) > _MOST_GROUPS:
+        raise TrainingError(f"there are {len(groups)} groups", remedy=f"use at most {_MOST_GROUPS}")
 
 
 def _add_pieces(counter: PieceCounter, source: Mapping[Any, int], digest: SourceDigest | None) -> None:
@@ -94,7 +100,9 @@ def _count_file(
 ) -> None:
     try:
         if part.chunks is None:
-            counter.count_file(part.path, {**options, "tell": phase.tell}, json_field=part.field)
+            # Normalizers can make more of a text than is on the disk.
+            tell = {"tell": lambda done: phase.tell(min(done, part.size))}
+            counter.count_file(part.path, {**options, **tell}, json_field=part.field)
         else:
             position = 0
 
@@ -110,23 +118,28 @@ def _count_file(
             counter.count_chunks(data(), {**options, **tell}, json_field=part.field)
     except BytepairError as error:
         error.file = error.file or part.path
-        if isinstance(error, EncodeError) and error.byte is not None and part.chunks is None:
-            error.character = _characters(part.path, error.byte)
+        if isinstance(error, EncodeError) and error.byte is not None:
+            characters, lines = _place(part, error.byte)
+            error.character = characters
+            error.line = None if part.field is None else lines + 1
         raise
     phase.tell(part.size)
     if digest is not None:
         digest.add_file(part.path)
 
 
-def _characters(path: str, size: int) -> int:
-    """How many characters the first bytes of a file are, which are UTF-8."""
+def _place(part: File, size: int) -> tuple[int, int]:
+    """How many characters the first bytes of a file are, which are UTF-8, and how many of them end a line."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    characters = 0
-    with Path(path).open("rb") as file:
-        while data := file.read(min(size, _CHUNK)):
-            characters += len(decoder.decode(data))
-            size -= len(data)
-    return characters
+    characters = lines = 0
+    for chunk in part.chunks() if part.chunks else compressed.chunks(Path(part.path), None, _CHUNK):
+        data = chunk.data[:size]
+        characters += len(decoder.decode(data))
+        lines += data.count(b"\n")
+        size -= len(data)
+        if not size:
+            break
+    return characters, lines
 
 
 def _count_rows(

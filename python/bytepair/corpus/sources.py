@@ -139,7 +139,7 @@ def _file(group: str | None, path: Path, field: str | None, batch_bytes: int) ->
         from bytepair.corpus import columns  # noqa: PLC0415  # numpy is for those who need it
 
         return Rows(group, str(path), size, partial(columns.batches, path, content, field, batch_bytes))
-    line_field = (field or "text") if content == "jsonl" else None
+    line_field = None if content != "jsonl" else "text" if field is None else field
     chunks = partial(compressed.chunks, path, compression, max(batch_bytes // 8, 1)) if compression else None
     return File(group, str(path), size, line_field, chunks)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bytepair import files
+from bytepair.corpus.columns import buffers
 from bytepair.corpus.compressed import arrow, unreadable
-from bytepair.errors import BytepairError, FormatError
+from bytepair.errors import ArtifactError, BytepairError, FormatError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from bytepair._core import PieceCounter, PieceCounts
 
 _KEY = b"bytepair"
+_HASH_KEY = b"bytepair.sha256"
 _ROWS = 1 << 16
+_AGAIN = "count the source again"
 
 
 def write(path: Path, counts: PieceCounts, groups: Sequence[str], facts: bytes) -> None:
@@ -35,7 +39,7 @@ def write(path: Path, counts: PieceCounts, groups: Sequence[str], facts: bytes) 
             pa.field("group", pa.dictionary(pa.int32(), pa.string()), nullable=False),
             pa.field("first_position", pa.uint64(), nullable=False),
         ],
-        metadata={_KEY: facts},
+        metadata={_KEY: facts, _HASH_KEY: sha256(facts).hexdigest().encode()},
     )
     names = pa.array(groups, pa.string())
 
@@ -52,8 +56,14 @@ def write(path: Path, counts: PieceCounts, groups: Sequence[str], facts: bytes) 
         columns = [pieces, pa.array(occurrences), group, pa.array(firsts)]
         writer.write_batch(pa.record_batch(columns, schema=schema))
 
-    with files.replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        counts.columns(take, _ROWS)
+    options = {"compression": "zstd", "write_page_checksum": True}
+    # Opened here, since pyarrow could take a path for an address.
+    with files.replacing(path) as temporary, temporary.open("wb") as file:
+        try:
+            with pq.ParquetWriter(file, schema, **options) as writer:
+                counts.columns(take, _ROWS)
+        except pa.ArrowException as error:
+            raise ArtifactError(f"cannot write the table: {error}", file=str(path)) from error
 
 
 def read(path: Path, counter: PieceCounter) -> dict[str, Any]:
@@ -62,46 +72,62 @@ def read(path: Path, counter: PieceCounter) -> dict[str, Any]:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True) as file:
+        options = {"buffer_size": 1 << 20, "pre_buffer": False, "page_checksum_verification": True}
+        with path.open("rb") as source, pq.ParquetFile(source, **options) as file:
             facts = _facts(file.schema_arrow, path)
             numbers = {group: number for number, group in enumerate(facts["groups"])}
-            for batch in file.iter_batches(_ROWS):
+            rows = 0
+            for batch in file.iter_batches(_ROWS, use_threads=False):
+                rows += len(batch)
                 if any(column.null_count for column in batch.columns):
-                    raise FormatError("a value is null", file=str(path), remedy="count the source again")
+                    raise FormatError("a value is null", file=str(path), remedy=_AGAIN)
                 columns = {name: batch.column(name) for name in batch.schema.names}
-                pieces = columns["piece"].cast(pa.large_binary())
-                _, offsets, data = pieces.buffers()
+                pieces = buffers(columns["piece"])
                 group = columns["group"]
+                # What else writes Parquet may keep no dictionary.
+                group = group if hasattr(group, "dictionary") else group.dictionary_encode()
+                group.validate(full=True)
                 known = np.array([numbers[name] for name in group.dictionary.to_pylist()], np.uint16)
                 counter.add_columns(
-                    np.frombuffer(data or b"", np.uint8),
-                    np.frombuffer(offsets, np.int64)[pieces.offset : pieces.offset + len(pieces) + 1],
+                    pieces.data,
+                    pieces.offsets,
                     known[group.indices.to_numpy()],
                     columns["count"].to_numpy(),
                     columns["first_position"].to_numpy(),
                 )
+            if rows != facts["rows"]:
+                raise FormatError(f"it has {rows} rows instead of {facts['rows']}", file=str(path), remedy=_AGAIN)
+    except TrainingError as error:  # counts or positions that cannot be
+        raise FormatError(error.what, file=str(path), remedy=_AGAIN) from error
     except BytepairError:
         raise
     except KeyError as error:
-        raise FormatError(f"the table has no {error}", file=str(path), remedy="count the source again") from error
+        raise FormatError(f"the table has no {error}", file=str(path), remedy=_AGAIN) from error
     # What damaged files raise is of many kinds.
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, MemoryError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
         unreadable(path, error)
     return facts
 
 
 def _facts(schema: Any, path: Path) -> dict[str, Any]:
     types = {"piece": "binary", "count": "uint64", "first_position": "uint64"}
-    data = (schema.metadata or {}).get(_KEY, b"")
-    known = data and {field.name for field in schema} == {*types, "group"}
-    if not known or any(str(schema.field(name).type) != kind for name, kind in types.items()):
+    metadata = schema.metadata or {}
+    data = metadata.get(_KEY, b"")
+    known = data and sorted(schema.names) == sorted((*types, "group"))
+    if (
+        not known
+        or any(str(schema.field(name).type) != kind for name, kind in types.items())
+        or str(schema.field("group").type) not in ("string", "dictionary<values=string, indices=int32, ordered=0>")
+    ):
         raise FormatError(
             "this is Parquet, but no counts table of bytepair", file=str(path), remedy="make one by `bytepair counts`"
         )
+    if metadata.get(_HASH_KEY) != sha256(data).hexdigest().encode():
+        raise FormatError("the metadata of the table are damaged", file=str(path), remedy=_AGAIN)
     try:
         facts = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"the metadata are not JSON: {error}", file=str(path)) from error
+        raise FormatError(f"the metadata are not JSON: {error}", file=str(path), remedy=_AGAIN) from error
     if not isinstance(facts, dict) or facts.get("version") != 1 or not isinstance(facts.get("groups"), list):
         raise FormatError(
             "the table is of another version", file=str(path), remedy="use the version of bytepair that wrote it"

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::parallel;
 use crate::segment::{Segmenter, Visit};
 use crate::split::added::AddedToken;
@@ -13,7 +13,7 @@ use crate::train::Progress;
 use crate::train::counts::cut::Cutter;
 use crate::train::counts::json::field_of;
 use crate::train::counts::runs::{self, Run, Writer};
-use crate::train::counts::table::{Secret, Table};
+use crate::train::counts::table::{POSITION, Secret, Table};
 use crate::train::counts::windows::{OnInvalid, Windows};
 use crate::train::counts::{Held, PieceCounts, Row};
 
@@ -31,6 +31,9 @@ const TELL_EVERY: usize = 1 << 16;
 
 /// Tables are joined in so many parts at most, each by one thread.
 const MOST_PARTS: usize = 64;
+
+/// More runs of one worker are merged before it goes on, since each is an open file.
+const MOST_RUNS: usize = 8;
 
 /// What went to disk, since memory was short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,8 +97,12 @@ impl Counter {
     }
 
     /// Says that what comes next starts at this position, as where other sources before it were counted elsewhere.
-    pub fn start_at(&mut self, position: u64) {
+    ///
+    /// # Errors
+    /// `Training`, if it is beyond 2^48.
+    pub fn start_at(&mut self, position: u64) -> Result<()> {
         self.end = position;
+        within(position)
     }
 
     /// Adds a piece that occurs `count` times, first after all that was counted so far.
@@ -111,16 +118,17 @@ impl Counter {
     /// Adds a row; one without occurrences is none.
     ///
     /// # Errors
-    /// `Training`, if its count no longer fits into 64 bits; `Artifact`, if a temporary file cannot be written.
+    /// `Training`, if its count no longer fits into 64 bits, or its position into 48; `Artifact`, if a temporary file cannot
+    /// be written.
     pub fn add_row(&mut self, row: Row) -> Result<()> {
+        within(row.first)?;
         if row.count == 0 {
             return Ok(());
         }
         let table = self.tables.pop().unwrap_or_else(|| Table::new(self.secret, self.memory));
         let mut worker = Worker::new(table, self.memory);
         let added = worker.add(row);
-        self.put_back(worker);
-        added
+        self.put_back(worker).and(added)
     }
 
     /// Counts the pieces of some texts in a group of sources. Added tokens are cut out and not counted.
@@ -159,6 +167,7 @@ impl Counter {
             parts.extend(cutter.parts(text, size).into_iter().map(part));
             self.end += text.len() as u64 + 1;
         }
+        within(self.end)?;
         let count = |part: &Part, visitor: &mut Visitor| segmenter.walk_stretch(part.text, visitor);
         self.count_parts(&parts, threads, (group, progress), count, || Ok(()))
     }
@@ -220,10 +229,11 @@ impl Counter {
         };
         let count = |part: &Part, visitor: &mut Visitor| {
             let mut at = part.at;
-            for (number, line) in part.text.split_inclusive('\n').enumerate() {
-                let object = if at == 0 { line.trim_start_matches('\u{FEFF}') } else { line };
+            for (number, line) in (part.row..).zip(part.text.split_inclusive('\n')) {
+                let object = if number == 1 { line.strip_prefix('\u{FEFF}').unwrap_or(line) } else { line };
+                let before = visitor.passed;
                 let counted = if object.trim_ascii().is_empty() {
-                    visitor.pass(line.len())
+                    Ok(())
                 } else {
                     field_of(object, field, on_invalid).and_then(|text| {
                         for stretch in segmenter.stretches(&text) {
@@ -233,7 +243,9 @@ impl Counter {
                         Ok(())
                     })
                 };
-                counted.map_err(|error| error.line(part.row + number))?;
+                // What is told is how much of the file is read, of which the text is only a part.
+                let rest = (line.len() as u64).saturating_sub(visitor.passed - before);
+                counted.and_then(|()| visitor.pass(rest as usize)).map_err(|error| error.line(number))?;
                 at += line.len() as u64;
             }
             Ok(())
@@ -260,6 +272,7 @@ impl Counter {
         loop {
             let is_last = windows.at_end();
             let text = windows.text(&mut window)?;
+            within(self.end + text.len() as u64)?;
             let (settled, ranges) = parts(&mut Window { text, is_last }, portion);
             next.clear();
             next.extend_from_slice(&text.as_bytes()[settled..]);
@@ -310,28 +323,32 @@ impl Counter {
                 None => meanwhile(),
                 Some(item) => {
                     let part = &parts[item];
-                    let mut visitor = Visitor { worker, group, at: part.at, told: 0, progress };
+                    let mut visitor = Visitor { worker, group, at: part.at, passed: 0, told: 0, progress };
                     count(part, &mut visitor).and_then(|()| visitor.tell()).map_err(|error| error.row(part.row))
                 }
             };
         };
         let mut results = Vec::new();
         for (worker, result) in parallel::fold(parts.len() + 1, threads, worker, work) {
-            self.put_back(worker);
             results.extend(result.err());
+            results.extend(self.put_back(worker).err());
         }
         self.tables.extend(idle.into_inner().unwrap_or_else(PoisonError::into_inner));
-        // Parts are handed out in order, so that the first text at fault is met whatever the number of threads.
-        results.into_iter().min_by_key(|error| error.row).map_or(Ok(()), Err)
+        // Parts are handed out in order, so that the first text at fault is met whatever the number of threads. What was
+        // done meanwhile is about what comes after all of them.
+        results.into_iter().min_by_key(|error| error.row.unwrap_or(usize::MAX)).map_or(Ok(()), Err)
     }
 
-    fn put_back(&mut self, worker: Worker) {
+    fn put_back(&mut self, worker: Worker) -> Result<()> {
         self.tables.push(worker.table);
-        for run in worker.runs {
-            self.spilled.runs += 1;
-            self.spilled.bytes += run.bytes;
-            self.runs.push(run);
+        self.spilled.runs += worker.spilled.runs;
+        self.spilled.bytes += worker.spilled.bytes;
+        self.runs.extend(worker.runs);
+        // Half of them at a time, so that a large one is seldom written again.
+        if self.runs.len() > 2 * runs::AT_ONCE {
+            runs::merge_smallest(&mut self.runs, || Ok(()))?;
         }
+        Ok(())
     }
 
     /// Joins all that was counted.
@@ -342,7 +359,8 @@ impl Counter {
         self.tables.retain(|table| table.len() > 0);
         let bytes: usize = self.tables.iter().map(Table::bytes).sum();
         let joins = self.tables.len() > 1;
-        if self.runs.is_empty() && !(joins && bytes > self.memory / 2) {
+        // To join tables, or to sort one, takes as much again.
+        if self.runs.is_empty() && bytes <= self.memory / 2 {
             let tables = if joins { join(&self.tables, threads, progress)? } else { self.tables };
             return Ok(PieceCounts(Held::Tables(tables)));
         }
@@ -364,16 +382,26 @@ fn join(tables: &[Table], threads: usize, progress: &Progress) -> Result<Vec<Tab
     parallel::fold(parts, threads, Vec::new, work).into_iter().flatten().collect()
 }
 
+/// Whether positions up to this one can be kept.
+fn within(position: u64) -> Result<()> {
+    if position >> POSITION == 0 {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Training, "the sources are longer than 2^48 bytes together")
+        .remedy("count them in several tables"))
+}
+
 /// What one thread counts.
 struct Worker {
     table: Table,
     runs: Vec<Run>,
+    spilled: Spilled,
 }
 
 impl Worker {
     fn new(mut table: Table, limit: usize) -> Self {
         table.set_limit(limit);
-        Self { table, runs: Vec::new() }
+        Self { table, runs: Vec::new(), spilled: Spilled::default() }
     }
 
     fn add(&mut self, row: Row) -> Result<()> {
@@ -387,8 +415,11 @@ impl Worker {
     fn spill(&mut self) -> Result<()> {
         let mut writer = Writer::new()?;
         self.table.drain_sorted(|row| writer.push(row))?;
-        self.runs.push(writer.finish()?);
-        Ok(())
+        let run = writer.finish()?;
+        self.spilled.runs += 1;
+        self.spilled.bytes += run.bytes;
+        self.runs.push(run);
+        if self.runs.len() > MOST_RUNS { runs::merge_smallest(&mut self.runs, || Ok(())) } else { Ok(()) }
     }
 }
 
@@ -398,6 +429,9 @@ struct Visitor<'a> {
     group: u16,
     /// The position of what comes next.
     at: u64,
+    /// The bytes that were gone through.
+    passed: u64,
+    /// Those of them that were not told yet.
     told: usize,
     progress: &'a Progress,
 }
@@ -409,6 +443,7 @@ impl Visitor<'_> {
 
     fn pass(&mut self, bytes: usize) -> Result<()> {
         self.at += bytes as u64;
+        self.passed += bytes as u64;
         self.told += bytes;
         if self.told < TELL_EVERY { Ok(()) } else { self.tell() }
     }

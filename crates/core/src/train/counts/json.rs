@@ -4,9 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Kind, Result};
 use crate::train::counts::OnInvalid;
+
+/// An error names so many fields at most.
+const MOST_NAMES: usize = 20;
 
 /// The text in a field of an object, which is one line of JSON.
 ///
@@ -14,8 +18,14 @@ use crate::train::counts::OnInvalid;
 /// `Training`, if the line is no object, or has no such field, or that is no text; `Encode`, if it holds half a surrogate
 /// pair.
 pub(super) fn field_of<'l>(line: &'l str, field: &str, on_invalid: OnInvalid) -> Result<Cow<'l, str>> {
+    // What goes wrong at its end is not said to be in the next one.
+    let line = line.trim_ascii_end();
     let mut parser = serde_json::Deserializer::from_str(line);
-    let found = parser.deserialize_map(Object { field }).and_then(|found| parser.end().map(|()| found));
+    // Of a text the parser takes control characters as they are, which JSON does not allow; white space is none of them.
+    let controls = line.bytes().any(|byte| byte < b' ');
+    let strict = if controls { serde_json::from_str::<IgnoredAny>(line).map(|_| ()) } else { Ok(()) };
+    let read = strict.and_then(|()| parser.deserialize_map(Object { field }));
+    let found = read.and_then(|found| parser.end().map(|()| found));
     let remedy = "each line has to be one JSON object; name the field that holds the text by field=";
     let bytes = found
         .map_err(|error| {
@@ -24,7 +34,7 @@ pub(super) fn field_of<'l>(line: &'l str, field: &str, on_invalid: OnInvalid) ->
             let what = what.replace(" at line 1 column", ", character");
             Error::new(Kind::Training, format!("not what a line of JSON should be: {what}")).remedy(remedy)
         })?
-        .ok_or_else(|| Error::new(Kind::Training, format!("the object has no field {field:?}")).remedy(remedy))?;
+        .ok_or_else(|| Error::new(Kind::Training, format!("there is no field {field:?}")).remedy(known_fields(line)))?;
     match (bytes, on_invalid) {
         (Cow::Borrowed(bytes), _) if let Ok(text) = std::str::from_utf8(bytes) => Ok(Cow::Borrowed(text)),
         (bytes, OnInvalid::Raise) => String::from_utf8(bytes.into_owned()).map(Cow::Owned).map_err(|_| {
@@ -33,6 +43,19 @@ pub(super) fn field_of<'l>(line: &'l str, field: &str, on_invalid: OnInvalid) ->
         }),
         (bytes, OnInvalid::Replace) => Ok(Cow::Owned(one_for_each_surrogate(&bytes))),
     }
+}
+
+/// What to do about a field that is not there: choose one that is.
+fn known_fields(line: &str) -> String {
+    let object: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
+    let texts = object.iter().filter(|(_, value)| value.is_string()).map(|(name, _)| format!("{name:?}"));
+    let mut names: Vec<_> = texts.take(MOST_NAMES + 1).collect();
+    let more = if names.len() > MOST_NAMES { " and others" } else { "" };
+    names.truncate(MOST_NAMES);
+    if names.is_empty() {
+        return "name the field that holds the text by field=...; this line has none with a string".to_owned();
+    }
+    format!("name the field that holds the text: field=... is one of {}{more}", names.join(", "))
 }
 
 /// Text in which each half of a surrogate pair, three bytes, becomes one U+FFFD.
@@ -138,6 +161,7 @@ mod tests {
             (r#"{"text": "a b"}"#, "a b"),
             (r#" {"id": 7, "more": {"text": [1, "x"]}, "text": "\u00e9\n\"\ud83d\ude00"} "#, "é\n\"😀"),
             (r#"{"t\u0065xt": ""}"#, ""),
+            ("{\t\"text\":\t\"a\"}\r\n", "a"),
         ] {
             assert_eq!(text(line).unwrap(), expected);
         }
@@ -156,6 +180,7 @@ mod tests {
             r#"{"text": null}"#,
             r#"{"text": ["a"]}"#,
             r#"{"text": "a"} x"#,
+            "{\"text\": \"a\tb\"}",
             r#"{"text": "a", "text": "b"}"#,
             r#"{"Text": "a"}"#,
         ] {

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use crate::error::{Error, Kind, Result};
 use crate::train::counts::{OwnedRow, Row};
@@ -16,8 +16,8 @@ use crate::train::overflow;
 /// What is read or written at once, in bytes.
 const BUFFER: usize = 1 << 18;
 
-/// Runs that are merged at once: more would need more open files than a process may have.
-const AT_ONCE: usize = 128;
+/// Runs that are merged at once: each needs a buffer, and an open file, of which a process may have only so many.
+pub(super) const AT_ONCE: usize = 64;
 
 fn failed(error: &io::Error) -> Error {
     Error::new(Kind::Artifact, format!("counts cannot be kept in a temporary file: {error}"))
@@ -78,17 +78,33 @@ impl Writer {
     }
 }
 
+/// What is in a file from a place on. The place is its own, since several may read one run at the same time.
+struct At {
+    file: File,
+    place: u64,
+}
+
+impl Read for At {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(&self.file, buffer, self.place)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(&self.file, buffer, self.place)?;
+        self.place += read as u64;
+        Ok(read)
+    }
+}
+
 /// Reads a run.
 pub(super) struct Reader {
-    file: BufReader<File>,
+    file: BufReader<At>,
     row: OwnedRow,
 }
 
 impl Reader {
     pub(super) fn new(run: &Run) -> Result<Self> {
-        let mut file = run.file.try_clone().map_err(|error| failed(&error))?;
-        file.rewind().map_err(|error| failed(&error))?;
-        Ok(Self { file: BufReader::with_capacity(BUFFER, file), row: OwnedRow::default() })
+        let file = run.file.try_clone().map_err(|error| failed(&error))?;
+        Ok(Self { file: BufReader::with_capacity(BUFFER, At { file, place: 0 }), row: OwnedRow::default() })
     }
 
     /// The next row, until there is none.
@@ -148,15 +164,20 @@ impl Ord for Next {
 /// One run of all rows, equal pieces of a group added up; calls `tell` now and then, which may end it.
 pub(super) fn merge(mut runs: Vec<Run>, tell: impl Fn() -> Result<()>) -> Result<Run> {
     while runs.len() > 1 {
-        // The smallest first, so that what was merged is not merged again too soon.
-        runs.sort_by_key(|run| run.bytes);
-        let some: Vec<Run> = runs.drain(..runs.len().min(AT_ONCE)).collect();
-        runs.push(merge_some(&some, &tell)?);
+        merge_smallest(&mut runs, &tell)?;
     }
     match runs.pop() {
         Some(run) => Ok(run),
         None => Writer::new()?.finish(),
     }
+}
+
+/// Makes one run of the smallest ones, so that what was merged is not merged again too soon.
+pub(super) fn merge_smallest(runs: &mut Vec<Run>, tell: impl Fn() -> Result<()>) -> Result<()> {
+    runs.sort_by_key(|run| run.bytes);
+    let some: Vec<Run> = runs.drain(..runs.len().min(AT_ONCE)).collect();
+    runs.push(merge_some(&some, tell)?);
+    Ok(())
 }
 
 fn merge_some(runs: &[Run], tell: impl Fn() -> Result<()>) -> Result<Run> {

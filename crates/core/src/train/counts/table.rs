@@ -20,10 +20,13 @@ const SHORT: usize = 15;
 /// In place of the length: the piece stands in the arena.
 const IN_ARENA: u8 = u8::MAX;
 
+/// The longest piece that can be counted, in bytes: what one value of Arrow and Parquet holds.
+const LONGEST: usize = i32::MAX as usize;
+
 const FIRST_SLOTS: usize = 1 << 10;
 
-/// The bits of `first` that are a position; above them is the group.
-const POSITION: u32 = 48;
+/// The bits of `first` that are a position; above them is the group. Who adds a row sees to it that they suffice.
+pub(super) const POSITION: u32 = 48;
 
 /// One row of a counts table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +102,7 @@ impl Arena {
         self.bytes + if has_room { 0 } else { needed.max(Self::CHUNK) }
     }
 
-    /// Where the piece stands from now on. Pieces are shorter than 4 GiB.
+    /// Where the piece stands from now on. Pieces have at most [`LONGEST`] bytes.
     fn push(&mut self, piece: &[u8]) -> u64 {
         let bytes = self.bytes_with(piece);
         if bytes > self.bytes {
@@ -245,7 +248,7 @@ impl Table {
     /// Adds a row; false, and nothing is added, if the table is full.
     ///
     /// # Errors
-    /// `Training`, if its count no longer fits into 64 bits, or its position into 48.
+    /// `Training`, if its count no longer fits into 64 bits, or its piece is too long.
     pub(super) fn add(&mut self, row: Row) -> Result<bool> {
         let sought = self.seek(row.piece, row.piece.len(), row.group);
         self.add_sought(sought, row)
@@ -305,9 +308,9 @@ impl Table {
         if self.is_full(row.piece) {
             return Ok(false);
         }
-        if row.first >> POSITION != 0 {
-            return Err(Error::new(Kind::Training, "the sources are longer than 2^48 bytes together")
-                .remedy("count them in several tables"));
+        if row.piece.len() > LONGEST {
+            return Err(Error::new(Kind::Training, format!("a piece has {} bytes", row.piece.len()))
+                .remedy("split the text: pieces have at most 2^31 - 1 bytes"));
         }
         if !self.has_room(1) {
             self.grow();
