@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from fuzz.case import FailureError
+from fuzz.counts import sweep_counts
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.saved import sweep_files
 from fuzz.texts import sweep_texts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "training": sweep_training,
+    "counts": sweep_counts,
     "encoding": sweep_encoding,
     "conversions": sweep_conversions,
     "texts": sweep_texts,
