@@ -31,9 +31,9 @@ def sweep_counts(random: random.Random) -> None:
         halved = whole.scale("0.5")
         equal("half of the counts", ([row.count for row in halved], halved.denominator), ([*expected.values()], 2))
         if expected:
-            ties = random.choice(bp.training.TIES)
-            learned = bp.train_merges(whole, 20, ties=ties)
-            equal("the merges of the sum", bp.train_merges(first + rest, 20, ties=ties), learned)
+            settings: dict[str, Any] = {"ties": random.choice(bp.training.TIES)}
+            learned = bp.train_merges(whole, 20, **settings)
+            equal("the merges of the sum", bp.train_merges(first + rest, 20, **settings), learned)
 
 
 def pieces_of(split: str, texts: list[str]) -> dict[bytes, int]:

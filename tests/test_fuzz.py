@@ -9,7 +9,15 @@ from fuzz import sweep
 from fuzz.case import FailureError, case
 
 SEED = "tests"
-CASES = {"training": 300, "encoding": 1000, "conversions": 1500, "texts": 1500, "peers": 100, "files": 1200}
+CASES = {
+    "training": 300,
+    "counts": 40,
+    "encoding": 1000,
+    "conversions": 1500,
+    "texts": 1500,
+    "peers": 100,
+    "files": 1200,
+}
 
 
 @pytest.mark.parametrize("name", sweep.SWEEPS)

@@ -41,9 +41,9 @@ def rows(counts: bp.Counts) -> list[tuple[bytes, int, str]]:
 
 def test_groups_and_weights_are_those_of_the_api(call: Call) -> None:
     settings = ["--vocab-size", "290", "--normalizer", "NFKC", "--normalizer", "NFD", "--min-count", "2"]
-    call("train", *GROUPED, *settings, "--weight", "fr=0.7", "--weight=en=2", "--memory", "1MB", "-o", "out")
+    call("train", *GROUPED, *settings, "--weight", "fr=0.7", "--weight=en=2", "--memory", "100MB", "-o", "out")
     expected = bp.train(
-        GROUPS, 290, normalizers=["NFKC", "NFD"], min_count=2, weights={"fr": Decimal("0.7"), "en": 2}, memory="1MB"
+        GROUPS, 290, normalizers=["NFKC", "NFD"], min_count=2, weights={"fr": Decimal("0.7"), "en": 2}, memory="100MB"
     )
     assert trained() == expected
     assert expected != bp.train(GROUPS, 290, normalizers=["NFKC", "NFD"])

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from bytepair.checkpoints import COUNTS
 from bytepair.cli.arguments import add_save, check_save, number, save
 from bytepair.cli.corpus import add_corpus, add_merging, add_stages, corpus_options, source, spilled, weights
-from bytepair.cli.interrupts import between_batches, interruptible
+from bytepair.cli.interrupts import interruptible
 from bytepair.counts import Counts
 from bytepair.errors import TrainingInterrupted
-from bytepair.progress import reporter
 from bytepair.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
 from bytepair.training import train_report
 
@@ -67,10 +66,7 @@ def run(options: Namespace) -> int:
     check_save(options, stages)
     counting = corpus_options(options)
     try:
-        with (
-            interruptible(lambda: _what_is_kept(options)),
-            between_batches(reporter(counting.pop("progress"))) as report,
-        ):
+        with interruptible(lambda: _what_is_kept(options)):
             trained = train_report(
                 corpus or (),
                 options.vocab_size,
@@ -87,7 +83,6 @@ def run(options: Namespace) -> int:
                 checkpoint=options.checkpoint,
                 resume=options.resume,
                 log=options.log,
-                progress=report,
                 **counting,
             )
     except TrainingInterrupted as early:

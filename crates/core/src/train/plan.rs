@@ -5,9 +5,8 @@ use crate::train::Alphabet;
 /// Bytes of a distinct piece: its place in order, twice while they are sorted, and its header.
 const PIECE: u64 = 24 + 32 + 12;
 
-/// Bytes of a symbol: its slot; its posting; and, while postings of new pairs are sorted, two records with two postings
-/// for each pair of symbols that merge.
-const SYMBOL: u64 = 4 + 4 + (2 * 8 + 2 * 4 + 2 * 4) / 2;
+/// Bytes of a symbol: its slot; its posting; and part of a record, while postings of new pairs are sorted.
+const SYMBOL: u64 = 4 + 4 + 4;
 
 /// Bytes of each thread, for the tables by which pairs are counted.
 const THREAD: u64 = 12 << 20;
@@ -19,15 +18,15 @@ const MERGE: u64 = 256;
 const PAIR: u64 = 96;
 
 /// How many pairs are stored for each merge; three to ten were measured.
-const PAIRS_OF_A_MERGE: usize = 16;
+const PAIRS_OF_A_MERGE: usize = 10;
 
 /// How much memory, in bytes, [`learn()`](crate::train::learn()) takes at its peak beside the counts: so that a caller with
 /// a limit can refuse before it starts.
 ///
-/// `pieces` and `symbols` are those of the distinct pieces; `merges` and `threads` as for learning. It is meant to be too
-/// high: texts of 20 to 100 MB took 0.2 to 0.3 of it, one piece of 100 MB of random letters 0.4. What is assumed and not
-/// proved is the number of pairs at a time, 16 for each merge; what is left out are the bytes of tokens of many kilobytes,
-/// which two of the four orders of ties keep. O(1).
+/// `pieces` and `symbols` are those of the distinct pieces; `merges` and `threads` as for learning. It is meant to be
+/// somewhat too high: texts of 20 to 100 MB took 0.3 to 0.5 of it, one piece of 100 MB of random letters 0.8. What is
+/// assumed and not proved is the number of pairs at a time, and how many postings are sorted at once; what is left out are
+/// the bytes of tokens of many kilobytes, which two of the four orders of ties keep. O(1).
 ///
 /// ```
 /// use bytepair_core::train::{Alphabet, learn_bytes};
