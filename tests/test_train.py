@@ -281,6 +281,32 @@ def _fail(_: bp.Progress) -> None:
     raise RuntimeError("enough")
 
 
+def dna(letters: int) -> bytes:
+    """Random letters of DNA, which no pattern splits."""
+    return Random(4).randbytes(letters // 4).hex().translate(str.maketrans("0123456789abcdef", "ACGT" * 4)).encode() * 2
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_one_giant_piece_learns_what_the_reference_learns(ties: Ties) -> None:
+    piece = dna(6_000)
+    expected = train_heap({piece: 1}, 80, ties=ties).merges
+    assert bp.train_merges([piece], 80, split="gpt2", ties=ties) == expected
+    assert bp.train_merges({piece: 3}, 80, ties=ties) == [merge._replace(count=3 * merge.count) for merge in expected]
+
+
+@pytest.mark.skipif("BYTEPAIR_DNA_MB" not in os.environ, reason="set BYTEPAIR_DNA_MB=100 for a piece of so much")
+def test_one_endless_piece() -> None:
+    """A thousand merges of one piece; to rewrite it for each would take hours."""
+    piece = dna(int(os.environ["BYTEPAIR_DNA_MB"]) << 20)
+    trained = bp.train_report([piece], 1256, split="o200k")
+    assert (trained.statistics.rows, trained.statistics.text_bytes) == (1, len(piece))
+    # Merges only take occurrences away: each is as frequent as it was when it was chosen, or less so.
+    counts = [merge.count for merge in trained.merges]
+    assert counts == sorted(counts, reverse=True)
+    # The encoder merges by other means.
+    assert trained.tokenizer.count(piece) == trained.statistics.tokens
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent with os.kill")
 def test_ctrl_c_stops_training() -> None:
     """In a process of its own: one giant piece, on which merging would take minutes."""
