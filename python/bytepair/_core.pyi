@@ -18,6 +18,7 @@ __all__ = [
     "PieceCounter",
     "PieceCounts",
     "StreamDecoder",
+    "TextIndex",
     "__version__",
     "canonical_merges",
     "learn",
@@ -61,6 +62,14 @@ class StreamDecoder:
     def flush(self) -> str: ...
     @property
     def pending(self) -> bytes: ...
+
+@final
+class TextIndex:
+    def count(self, start: int | None = None, end: int | None = None) -> int: ...
+    def ids(self, start: int | None = None, end: int | None = None) -> list[int]: ...
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
 
 @final
 class Encoder:
@@ -118,6 +127,16 @@ class CoreTokenizer:
         errors: str = "strict",
         threads: int | None = None,
     ) -> int: ...
+    def count_until(
+        self,
+        text: str | bytes,
+        limit: int,
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+    ) -> int | None: ...
+    def index(self, text: str | bytes, *, special: Special = "raise", added: str = "match") -> TextIndex: ...
     def encode_batch(
         self,
         texts: Iterable[TextInput],

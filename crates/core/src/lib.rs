@@ -8,6 +8,7 @@ pub mod batch;
 pub mod byte_alphabet;
 mod cache;
 pub mod columns;
+pub mod count;
 pub mod decode;
 pub mod encode;
 pub mod error;

@@ -151,6 +151,13 @@ impl Tokenizer {
             .or_else(|| self.added_by_id.get(&id).map(|&at| self.added[at].content.as_bytes()))
     }
 
+    /// The bytes of the longest token, added ones too.
+    #[must_use]
+    pub fn longest_token(&self) -> usize {
+        let added = self.added.iter().map(|token| token.content.len());
+        added.chain([self.model.vocab.longest()]).max().unwrap_or_default()
+    }
+
     /// The bytes of all tokens, added ones too.
     pub(crate) fn tokens(&self) -> impl Iterator<Item = &[u8]> {
         let vocab = &self.model.vocab;

@@ -246,6 +246,11 @@ impl Segmenter {
         self.original.all.as_ref().map_or(0, Matcher::longest)
     }
 
+    /// The added tokens that a call looks for in original text.
+    pub(crate) fn looked_for(&self, policy: Policy) -> &[AddedToken] {
+        self.original.matcher(policy).map_or(&[], Matcher::tokens)
+    }
+
     /// The patterns, if nothing but them stands between a stretch and its pieces.
     pub(crate) fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {
         let only_patterns = self.normalizers.is_empty() && !self.prefix_space && self.normalized.all.is_none();

@@ -11,6 +11,7 @@ mod columns;
 mod counts;
 mod encoder;
 mod errors;
+mod index;
 mod ints;
 mod stream;
 mod text;
@@ -32,6 +33,8 @@ mod _core {
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]
     use crate::encoder::Encoder;
+    #[pymodule_export]
+    use crate::index::TextIndex;
     #[pymodule_export]
     use crate::stream::StreamDecoder;
     #[pymodule_export]

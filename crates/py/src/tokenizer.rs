@@ -24,6 +24,7 @@ use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
 use crate::columns::Columns;
 use crate::encoder::Encoder;
 use crate::errors::{in_row, raise};
+use crate::index::{self, TextIndex};
 use crate::ints::Ints;
 use crate::stream::StreamDecoder;
 use crate::text::{OnInvalid, Part, Said, Texts};
@@ -100,6 +101,11 @@ fn with_batch<T: Send>(
 
 impl CoreTokenizer {
     #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    /// A list of the ints that it keeps.
+    pub(crate) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        self.ints.list(py, ids)
+    }
+
     fn encode_one<S: Gather>(
         &self,
         py: Python<'_>,
@@ -290,6 +296,70 @@ impl CoreTokenizer {
         threads: Option<usize>,
     ) -> PyResult<u64> {
         Ok(self.encode_one::<Count>(py, text, special, added, errors, threads)?.0)
+    }
+
+    /// The number of ids of a text if that is at most `limit`, else None; options and errors as `encode`.
+    ///
+    /// Stops soon after the limit is passed, and reports errors only in what it read: a text of more bytes than `limit` of
+    /// the longest tokens is not encoded at all. Tokenizers with normalizers or ``prefix_space`` count the whole text.
+    ///
+    /// Args:
+    ///     text: ``str`` or UTF-8 ``bytes``.
+    ///     limit: The most ids.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5}, vocab_size=258)
+    ///     >>> tok.count_until("low low", 3), tok.count_until("low " * 1_000_000, 3)
+    ///     (3, None)
+    #[pyo3(
+        signature = (text, limit, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, limit, *, special='raise', added='match', errors='strict')"
+    )]
+    fn count_until(
+        &self,
+        text: &Bound<'_, PyAny>,
+        limit: u64,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<Option<u64>> {
+        let said = Said::new(&self.inner, special, added)?;
+        index::count_until(self, text, limit, &said, OnInvalid::parse(errors)?)
+    }
+
+    /// An index of a text, by which any interval of it is counted without encoding it; options and errors as `encode`.
+    ///
+    /// Goes through the text once. An interval then costs a search and the encoding of about a hundred bytes at each end,
+    /// wherever the text can be cut (between most words). Memory: a quarter of a byte for each byte of text, and an eighth
+    /// for each character of a ``str`` that is not ASCII. Tokenizers with normalizers, ``prefix_space``, added tokens that take white
+    /// space, or a split pattern that needs backtracking encode the interval.
+    ///
+    /// Args:
+    ///     text: ``str``, whose intervals are characters; or UTF-8 ``bytes``, whose intervals are bytes.
+    ///
+    /// Returns:
+    ///     `TextIndex`, with ``count(start, end)``, ``ids(start, end)``, ``len`` and ``nbytes``. ``start`` and ``end`` are meant
+    ///     as in a slice. EncodeError for a place inside a character of ``bytes``.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> index = tok.index("lower low lower")
+    ///     >>> index.count(), index.count(6, 9), index.ids(0, 5), len(index)
+    ///     (7, 1, [257, 258], 15)
+    #[pyo3(
+        signature = (text, *, special=None, added="match"),
+        text_signature = "($self, text, *, special='raise', added='match')"
+    )]
+    fn index(
+        slf: &Bound<'_, Self>,
+        text: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+    ) -> PyResult<TextIndex> {
+        let said = Said::new(&slf.get().inner, special, added)?;
+        TextIndex::new(slf, text, said)
     }
 
     /// The ids of each text of a batch, on several threads; options and errors as `encode`, errors with their row.

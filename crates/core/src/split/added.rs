@@ -63,6 +63,11 @@ impl Matcher {
         &self.tokens[number]
     }
 
+    /// All tokens.
+    pub(crate) fn tokens(&self) -> &[AddedToken] {
+        &self.tokens
+    }
+
     /// The length of the longest token as it is spelled, in bytes.
     pub(crate) fn longest(&self) -> usize {
         self.automaton.max_pattern_len()

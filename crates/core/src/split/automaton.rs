@@ -10,8 +10,8 @@ use std::collections::HashMap;
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
-use super::alternatives;
 use super::classes::Classes;
+use super::{alternatives, seams};
 
 /// Set in a transition: what was read up to here is a match.
 const MATCH: u16 = 1 << 15;
@@ -84,9 +84,9 @@ impl Automaton {
         self.classes.at(text, at).map(|(class, _)| class)
     }
 
-    /// How many symbols there are, and at `left * symbols + right` whether text may be cut between two of them (the
-    /// argument is in [`super::seams`]); None if some character starts no match.
-    pub(super) fn seams(&self) -> Option<(usize, Vec<bool>)> {
+    /// Between which classes of characters text may be cut (the argument is in [`super::seams`]); None if some character
+    /// starts no match.
+    pub(super) fn seams(&self) -> Option<seams::Table> {
         let symbols = usize::from(self.end_of_text) + 1;
         let next = |state: u16, symbol: usize| self.next[usize::from(state) + symbol];
         // What may come after a first character and before a match was seen: each way has to meet a match.
@@ -112,7 +112,7 @@ impl Automaton {
                 }
             }
         }
-        Some((symbols, between))
+        Some(seams::Table { symbols, between })
     }
 
     /// Whether every way through states that have not seen a match is short.

@@ -18,6 +18,8 @@ mod x86;
 #[cfg(test)]
 mod equivalence;
 
+use std::sync::OnceLock;
+
 use fancy_regex::RegexBuilder;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
@@ -51,6 +53,8 @@ const AUTOMATON_BYTES: usize = 16 << 20;
 pub struct Pattern {
     text: String,
     engine: Engine,
+    /// Known when they are asked for.
+    seams: OnceLock<Option<seams::Table>>,
 }
 
 enum Engine {
@@ -85,7 +89,7 @@ impl Pattern {
                     .remedy("check the pattern, or name one: gpt2, cl100k, o200k, llama3, qwen2, none")
             })?)
         };
-        Ok(Self { text: text.to_owned(), engine })
+        Ok(Self { text: text.to_owned(), engine, seams: OnceLock::new() })
     }
 
     /// The pattern as it was given.

@@ -14,17 +14,22 @@ use super::{Engine, Pattern};
 /// The seams of a pattern.
 pub(crate) struct Seams<'p> {
     automaton: &'p Automaton,
-    symbols: usize,
+    table: &'p Table,
+}
+
+/// Between which classes of characters there are seams.
+pub(super) struct Table {
+    pub(super) symbols: usize,
     /// At `left * symbols + right`: whether there is a seam between characters of these classes.
-    between: Vec<bool>,
+    pub(super) between: Vec<bool>,
 }
 
 impl Pattern {
     /// Its seams; None if it is not run by an automaton, or does not match at every character.
     pub(crate) fn seams(&self) -> Option<Seams<'_>> {
         let Engine::Classes(automaton, _) = &self.engine else { return None };
-        let (symbols, between) = automaton.seams()?;
-        Some(Seams { automaton, symbols, between })
+        let table = self.seams.get_or_init(|| automaton.seams()).as_ref()?;
+        Some(Seams { automaton, table })
     }
 }
 
@@ -39,15 +44,37 @@ impl Seams<'_> {
         let mut right = class(place);
         for character in text[range].chars().rev() {
             let left = class(place - character.len_utf8());
-            if let (Some(left), Some(right)) = (left, right)
-                && self.between[usize::from(left) * self.symbols + usize::from(right)]
-            {
+            if self.between(left, right) {
                 return Some(place);
             }
             right = left;
             place -= character.len_utf8();
         }
         None
+    }
+
+    /// The first seam of a text after `range.start` and up to `range.end`.
+    ///
+    /// # Panics
+    /// If the range does not start and end at characters.
+    pub(crate) fn first(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        let class = |at| self.automaton.class(text.as_bytes(), at);
+        let mut place = range.start;
+        let mut left = class(place);
+        for character in text[range].chars() {
+            place += character.len_utf8();
+            let right = class(place);
+            if self.between(left, right) {
+                return Some(place);
+            }
+            left = right;
+        }
+        None
+    }
+
+    fn between(&self, left: Option<u8>, right: Option<u8>) -> bool {
+        let Table { symbols, between } = self.table;
+        left.zip(right).is_some_and(|(left, right)| between[usize::from(left) * symbols + usize::from(right)])
     }
 }
 
@@ -74,6 +101,13 @@ mod tests {
                     .collect();
                 let whole = split(&pattern, &text);
                 let mut end = text.len();
+                let mut start = 0;
+                while let Some(seam) = seams.first(&text, start..text.len()) {
+                    assert_eq!(seams.last(&text, 0..seam), Some(seam), "{text:?}");
+                    assert_eq!(seams.last(&text, start..text[..seam].char_indices().next_back().unwrap().0), None);
+                    start = seam;
+                }
+                assert_eq!(seams.last(&text, start..text.len()), None, "{text:?}");
                 while let Some(seam) = seams.last(&text, 0..end) {
                     let (left, right) = text.split_at(seam);
                     assert_eq!([split(&pattern, left), split(&pattern, right)].concat(), whole, "{text:?} at {seam}");

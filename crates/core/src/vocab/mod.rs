@@ -161,6 +161,11 @@ impl Vocab {
         self.rules.is_proper()
     }
 
+    /// The bytes of the longest token.
+    pub(crate) fn longest(&self) -> usize {
+        self.tokens.longest()
+    }
+
     /// The number of tokens.
     #[must_use]
     pub fn len(&self) -> usize {

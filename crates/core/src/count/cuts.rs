@@ -1,0 +1,76 @@
+//! Cuts: places where the ids of a text are those of its two parts, in every text that has the same characters around it.
+//!
+//! A cut is a seam of the split pattern with no added token across it. Text that ends or starts there is split there in any
+//! case. And where no occurrence of an added token lies across, not even one that another hides, none is matched across in
+//! any part of the text, so that those on either side are found from what lies on that side.
+
+use std::ops::Range;
+
+use crate::pipeline::Tokenizer;
+use crate::segment::Policy;
+use crate::split::Seams;
+
+/// Finds cuts.
+pub(super) struct Cuts<'t> {
+    seams: Seams<'t>,
+    /// The added tokens that are looked for.
+    added: Vec<&'t str>,
+    /// Whether one of them starts with this byte.
+    starts: [bool; 256],
+    longest: usize,
+}
+
+impl<'t> Cuts<'t> {
+    /// None if stages that depend on text further away stand before the model: normalizers, a space in front, added tokens
+    /// that ask or take what is around them, or a pattern without seams.
+    pub(super) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Option<Self> {
+        let segmenter = tokenizer.segmenter();
+        let seams = segmenter.cuttable()?.0.seams()?;
+        let mut added = Vec::new();
+        for token in segmenter.looked_for(policy) {
+            if token.single_word || token.lstrip || token.rstrip {
+                return None;
+            }
+            added.push(token.content.as_str());
+        }
+        let mut starts = [false; 256];
+        for token in &added {
+            starts[usize::from(token.as_bytes()[0])] = true;
+        }
+        let longest = added.iter().map(|token| token.len()).max().unwrap_or_default();
+        Some(Self { seams, added, starts, longest })
+    }
+
+    /// The last cut after `range.start` and up to `range.end`, which are characters of the text.
+    pub(super) fn last(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        let mut end = range.end;
+        loop {
+            let seam = self.seams.last(text, range.start..end)?;
+            if !self.is_across(text, seam) {
+                return Some(seam);
+            }
+            end = seam - text[..seam].chars().next_back().map_or(1, char::len_utf8);
+        }
+    }
+
+    /// The first cut after `range.start` and up to `range.end`, which are characters of the text.
+    pub(super) fn first(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        let mut start = range.start;
+        loop {
+            let seam = self.seams.first(text, start..range.end)?;
+            if !self.is_across(text, seam) {
+                return Some(seam);
+            }
+            start = seam;
+        }
+    }
+
+    /// Whether an added token stands across a place.
+    fn is_across(&self, text: &str, place: usize) -> bool {
+        (place.saturating_sub(self.longest)..place).any(|start| {
+            let rest = &text.as_bytes()[start..];
+            let is_across = |token: &str| start + token.len() > place && rest.starts_with(token.as_bytes());
+            self.starts[usize::from(rest[0])] && self.added.iter().any(|token| is_across(token))
+        })
+    }
+}

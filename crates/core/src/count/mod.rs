@@ -1,0 +1,10 @@
+//! Counting without encoding it all: until a limit, and in any interval of a text.
+//!
+//! Both are built on cuts, places where a text may be cut so that what lies on either side is encoded as it is in the
+//! whole, whatever lies further away: counts add up there.
+
+mod cuts;
+mod index;
+mod until;
+
+pub use index::Index;

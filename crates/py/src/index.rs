@@ -1,0 +1,136 @@
+//! Counts of intervals of one text, as a Python class.
+
+use std::ops::Range;
+
+use bytepair_core::count::Index;
+use bytepair_core::{Error, Kind, Result};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use crate::errors::raise;
+use crate::text::{OnInvalid, Said, utf8};
+use crate::tokenizer::CoreTokenizer;
+
+/// Of a text that is not ASCII the place of each of so many characters is kept.
+const APART: usize = 64;
+
+/// A text whose intervals can be counted; see `Tokenizer.index`.
+#[pyclass(frozen, module = "bytepair")]
+pub(crate) struct TextIndex {
+    tokenizer: Py<CoreTokenizer>,
+    text: Text,
+    said: Said,
+    index: Index,
+    /// Where each character of a `str` that is not ASCII starts, one in [`APART`].
+    places: Vec<usize>,
+    /// The characters of a `str`, the bytes of `bytes`.
+    length: usize,
+}
+
+enum Text {
+    Characters(Py<PyString>),
+    Bytes(Py<PyBytes>),
+}
+
+impl TextIndex {
+    pub(crate) fn new(tokenizer: &Bound<'_, CoreTokenizer>, text: &Bound<'_, PyAny>, said: Said) -> PyResult<Self> {
+        let py = tokenizer.py();
+        let utf8 = utf8(text, OnInvalid::Strict)?;
+        let (mut places, mut length) = (Vec::new(), utf8.len());
+        let kept = if let Ok(bytes) = text.cast::<PyBytes>() {
+            Text::Bytes(bytes.clone().unbind())
+        } else {
+            let text = text.cast::<PyString>().map_err(|_| PyTypeError::new_err("a text is str or bytes"))?;
+            if !utf8.is_ascii() {
+                places = utf8.char_indices().map(|(at, _)| at).step_by(APART).collect();
+                length = text.len()?;
+            }
+            Text::Characters(text.clone().unbind())
+        };
+        let (inner, policy) = (&tokenizer.get().inner, said.policy());
+        let index = py.detach(|| Index::new(inner, &utf8, policy)).map_err(|error| raise(py, error))?;
+        Ok(Self { tokenizer: tokenizer.clone().unbind(), text: kept, said, index, places, length })
+    }
+
+    /// A part of the text.
+    fn part<'py>(&'py self, py: Python<'py>, range: Range<usize>) -> Result<&'py str> {
+        let cut = || Error::new(Kind::Encode, "an interval starts or ends inside a character");
+        match &self.text {
+            Text::Characters(text) => text.bind(py).to_str().ok().and_then(|text| text.get(range)).ok_or_else(cut),
+            Text::Bytes(bytes) => {
+                let bytes = bytes.bind(py).as_bytes().get(range).unwrap_or_default();
+                std::str::from_utf8(bytes).map_err(|_| cut().remedy("count whole characters"))
+            }
+        }
+    }
+
+    /// The bytes of an interval, which is meant as Python means a slice.
+    fn range(&self, py: Python<'_>, start: Option<isize>, end: Option<isize>) -> PyResult<Range<usize>> {
+        let place = |place: Option<isize>, otherwise: usize| match place {
+            None => otherwise,
+            Some(place) if place < 0 => self.length.saturating_sub(place.unsigned_abs()),
+            Some(place) => place.unsigned_abs().min(self.length),
+        };
+        let (start, end) = (place(start, 0), place(end, self.length));
+        let byte = |place: usize| {
+            let Text::Characters(text) = &self.text else { return Ok(place) };
+            if self.places.is_empty() {
+                return Ok(place);
+            }
+            let text = text.bind(py).to_str()?;
+            let known = self.places.get(place / APART).copied().unwrap_or(text.len());
+            PyResult::Ok(text[known..].char_indices().nth(place % APART).map_or(text.len(), |(at, _)| known + at))
+        };
+        Ok(byte(start)?..byte(end.max(start))?)
+    }
+}
+
+#[pymethods]
+impl TextIndex {
+    /// The number of ids of the interval from `start` up to `end`, encoded by itself: `tok.count(text[start:end])`.
+    #[pyo3(signature = (start=None, end=None))]
+    fn count(&self, py: Python<'_>, start: Option<isize>, end: Option<isize>) -> PyResult<u64> {
+        let range = self.range(py, start, end)?;
+        let inner = &self.tokenizer.get().inner;
+        let count = self.index.count(inner, |range| self.part(py, range), self.said.policy(), range);
+        count.map_err(|error| raise(py, error))
+    }
+
+    /// The ids of the interval, encoded by itself: `tok.encode(text[start:end])`.
+    #[pyo3(signature = (start=None, end=None))]
+    fn ids<'py>(&self, py: Python<'py>, start: Option<isize>, end: Option<isize>) -> PyResult<Bound<'py, PyList>> {
+        let range = self.range(py, start, end)?;
+        let tokenizer = self.tokenizer.get();
+        let mut ids: Vec<u32> = Vec::new();
+        let part = self.part(py, range);
+        let encoded = part.and_then(|part| tokenizer.inner.encode(part, self.said.policy(), &mut ids));
+        encoded.map_err(|error| raise(py, error))?;
+        tokenizer.list(py, &ids)
+    }
+
+    /// The characters of a `str`, the bytes of `bytes`.
+    fn __len__(&self) -> usize {
+        self.length
+    }
+
+    /// The bytes that the index takes beside the text.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.index.bytes() + self.places.len() * size_of::<usize>()
+    }
+}
+
+/// The number of ids of a text, if that is at most `limit`.
+pub(crate) fn count_until(
+    tokenizer: &CoreTokenizer,
+    text: &Bound<'_, PyAny>,
+    limit: u64,
+    said: &Said,
+    on_invalid: OnInvalid,
+) -> PyResult<Option<u64>> {
+    let py = text.py();
+    let text = utf8(text, on_invalid)?;
+    let (inner, policy) = (&tokenizer.inner, said.policy());
+    py.detach(|| inner.count_until(&text, policy, limit)).map_err(|error| raise(py, error))
+}

@@ -1,0 +1,101 @@
+"""Counting until a limit, and in intervals, against encoding the same text by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from fuzz.texts import ADDED, SPECIALS, random_text, tokenizer
+
+import bytepair as bp
+
+
+def long_text(random: Random) -> str:
+    """Texts one after another, so that there are several cuts, and runs in between that have none."""
+    runs = [
+        random.choice(["a", "1", " ", "\n", "日", "'", "A", ADDED, SPECIALS[0]]) * random.randint(1, 300)
+        for _ in range(2)
+    ]
+    return "".join(random.sample([*runs, *(random_text(random) for _ in range(12))], 14))
+
+
+@pytest.mark.parametrize("split", bp.SPLIT_PATTERNS)
+def test_intervals_are_counted_as_they_are_encoded(split: str) -> None:
+    tok = tokenizer(split)
+    for seed in range(15):
+        random = Random(f"{split} {seed}")
+        text = long_text(random)
+        options: dict[str, Any] = random.choice([{"special": "allow"}, {"special": "text", "added": "text"}])
+        whole, data = tok.index(text, **options), text.encode()
+        in_bytes = tok.index(data, **options)
+        assert (len(whole), len(in_bytes)) == (len(text), len(data))
+        for _ in range(30):
+            start, end = sorted(random.choices(range(len(text) + 1), k=2))
+            ids = tok.encode(text[start:end], **options)
+            assert whole.count(start, end) == len(ids), (seed, start, end)
+            assert whole.ids(start, end) == ids
+            assert in_bytes.count(len(text[:start].encode()), len(text[:end].encode())) == len(ids)
+        assert whole.count() == tok.count(text, **options)
+
+
+@pytest.mark.parametrize("split", bp.SPLIT_PATTERNS)
+def test_counting_until_a_limit_is_counting_or_none(split: str) -> None:
+    tok = tokenizer(split)
+    for seed in range(25):
+        random = Random(f"{split} {seed}")
+        text = long_text(random)
+        count = tok.count(text, special="allow")
+        for limit in {0, 1, count // 2, count - 1, count, count + 1, 10 * count}:
+            expected = count if count <= limit else None
+            assert tok.count_until(text, limit, special="allow") == expected, (seed, limit)
+            assert tok.count_until(text.encode(), limit, special="allow") == expected
+
+
+def test_stages_that_look_further_are_counted_as_well() -> None:
+    spec = tokenizer("gpt2").spec
+    strips = replace(spec.added_tokens[0], rstrip=True)
+    for changed in (
+        replace(spec, normalizers=("NFC",)),
+        replace(spec, prefix_space=True),
+        replace(spec, split=(r"(?:(?=a)a|\w)+|\s|.",)),
+        replace(spec, added_tokens=(strips, *spec.added_tokens[1:])),
+        replace(spec, split=()),
+    ):
+        tok, random = bp.Tokenizer(changed), Random(5)
+        text = long_text(random) + "e\u0301 <|end|>  a"
+        index = tok.index(text, special="allow")
+        for _ in range(40):
+            start, end = sorted(random.choices(range(len(text) + 1), k=2))
+            count = tok.count(text[start:end], special="allow")
+            assert index.count(start, end) == count
+            assert tok.count_until(text[start:end], count, special="allow") == count
+            assert count == 0 or tok.count_until(text[start:end], count - 1, special="allow") is None
+
+
+def test_places_are_those_of_a_slice() -> None:
+    tok, text = tokenizer("gpt2"), "añb 日本 " * 60
+    index = tok.index(text)
+    for start, end in [(None, None), (-7, None), (3, -2), (5, 2), (400, 500), (-999, 999), (0, 0)]:
+        assert index.count(start, end) == tok.count(text[start:end]), (start, end)
+    with pytest.raises(bp.EncodeError, match="inside a character"):
+        tok.index(text.encode()).count(2, 9)
+    assert index.nbytes < len(text)
+
+
+def test_what_is_read_is_checked_and_what_is_not_is_not() -> None:
+    tok = tokenizer("gpt2")
+    with pytest.raises(bp.SpecialTokenError):
+        tok.index("a <|end|>")
+    with pytest.raises(bp.SpecialTokenError):
+        tok.count_until("a <|end|>", 9)
+    assert tok.count_until("some words " * 10_000 + "<|end|>", 9) is None
+    with pytest.raises(bp.EncodeError):
+        tok.index(b"\xff")
+    with pytest.raises(bp.EncodeError):
+        tok.count_until("\ud800", 1)
+    with pytest.raises(OverflowError):
+        tok.count_until("a", -1)
+    assert tok.count_until("", 0) == 0
+    assert tok.index("").count() == 0
