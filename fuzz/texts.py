@@ -63,6 +63,8 @@ def sweep_texts(random: random.Random) -> None:
         check_calls(tok, [text, other, "", text + other])
         check_special(tok, text, other)
         check_decoding(tok, tok.encode(text, special="allow"))
+        longer = text + other + text
+        check_counting(tok, longer, *sorted(random.choices(range(len(longer) + 1), k=2)))
         ids = random.choices(range(tok.vocab_size), k=random.randint(0, 20))
     with case(split=split, ids=ids):
         check_decoding(tok, ids)
@@ -92,6 +94,15 @@ def check_calls(tok: bp.Tokenizer, texts: list[str]) -> None:
         equal("encode_batch_array", [row.tolist() for row in flat], rows)
         equal("count_batch", tok.count_batch(texts, special="allow", threads=threads), [*map(len, rows)])
     equal("decode_batch", tok.decode_batch(rows), texts)
+
+
+def check_counting(tok: bp.Tokenizer, text: str, start: int, end: int) -> None:
+    """An interval, and a count that stops at a limit, are what encoding says."""
+    count = tok.count(text[start:end], special="allow")
+    equal("the interval's count", tok.index(text, special="allow").count(start, end), count)
+    part = text[start:end]
+    for limit in {0, count // 2, max(count - 1, 0), count}:
+        equal("count_until", tok.count_until(part, limit, special="allow"), count if count <= limit else None)
 
 
 def check_special(tok: bp.Tokenizer, text: str, other: str) -> None:

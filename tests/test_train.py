@@ -290,8 +290,9 @@ def dna(letters: int) -> bytes:
 def test_one_giant_piece_learns_what_the_reference_learns(ties: Ties) -> None:
     piece = dna(6_000)
     expected = train_heap({piece: 1}, 80, ties=ties).merges
-    assert bp.train_merges([piece], 80, split="gpt2", ties=ties) == expected
-    assert bp.train_merges({piece: 3}, 80, ties=ties) == [merge._replace(count=3 * merge.count) for merge in expected]
+    assert [*map(tuple, bp.train_merges([piece], 80, split="gpt2", ties=ties))] == [*map(tuple, expected)]
+    tripled = [(left, right, 3 * count) for left, right, count in expected]
+    assert [*map(tuple, bp.train_merges({piece: 3}, 80, ties=ties))] == tripled
 
 
 @pytest.mark.skipif("BYTEPAIR_DNA_MB" not in os.environ, reason="set BYTEPAIR_DNA_MB=100 for a piece of so much")
