@@ -6,26 +6,27 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from bytepair._core import PieceCounts, learn, learn_bytes
+from bytepair._core import Columns, PieceCounts, learn, learn_bytes
 from bytepair.checkpoints import Checkpoint, MergeLog
 from bytepair.corpus.count import Source as TextSource
 from bytepair.corpus.memory import parse_bytes
 from bytepair.counts import MOST, Counts
 from bytepair.errors import TokenizerWarning, TrainingError, TrainingInterrupted
 from bytepair.formats.byte_alphabet import BYTES_IN_ALPHABET_ORDER
+from bytepair.loaded import AddedRow, Loaded
 from bytepair.patterns import split_name, split_pattern
 from bytepair.progress import Phase, Report, reporter
-from bytepair.spec import AddedToken, BytePair, NormalizerName, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
 
     from bytepair.corpus.weights import Weight
+    from bytepair.spec import NormalizerName
 
 Source: TypeAlias = "TextSource | Counts"
 Ties: TypeAlias = Literal["lowest_ids", "greatest_bytes", "smallest_bytes", "first_seen"]
@@ -73,12 +74,26 @@ class Statistics:
         return self.tokens / max(self.pieces, 1)
 
 
-class Trained(NamedTuple):
-    """A tokenizer, its merges with their counts, and what the training came to."""
+class Trained:
+    """A tokenizer, its merges with their counts, and what the training came to.
 
-    tokenizer: Tokenizer
-    merges: list[Merge]
-    statistics: Statistics
+    Attributes:
+        tokenizer: The tokenizer.
+        statistics: What the training came to.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, statistics: Statistics, symbols: Sequence[bytes], learned: Sequence[Learned]
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.statistics = statistics
+        self._symbols = symbols
+        self._learned = learned
+
+    @property
+    def merges(self) -> list[Merge]:
+        """The merges in order, and how often each pair was adjacent when it was chosen."""
+        return _with_bytes(self._symbols, self._learned)
 
 
 def train(
@@ -240,10 +255,15 @@ def train_report(
     if kept:
         logs.append(MergeLog(kept.log, symbols, first, kept=replay))
 
-    stages = TokenizerSpec(BytePair((), ()), normalizers=tuple(normalizers), split=(pattern,) if pattern else ())
-
     def build(learned: Sequence[Learned]) -> Tokenizer:
-        return _tokenizer(stages, symbols, learned, special_tokens, first)
+        first_added = 0 if first else len(symbols) + len(learned)
+        loaded = Loaded(
+            Columns.trained(symbols, learned, first),
+            split=(pattern,) if pattern else (),
+            added=tuple(AddedRow(token, id) for id, token in enumerate(special_tokens, first_added)),
+            normalizers=tuple(normalizers),
+        )
+        return Tokenizer._from_loaded(loaded)  # as files are
 
     learned: list[Learned] = []
     try:
@@ -276,7 +296,7 @@ def train_report(
     totals = counts.core.totals()
     pieces, text_bytes = (sum(row[column] for row in totals) for column in (2, 3))
     statistics = Statistics(len(counts), pieces, text_bytes, total, counts.spilled, _peak_memory())
-    return Trained(build(learned), _with_bytes(symbols, learned), statistics)
+    return Trained(build(learned), statistics, symbols, learned)
 
 
 def _special_tokens(given: Iterable[str], vocab_size: int) -> list[str]:
@@ -327,25 +347,6 @@ def _prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: i
     if not len(counts):
         raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
     return counts
-
-
-def _tokenizer(
-    stages: TokenizerSpec,
-    symbols: Sequence[bytes],
-    learned: Sequence[Learned],
-    special_tokens: Sequence[str],
-    first: int,
-) -> Tokenizer:
-    tokens = list(symbols)
-    for left, right, _ in learned:
-        tokens.append(tokens[left] + tokens[right])
-    model = BytePair(
-        tokens=tuple(tokens),
-        ids=tuple(range(first, first + len(tokens))),
-        merges=tuple((left + first, right + first) for left, right, _ in learned),
-    )
-    added = tuple(AddedToken(token, id) for id, token in enumerate(special_tokens, 0 if first else len(tokens)))
-    return Tokenizer(replace(stages, model=model, added_tokens=added))
 
 
 def _with_bytes(symbols: Sequence[bytes], learned: Sequence[Learned]) -> list[Merge]:

@@ -39,6 +39,28 @@ impl Columns {
         Self { tokens: columns, merges }
     }
 
+    /// What was trained: these symbols, and what each merge (left, right, count) makes, with ids from `first` on;
+    /// ValueError if a merge is of symbols that are not there by then.
+    #[staticmethod]
+    fn trained(symbols: Vec<PyBackedBytes>, merges: Vec<(u32, u32, u64)>, first: u32) -> PyResult<Self> {
+        let mut columns = Core::default();
+        for symbol in &symbols {
+            columns.push(symbol);
+        }
+        for &(left, right, _) in &merges {
+            let made = columns.tokens().len();
+            if left.max(right) as usize >= made {
+                return Err(PyValueError::new_err("a merge is of symbols that are not there"));
+            }
+            let token = [columns.token(left as usize), columns.token(right as usize)].concat();
+            columns.push(&token);
+        }
+        let made = columns.tokens().len();
+        columns.ids = (first..).take(made).collect();
+        let pairs = merges.iter().map(|&(left, right, _)| (left + first, right + first)).collect();
+        Ok(Self { tokens: columns, merges: Some(pairs) })
+    }
+
     /// Reads what `pack` wrote, whose sizes the caller knows; ValueError if it has another length.
     #[staticmethod]
     #[pyo3(signature = (data, tokens, merges))]
