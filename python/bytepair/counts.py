@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd, lcm
@@ -13,7 +12,6 @@ from bytepair._core import PieceCounter, PieceCounts, unicode_version
 from bytepair.corpus.count import Source, check_groups, count_source
 from bytepair.corpus.digest import SourceDigest
 from bytepair.corpus.memory import parse_bytes
-from bytepair.corpus.weights import multipliers
 from bytepair.errors import FormatError, TrainingError
 from bytepair.patterns import split_name, split_pattern
 from bytepair.progress import reporter
@@ -233,6 +231,8 @@ class Counts:
                 f"there is no group {unknown[0]!r} to weight",
                 remedy=f"the groups are {', '.join(map(repr, self.groups))}",
             )
+        from bytepair.corpus.weights import multipliers  # noqa: PLC0415  # it imports decimals and fractions
+
         factors, denominator = multipliers({**dict.fromkeys(self.groups, 1), **weights})
         numbers = [factors[group] for group in self.groups]
         denominator *= self.denominator
@@ -331,6 +331,8 @@ class Counts:
             "end": self.end,
             "rows": len(self),
         }
+        import json  # noqa: PLC0415  # only tables that are written need it
+
         return json.dumps(facts, ensure_ascii=False, sort_keys=True).encode()
 
     @classmethod

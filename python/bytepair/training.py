@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from bytepair._core import Columns, PieceCounts, learn, learn_bytes
-from bytepair.checkpoints import Checkpoint, MergeLog
 from bytepair.corpus.count import Source as TextSource
 from bytepair.corpus.memory import parse_bytes
 from bytepair.counts import MOST, Counts
@@ -25,6 +24,7 @@ from bytepair.tokenizer import Tokenizer
 if TYPE_CHECKING:
     import os
 
+    from bytepair.checkpoints import MergeLog
     from bytepair.corpus.weights import Weight
     from bytepair.spec import NormalizerName
 
@@ -230,7 +230,11 @@ def train_report(
         "byte_order": byte_order,
         "errors": errors,
     }
-    kept = None if checkpoint is None else Checkpoint(checkpoint, settings, resume=resume)
+    kept = None
+    if checkpoint is not None or log is not None:
+        from bytepair.checkpoints import Checkpoint, MergeLog  # noqa: PLC0415  # most trainings keep nothing
+    if checkpoint is not None:
+        kept = Checkpoint(checkpoint, settings, resume=resume)
     counts = source if isinstance(source, Counts) else kept.counts(limit) if kept else None
     if counts is None:
         counts = Counts.of(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from fractions import Fraction
-
-_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE | re.ASCII)
+_SIZE = r"([0-9]{1,18}(?:\.[0-9]{1,18})?) ?(?:([kmgt])(i?))?b?"
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -21,10 +18,14 @@ def parse_bytes(size: str | int) -> int:
         >>> parse_bytes("2GB"), parse_bytes("1.5 GiB"), parse_bytes("500M"), parse_bytes(4096)
         (2000000000, 1610612736, 500000000, 4096)
     """
+    # Most trainings have no limit.
+    import re  # noqa: PLC0415
+    from fractions import Fraction  # noqa: PLC0415
+
     value = 0
     if isinstance(size, int) and not isinstance(size, bool):
         value = size
-    elif isinstance(size, str) and (found := _SIZE.fullmatch(size.strip())):
+    elif isinstance(size, str) and (found := re.fullmatch(_SIZE, size.strip(), re.IGNORECASE | re.ASCII)):
         number, letter, binary = found.groups()
         value = int(Fraction(number) * (1024 if binary else 1000) ** _POWERS[(letter or "").lower()])
     if value < 1:
