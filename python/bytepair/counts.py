@@ -87,7 +87,6 @@ class Counts:
         denominator: Counts are in units of one over this; 1 unless weights made it more.
         digest: Of all sources: see `bytepair.corpus.digest.SourceDigest`. None if a part of it is not known.
         end: The position after the last source.
-        spilled: How many sorted runs went to disk because memory was short, and their bytes.
 
     Example:
         >>> counts = Counts.of(iter(["low lower", "low"]), split="gpt2")
@@ -102,7 +101,6 @@ class Counts:
     denominator: int
     digest: SourceDigest | None
     end: int
-    spilled: tuple[int, int]
     core: PieceCounts = field(repr=False)
     memory: int | None = field(default=None, repr=False)
 
@@ -151,12 +149,17 @@ class Counts:
         total = SourceDigest() if digest else None
         report = reporter(progress)
         groups = count_source(counter, source, field=field, errors=errors, threads=threads, digest=total, report=report)
-        end, spilled = counter.end, counter.spilled
-        return cls(stages, groups, 1, total, end, spilled, counter.finish(threads=threads), limit)
+        end = counter.end
+        return cls(stages, groups, 1, total, end, counter.finish(threads=threads), limit)
 
     def __len__(self) -> int:
         """The number of rows: of distinct pieces, if there are no groups."""
         return len(self.core)
+
+    @property
+    def spilled(self) -> tuple[int, int]:
+        """How many sorted runs went to disk because memory was short, and their bytes."""
+        return self.core.spilled
 
     @property
     def pieces(self) -> int:
@@ -276,8 +279,7 @@ class Counts:
         return PieceCounter("", [], memory=self.memory)
 
     def _finish(self, counter: PieceCounter) -> Counts:
-        spilled = counter.spilled
-        return replace(self, spilled=spilled, core=counter.finish())
+        return replace(self, core=counter.finish())
 
     def write(self, path: str | Path) -> None:
         """Writes the table as Parquet: the same bytes for the same counts, by one version of pyarrow.
@@ -347,5 +349,4 @@ class Counts:
         normalizers, special_tokens, groups = map(tuple, lists)
         stages = Stages(facts["split"], normalizers, special_tokens, facts["unicode"])
         digest = None if facts["sources"] is None else SourceDigest.from_hex(facts["sources"])
-        spilled = counter.spilled
-        return cls(stages, groups, denominator, digest, end, spilled, counter.finish(), memory)
+        return cls(stages, groups, denominator, digest, end, counter.finish(), memory)

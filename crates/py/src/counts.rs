@@ -279,13 +279,6 @@ impl PieceCounter {
         Ok(self.counter()?.end())
     }
 
-    /// How many runs went to disk, and their bytes.
-    #[getter]
-    fn spilled(&mut self) -> PyResult<(u64, u64)> {
-        let spilled = self.counter()?.spilled();
-        Ok((spilled.runs, spilled.bytes))
-    }
-
     /// All that was counted.
     #[pyo3(signature = (*, threads=None))]
     fn finish(&mut self, py: Python<'_>, threads: Option<usize>) -> PyResult<PieceCounts> {
@@ -382,6 +375,13 @@ impl PieceCounts {
     #[getter]
     fn is_on_disk(&self) -> bool {
         self.inner.is_on_disk()
+    }
+
+    /// How many sorted runs went to disk while it was counted, and their bytes.
+    #[getter]
+    fn spilled(&self) -> (u64, u64) {
+        let spilled = self.inner.spilled();
+        (spilled.runs, spilled.bytes)
     }
 
     /// Of each group in which something occurs: its number, its rows, its pieces and their bytes, all occurrences counted.

@@ -362,14 +362,15 @@ impl Counter {
         // To join tables, or to sort one, takes as much again.
         if self.runs.is_empty() && bytes <= self.memory / 2 {
             let tables = if joins { join(&self.tables, threads, progress)? } else { self.tables };
-            return Ok(PieceCounts(Held::Tables(tables)));
+            return Ok(PieceCounts { held: Held::Tables(tables), spilled: self.spilled });
         }
         for table in std::mem::take(&mut self.tables) {
             let mut worker = Worker::new(table, 0);
             worker.spill()?;
-            self.runs.append(&mut worker.runs);
+            self.put_back(worker)?;
         }
-        runs::merge(self.runs, || progress.advance(0)).map(|run| PieceCounts(Held::Run(run)))
+        let run = runs::merge(self.runs, || progress.advance(0))?;
+        Ok(PieceCounts { held: Held::Run(run), spilled: self.spilled })
     }
 }
 

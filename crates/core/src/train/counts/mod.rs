@@ -26,7 +26,10 @@ pub use self::windows::OnInvalid;
 use crate::error::Result;
 
 /// Counted pieces: each once in each group of sources.
-pub struct PieceCounts(Held);
+pub struct PieceCounts {
+    held: Held,
+    spilled: Spilled,
+}
 
 enum Held {
     /// No piece is in two of the tables.
@@ -57,7 +60,7 @@ impl PieceCounts {
     /// The number of rows: distinct pieces, if there is one group.
     #[must_use]
     pub fn len(&self) -> u64 {
-        match &self.0 {
+        match &self.held {
             Held::Tables(tables) => tables.iter().map(|table| table.len() as u64).sum(),
             Held::Run(run) => run.rows,
         }
@@ -72,7 +75,7 @@ impl PieceCounts {
     /// The bytes of the pieces of all rows, each counted once.
     #[must_use]
     pub fn piece_bytes(&self) -> u64 {
-        match &self.0 {
+        match &self.held {
             Held::Tables(tables) => tables.iter().flat_map(Table::rows).map(|row| row.piece.len() as u64).sum(),
             Held::Run(run) => run.piece_bytes,
         }
@@ -81,7 +84,7 @@ impl PieceCounts {
     /// Whether the rows are on disk, because they did not fit into the memory that was allowed.
     #[must_use]
     pub fn is_on_disk(&self) -> bool {
-        matches!(self.0, Held::Run(_))
+        matches!(self.held, Held::Run(_))
     }
 
     /// What all rows of each group add up to.
@@ -96,7 +99,7 @@ impl PieceCounts {
             total.pieces += u128::from(row.count);
             total.bytes += u128::from(row.count) * row.piece.len() as u128;
         };
-        match &self.0 {
+        match &self.held {
             Held::Tables(tables) => tables.iter().flat_map(Table::rows).for_each(add),
             Held::Run(run) => {
                 let mut rows = Reader::new(run)?;
@@ -106,6 +109,12 @@ impl PieceCounts {
             }
         }
         Ok(totals)
+    }
+
+    /// What went to disk while it was counted.
+    #[must_use]
+    pub fn spilled(&self) -> Spilled {
+        self.spilled
     }
 
     /// Has `take` see all rows, sorted by piece and group.
@@ -125,7 +134,7 @@ impl PieceCounts {
     /// # Errors
     /// `Artifact`, if a temporary file cannot be read.
     pub fn sorted(&self) -> Result<Sorted<'_>> {
-        Ok(Sorted(match &self.0 {
+        Ok(Sorted(match &self.held {
             Held::Run(run) => Place::Run(Reader::new(run)?),
             Held::Tables(tables) => {
                 let prefix = |piece: &[u8]| {
@@ -149,7 +158,7 @@ impl PieceCounts {
     /// # Errors
     /// `Artifact`, if a temporary file cannot be read.
     pub fn in_memory(&self) -> Result<InMemory<'_>> {
-        Ok(InMemory(match &self.0 {
+        Ok(InMemory(match &self.held {
             Held::Tables(tables) => Tables::Borrowed(tables),
             Held::Run(_) => {
                 let mut table = Table::new(table::Secret::new(), usize::MAX);
