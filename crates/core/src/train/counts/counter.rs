@@ -13,7 +13,7 @@ use crate::train::Progress;
 use crate::train::counts::cut::Cutter;
 use crate::train::counts::json::field_of;
 use crate::train::counts::runs::{self, Run, Writer};
-use crate::train::counts::table::{POSITION, Secret, Table};
+use crate::train::counts::table::{MOST_PARTS, POSITION, Secret, Table};
 use crate::train::counts::windows::{OnInvalid, Windows};
 use crate::train::counts::{Held, PieceCounts, Row};
 
@@ -28,9 +28,6 @@ const MOST_WINDOWS: usize = 32;
 
 /// How often a worker tells how far it is, in bytes.
 const TELL_EVERY: usize = 1 << 16;
-
-/// Tables are joined in so many parts at most, each by one thread.
-const MOST_PARTS: usize = 64;
 
 /// More runs of one worker are merged before it goes on, since each is an open file.
 const MOST_RUNS: usize = 8;

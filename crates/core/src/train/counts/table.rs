@@ -25,6 +25,12 @@ const LONGEST: usize = i32::MAX as usize;
 
 const FIRST_SLOTS: usize = 1 << 10;
 
+/// One in so many rows says how many rows tables have together.
+const SAMPLE: usize = 16;
+
+/// Tables are joined in so many parts at most.
+pub(super) const MOST_PARTS: usize = FIRST_SLOTS / SAMPLE;
+
 /// The bits of `first` that are a position; above them is the group. Who adds a row sees to it that they suffice.
 pub(super) const POSITION: u32 = 48;
 
@@ -173,12 +179,25 @@ impl Table {
     }
 
     /// The rows of some tables of one secret whose hashes are in part `part` of `parts` equal ones, a power of two not
-    /// above [`FIRST_SLOTS`]. They come in about the order in which they stand in the new table.
+    /// above [`MOST_PARTS`].
     pub(super) fn join(tables: &[Self], part: usize, parts: usize) -> Result<Self> {
+        let all = tables.iter().map(|table| table.used).sum::<usize>() / parts;
+        // How much the tables share shows in a sample, since hashes are spread evenly.
+        let expected = if all < 1 << 16 {
+            all
+        } else {
+            Self::joined(tables, part * SAMPLE, parts * SAMPLE, all / SAMPLE)?.used * SAMPLE
+        };
+        Self::joined(tables, part, parts, expected)
+    }
+
+    /// Rows come in about the order in which they will stand, which is fast, but needs room for all from the start: what
+    /// came first would crowd the low end of a table that is too small, long before the table is full.
+    fn joined(tables: &[Self], part: usize, parts: usize, expected: usize) -> Result<Self> {
         let secret = tables.first().map_or_else(Secret::new, |table| table.secret);
-        let most = tables.iter().map(|table| table.slots.len()).max().unwrap_or_default();
-        let slots = vec![Slot::default(); (most / parts).max(FIRST_SLOTS)];
-        let mut joined = Self { slots, skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
+        let slots = (expected * 3 / 2).next_power_of_two().max(FIRST_SLOTS);
+        let mut joined =
+            Self { slots: vec![Slot::default(); slots], skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
         for row in tables.iter().flat_map(|table| table.rows_in(part, parts)) {
             joined.add(row)?;
         }
@@ -456,6 +475,30 @@ mod tests {
             })
             .unwrap();
         assert_eq!((sorted.next(), table.len()), (None, 0));
+    }
+
+    #[test]
+    fn tables_that_share_nothing_or_all_are_joined_alike() {
+        let secret = Secret::new();
+        let table = |from: u32| {
+            let mut table = Table::new(secret, usize::MAX);
+            for number in from..from + 100_000 {
+                let row = Row { piece: &number.to_be_bytes(), group: 0, count: 1, first: u64::from(number) };
+                assert!(table.add(row).unwrap());
+            }
+            table
+        };
+        for (tables, rows) in [([table(0), table(100_000)], 200_000), ([table(0), table(0)], 100_000)] {
+            let joined: Vec<_> = (0..2).map(|part| Table::join(&tables, part, 2).unwrap()).collect();
+            assert_eq!(joined.iter().map(Table::len).sum::<usize>(), rows);
+            for table in joined {
+                // No row stands far from its place: else joining would take time that grows with the square of the rows.
+                let mask = table.slots.len() - 1;
+                let far = table.slots.iter().enumerate().filter(|(_, slot)| slot.count != 0);
+                let far = far.map(|(at, slot)| at.wrapping_sub(table.slot_of(table.hash_of(slot))) & mask);
+                assert!(far.max().unwrap() < 200);
+            }
+        }
     }
 
     #[test]
