@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
+from bytepair.learning import TIES
 
 if TYPE_CHECKING:
     import random
@@ -54,7 +55,7 @@ def trained(random: random.Random, letters: str, **options: Any) -> bp.Tokenizer
     """A tokenizer of up to 30 merges."""
     chosen = {
         "split": "none",
-        "ties": random.choice(bp.training.TIES),
+        "ties": random.choice(TIES),
         "min_frequency": random.choice([1, 2]),
         "max_token_length": random.choice([None, None, 2, 4]),
         "byte_order": random.choice(["raw", "gpt2"]),

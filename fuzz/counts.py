@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
+from bytepair.learning import TIES
 from fuzz.case import case, equal
 from fuzz.texts import SPECIALS, random_text, tokenizer
 
@@ -31,7 +32,7 @@ def sweep_counts(random: random.Random) -> None:
         halved = whole.scale("0.5")
         equal("half of the counts", ([row.count for row in halved], halved.denominator), ([*expected.values()], 2))
         if expected:
-            settings: dict[str, Any] = {"ties": random.choice(bp.training.TIES)}
+            settings: dict[str, Any] = {"ties": random.choice(TIES)}
             learned = bp.train_merges(whole, 20, **settings)
             equal("the merges of the sum", bp.train_merges(first + rest, 20, **settings), learned)
 

@@ -1,4 +1,7 @@
-"""Counts equal a slow count whatever the threads, memory and parts; tables add up, and are read back or refused."""
+"""Counts equal a slow count whatever the threads, memory and parts; tables add up, and are read back or refused.
+
+Long because every way to make a table meets every way to break one.
+"""
 
 from __future__ import annotations
 

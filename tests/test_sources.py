@@ -1,4 +1,7 @@
-"""What is written in any format is read back, in batches of any size; and what is wrong with a file is said."""
+"""What is written in any format is read back, in batches of any size; and what is wrong with a file is said.
+
+Long because there are eleven kinds of files, and each can be wrong in ways of its own.
+"""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from typing import Any, get_args
 import pytest
 
 import bytepair as bp
+from bytepair.learning import TIES, Ties
 from bytepair.reference import train_heap, train_naive
-from bytepair.training import TIES, Ties
 
 RANDOM_CASES = 400
 

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
     from bytepair.extending import extend
+    from bytepair.learning import Merge
     from bytepair.progress import Progress
     from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
-    from bytepair.training import Merge, Statistics, Trained, train, train_merges, train_report
+    from bytepair.training import Statistics, Trained, train, train_merges, train_report
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -85,7 +86,7 @@ _LATER = {
     "BytePair": "spec",
     "Counted": "counts",
     "Counts": "counts",
-    "Merge": "training",
+    "Merge": "learning",
     "Progress": "progress",
     "Pruned": "pruning",
     "Ragged": "encoding",

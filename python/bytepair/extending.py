@@ -12,17 +12,18 @@ from bytepair.corpus.count import count_source
 from bytepair.corpus.memory import parse_bytes
 from bytepair.counts import Counts, Stages
 from bytepair.errors import FormatError, TokenizerWarning, TrainingError
+from bytepair.learning import learn_merges
 from bytepair.progress import reporter
 from bytepair.semantics import to_merges, to_ranks
 from bytepair.tokenizer import Tokenizer
-from bytepair.training import learn_merges
 
 if TYPE_CHECKING:
     from typing import Literal
 
+    from bytepair.learning import Learned, Ties
     from bytepair.progress import Report
     from bytepair.spec import BytePair
-    from bytepair.training import Learned, Source, Ties
+    from bytepair.training import Source
 
 
 def extend(

@@ -1,4 +1,7 @@
-"""Texts -> counts of pieces -> merges -> a tokenizer."""
+"""Texts -> counts of pieces -> merges -> a tokenizer.
+
+Long because two calls spell out the same twenty options, so that editors and type checkers know them.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +11,27 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from bytepair._core import Columns, PieceCounts, learn, learn_bytes
+from bytepair._core import Columns
 from bytepair.corpus.count import Source as TextSource
 from bytepair.corpus.memory import parse_bytes
 from bytepair.counts import MOST, Counts
 from bytepair.errors import TokenizerWarning, TrainingError, TrainingInterrupted
 from bytepair.formats.byte_alphabet import BYTES_IN_ALPHABET_ORDER
+from bytepair.learning import TIES, Learned, Merge, Ties, check_choice, learn_merges, with_bytes
 from bytepair.loaded import AddedRow, Loaded
 from bytepair.patterns import split_name, split_pattern
-from bytepair.progress import Phase, Report, reporter
+from bytepair.progress import Report, reporter
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
 
-    from bytepair.checkpoints import MergeLog
     from bytepair.corpus.weights import Weight
     from bytepair.spec import NormalizerName
 
 Source: TypeAlias = "TextSource | Counts"
-Ties: TypeAlias = Literal["lowest_ids", "greatest_bytes", "smallest_bytes", "first_seen"]
-Learned: TypeAlias = "tuple[int, int, int]"
-
-TIES = ("lowest_ids", "greatest_bytes", "smallest_bytes", "first_seen")
-
-
-class Merge(NamedTuple):
-    """One merge, and how often the pair was adjacent when it was chosen."""
-
-    left: bytes
-    right: bytes
-    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody asks of a merge
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +40,7 @@ class Statistics:
 
     Attributes:
         rows: The rows of the counts table: distinct pieces, where there is one group of sources.
-        pieces: All pieces of the text, weights included.
+        pieces: All pieces of the text. With weights this and the next two are in units of one over their denominator.
         text_bytes: Their bytes.
         tokens: The tokens that they are under the new vocabulary.
         spilled: How many sorted runs went to disk because memory was short, and their bytes.
@@ -93,7 +84,7 @@ class Trained:
     @property
     def merges(self) -> list[Merge]:
         """The merges in order, and how often each pair was adjacent when it was chosen."""
-        return _with_bytes(self._symbols, self._learned)
+        return with_bytes(self._symbols, self._learned)
 
 
 def train(
@@ -203,9 +194,9 @@ def train_report(
         >>> trained.merges[0], trained.statistics.tokens
         (Merge(left=b'l', right=b'o', count=7), 11)
     """
-    _check_choice("special_ids", special_ids, ("first", "last"))
-    _check_choice("byte_order", byte_order, ("raw", "gpt2"))
-    _check_choice("ties", ties, TIES)
+    check_choice("special_ids", special_ids, ("first", "last"))
+    check_choice("byte_order", byte_order, ("raw", "gpt2"))
+    check_choice("ties", ties, TIES)
     special_tokens = _special_tokens(special_tokens, vocab_size)
     if resume and checkpoint is None:
         raise ValueError("resume=True goes with checkpoint=")
@@ -353,15 +344,6 @@ def _prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: i
     return counts
 
 
-def _with_bytes(symbols: Sequence[bytes], learned: Sequence[Learned]) -> list[Merge]:
-    tokens = list(symbols)
-    merges = []
-    for left, right, count in learned:
-        merges.append(Merge(tokens[left], tokens[right], count))
-        tokens.append(tokens[left] + tokens[right])
-    return merges
-
-
 def _peak_memory() -> int | None:
     try:
         import resource  # noqa: PLC0415  # Windows has none
@@ -407,7 +389,7 @@ def train_merges(
         es t 9
         est </w> 9
     """
-    _check_choice("alphabet", alphabet, ("bytes", "characters"))
+    check_choice("alphabet", alphabet, ("bytes", "characters"))
     if end_of_word_suffix and alphabet == "bytes":
         raise ValueError('end_of_word_suffix goes with alphabet="characters"')
     pattern = _split_of(source, split)
@@ -426,74 +408,4 @@ def train_merges(
         learned=learned,
         symbols=symbols,
     )
-    return _with_bytes(symbols, learned)
-
-
-def learn_merges(
-    counts: PieceCounts,
-    merges: int,
-    *,
-    alphabet: bytes | Tokenizer | None,
-    ties: Ties,
-    min_frequency: int,
-    max_token_length: int | None,
-    learned: list[Learned],
-    logs: Sequence[MergeLog] = (),
-    threads: int | None = None,
-    memory: int | None = None,
-    end_of_word_suffix: str | None = None,
-    replay: Sequence[Learned] = (),
-    report: Report | None = None,
-    symbols: list[bytes] | None = None,
-) -> int:
-    """Appends the merges to `learned` as they are made, those of `replay` first: (left, right, count), of symbols.
-
-    Symbols are numbered in the order of the alphabet, and then of the merges; `symbols` gets the bytes of the former,
-    and each of `logs` the merges. However it ends, a log holds the first merges of `learned`, and only a second error
-    keeps it from holding all.
-
-    Returns:
-        How many tokens all pieces come to.
-
-    Raises:
-        TrainingError: As `train`.
-    """
-    _check_choice("ties", ties, TIES)
-    for name, value in (("merges", merges), ("min_frequency", min_frequency), ("max_token_length", max_token_length)):
-        if value is not None and value < 0:
-            raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")
-    needed = 0 if memory is None else learn_bytes(counts, merges=merges, threads=threads)
-    if memory is not None and needed > memory:
-        raise TrainingError(
-            f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and memory is limited to "
-            f"{memory / 1e9:.2f} GB",
-            remedy="allow more memory, or leave out rare pieces, for example by min_count=2",
-        )
-    with Phase(report, "merge", merges) as phase:
-
-        def tell(done: int) -> None:
-            for log in logs:
-                log.take(learned)
-            phase.tell(done)
-
-        alphabet_symbols, total = learn(
-            counts,
-            alphabet=alphabet,
-            end_of_word_suffix=end_of_word_suffix,
-            merges=merges,
-            ties=ties,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            threads=threads,
-            replay=list(replay),
-            learned=learned,
-            tell=tell,
-        )
-    if symbols is not None:
-        symbols.extend(alphabet_symbols)
-    return total
-
-
-def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(known)}")
+    return with_bytes(symbols, learned)

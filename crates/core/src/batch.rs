@@ -2,6 +2,8 @@
 //!
 //! Short texts are handed out in groups and long ones in parts, so that work balances whatever the texts are. What a
 //! worker has encoded is put at its place in the one result as soon as all that comes before is there.
+//!
+//! Long because a fifth of it is tests, and because texts, spans and parts are handed out by one scheme.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -12,8 +12,8 @@ from bytepair.cli.streams import read
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.weights import parse_group, parse_weight
 from bytepair.counts import Counts
+from bytepair.learning import TIES
 from bytepair.spec import SPLIT_PATTERNS, NormalizerName
-from bytepair.training import TIES
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ActionsContainer

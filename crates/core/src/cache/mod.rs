@@ -10,7 +10,7 @@ pub(crate) const MEMORY: usize = recent::MEMORY + short::MEMORY;
 
 /// Mixes two numbers into one whose high bits depend on all bits of both: their product folded, as in wyhash.
 #[inline(always)]
-fn mix(a: u64, b: u64) -> u64 {
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(b ^ 0x8bb8_4b93_962e_acc9);
     (product >> 64) as u64 ^ product as u64
 }

@@ -6,15 +6,14 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
 use crate::parallel;
-use crate::segment::{Segmenter, Visit};
-use crate::split::added::AddedToken;
-use crate::split::{Ends, Pattern, Scan};
+use crate::segment::Segmenter;
 use crate::train::Progress;
 use crate::train::counts::cut::Cutter;
 use crate::train::counts::json::field_of;
-use crate::train::counts::runs::{self, Run, Writer};
+use crate::train::counts::runs::{self, Run};
 use crate::train::counts::table::{MOST_PARTS, POSITION, Secret, Table};
 use crate::train::counts::windows::{OnInvalid, Windows};
+use crate::train::counts::worker::{Spilled, Visitor, Worker};
 use crate::train::counts::{Held, PieceCounts, Row};
 
 /// What a worker takes at once of a text, in bytes.
@@ -25,21 +24,6 @@ const WINDOW: usize = 1 << 21;
 
 /// Windows grow with the threads up to so many.
 const MOST_WINDOWS: usize = 32;
-
-/// How often a worker tells how far it is, in bytes.
-const TELL_EVERY: usize = 1 << 16;
-
-/// More runs of one worker are merged before it goes on, since each is an open file.
-const MOST_RUNS: usize = 8;
-
-/// What went to disk, since memory was short.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spilled {
-    /// Sorted runs.
-    pub runs: u64,
-    /// Their bytes together.
-    pub bytes: u64,
-}
 
 /// Counts pieces. After an error what it counted is of no use.
 pub struct Counter {
@@ -320,7 +304,7 @@ impl Counter {
                 None => meanwhile(),
                 Some(item) => {
                     let part = &parts[item];
-                    let mut visitor = Visitor { worker, group, at: part.at, passed: 0, told: 0, progress };
+                    let mut visitor = Visitor::new(worker, group, part.at, progress);
                     count(part, &mut visitor).and_then(|()| visitor.tell()).map_err(|error| error.row(part.row))
                 }
             };
@@ -387,100 +371,4 @@ fn within(position: u64) -> Result<()> {
     }
     Err(Error::new(Kind::Training, "the sources are longer than 2^48 bytes together")
         .remedy("count them in several tables"))
-}
-
-/// What one thread counts.
-struct Worker {
-    table: Table,
-    runs: Vec<Run>,
-    spilled: Spilled,
-}
-
-impl Worker {
-    fn new(mut table: Table, limit: usize) -> Self {
-        table.set_limit(limit);
-        Self { table, runs: Vec::new(), spilled: Spilled::default() }
-    }
-
-    fn add(&mut self, row: Row) -> Result<()> {
-        while !self.table.add(row)? {
-            self.spill()?;
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn spill(&mut self) -> Result<()> {
-        let mut writer = Writer::new()?;
-        self.table.drain_sorted(|row| writer.push(row))?;
-        let run = writer.finish()?;
-        self.spilled.runs += 1;
-        self.spilled.bytes += run.bytes;
-        self.runs.push(run);
-        if self.runs.len() > MOST_RUNS { runs::merge_smallest(&mut self.runs, || Ok(())) } else { Ok(()) }
-    }
-}
-
-/// Counts each piece of a text; added tokens are passed over.
-struct Visitor<'a> {
-    worker: &'a mut Worker,
-    group: u16,
-    /// The position of what comes next.
-    at: u64,
-    /// The bytes that were gone through.
-    passed: u64,
-    /// Those of them that were not told yet.
-    told: usize,
-    progress: &'a Progress,
-}
-
-impl Visitor<'_> {
-    fn tell(&mut self) -> Result<()> {
-        self.progress.advance(std::mem::take(&mut self.told) as u64)
-    }
-
-    fn pass(&mut self, bytes: usize) -> Result<()> {
-        self.at += bytes as u64;
-        self.passed += bytes as u64;
-        self.told += bytes;
-        if self.told < TELL_EVERY { Ok(()) } else { self.tell() }
-    }
-}
-
-impl Visit for Visitor<'_> {
-    fn piece(&mut self, piece: &str) -> Result<()> {
-        self.worker.add(Row { piece: piece.as_bytes(), group: self.group, count: 1, first: self.at })?;
-        self.pass(piece.len())
-    }
-
-    fn added(&mut self, _: &AddedToken, text: &str) -> Result<()> {
-        self.pass(text.len())
-    }
-
-    fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
-        let mut scan = Scan::new(pattern, inner, text, range.clone());
-        let mut ends = Ends::default();
-        let mut start = range.start;
-        while start < range.end {
-            let filled = scan.fill(&mut ends, start);
-            let mut places = ends.as_slice();
-            let Some(&last) = places.last() else { return filled.map(|()| start) };
-            let first = self.at - start as u64;
-            let mut from = start;
-            loop {
-                let counted = self.worker.table.count(text.as_bytes(), (start, from), places, (self.group, first))?;
-                if counted == places.len() {
-                    break;
-                }
-                if counted > 0 {
-                    from = start + places[counted - 1] as usize;
-                    places = &places[counted..];
-                }
-                self.worker.spill()?;
-            }
-            start += last as usize;
-            self.pass(last as usize)?;
-        }
-        Ok(start)
-    }
 }

@@ -5,6 +5,7 @@
 //! go to disk as sorted [`runs`]. In the end all is joined to [`PieceCounts`], which are the same whatever the threads, the
 //! cuts and the memory were.
 
+mod arena;
 mod counter;
 mod cut;
 mod json;
@@ -14,15 +15,17 @@ mod table;
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
 mod windows;
+mod worker;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
-pub use self::counter::{Counter, Spilled};
+pub use self::counter::Counter;
 use self::runs::{Reader, Run};
 pub use self::table::Row;
 use self::table::Table;
 pub use self::windows::OnInvalid;
+pub use self::worker::Spilled;
 use crate::error::Result;
 
 /// Counted pieces: each once in each group of sources.

@@ -3,12 +3,14 @@
 //! Slots of 32 bytes, so that a look-up touches half a cache line, which can be asked for beforehand: a piece of up to 15
 //! bytes stands in the slot itself, a longer one in an arena. A slot's place is the high end of its hash, so that a range
 //! of slots is a range of hashes, and tables can be joined a range at a time. The hash has a secret, which nobody who
-//! writes text can aim at.
+//! writes text can aim at. Long because a fifth of it is tests.
 
 use std::hash::{BuildHasher, RandomState};
 
+use crate::cache::mix;
 use crate::error::{Error, Kind, Result};
 use crate::prefetch::prefetch;
+use crate::train::counts::arena::Arena;
 use crate::train::overflow;
 
 /// How many pieces are looked up together.
@@ -71,7 +73,7 @@ impl Secret {
     /// The hash of a key, which depends on all bits of both halves and of the group.
     #[inline(always)]
     fn of_key(self, key: u128, group: u16) -> u64 {
-        fold(key as u64 ^ self.0, (key >> 64) as u64 ^ self.1 ^ u64::from(group))
+        mix(key as u64 ^ self.0, (key >> 64) as u64 ^ self.1 ^ u64::from(group))
     }
 
     fn of_bytes(self, bytes: &[u8]) -> u64 {
@@ -79,54 +81,8 @@ impl Secret {
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
         let start = self.0 ^ bytes.len() as u64;
-        let hash = words.iter().fold(start, |hash, word| fold(hash, u64::from_le_bytes(*word) ^ self.1));
-        fold(hash, u64::from_le_bytes(last) ^ self.1)
-    }
-}
-
-/// Both halves of a product in one, as in wyhash.
-#[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    (product >> 64) as u64 ^ product as u64
-}
-
-/// The longer pieces, each after its length. What is written stays where it is.
-#[derive(Default)]
-struct Arena {
-    chunks: Vec<Vec<u8>>,
-    bytes: usize,
-}
-
-impl Arena {
-    const CHUNK: usize = 1 << 18;
-
-    /// The bytes that it will have taken when this piece is in it as well.
-    fn bytes_with(&self, piece: &[u8]) -> usize {
-        let needed = piece.len() + size_of::<u32>();
-        let has_room = self.chunks.last().is_some_and(|chunk| chunk.capacity() - chunk.len() >= needed);
-        self.bytes + if has_room { 0 } else { needed.max(Self::CHUNK) }
-    }
-
-    /// Where the piece stands from now on. Pieces have at most [`LONGEST`] bytes.
-    fn push(&mut self, piece: &[u8]) -> u64 {
-        let bytes = self.bytes_with(piece);
-        if bytes > self.bytes {
-            self.chunks.push(Vec::with_capacity(bytes - self.bytes));
-            self.bytes = bytes;
-        }
-        let number = self.chunks.len() as u64 - 1;
-        let chunk = &mut self.chunks[number as usize];
-        let place = number << 32 | chunk.len() as u64;
-        chunk.extend_from_slice(&(piece.len() as u32).to_le_bytes());
-        chunk.extend_from_slice(piece);
-        place
-    }
-
-    fn get(&self, place: u64) -> &[u8] {
-        let (length, rest) = self.chunks[(place >> 32) as usize][place as u32 as usize..].split_at(size_of::<u32>());
-        let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]);
-        &rest[..length as usize]
+        let hash = words.iter().fold(start, |hash, word| mix(hash, u64::from_le_bytes(*word) ^ self.1));
+        mix(hash, u64::from_le_bytes(last) ^ self.1)
     }
 }
 
