@@ -278,7 +278,8 @@ fn what_was_learned_until_a_stop_can_be_taken() {
     taken.extend(progress.take_learned());
     assert_eq!(taken, whole.merges[..taken.len()]);
     assert_eq!(taken.len() as u64, progress.done.load(Ordering::Relaxed));
-    assert!(stopped.is_ok_and(|trained| trained == whole) || taken.len() < whole.merges.len());
+    // A stop may come when all is learned and the last merge is still under way.
+    assert!(stopped.map_or_else(|error| error.kind == Kind::Interrupted, |trained| trained == whole));
     let stopped = learn(&counts, &case.0, &case.1, &[], 1, &progress);
     assert_eq!(stopped.unwrap_err().kind, Kind::Interrupted);
 }
