@@ -15,6 +15,9 @@ CASES = {
     "encoding": 1000,
     "conversions": 1500,
     "texts": 1500,
+    "appending": 300,
+    "prepending": 300,
+    "fitting": 200,
     "peers": 100,
     "files": 1200,
 }

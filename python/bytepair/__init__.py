@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Control, Encoder, StreamDecoder, TextIndex, __version__
+from bytepair._core import Appender, Control, Encoder, Mark, Prepender, StreamDecoder, TextIndex, __version__
 from bytepair.errors import (
     ArtifactError,
     BytepairError,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SPLIT_PATTERNS",
     "AddedToken",
+    "Appender",
     "ArtifactError",
     "BytePair",
     "BytepairError",
@@ -54,8 +55,10 @@ __all__ = [
     "FormatError",
     "IntegrityError",
     "InvalidIdError",
+    "Mark",
     "Merge",
     "PatternError",
+    "Prepender",
     "Progress",
     "Pruned",
     "Ragged",

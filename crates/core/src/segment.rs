@@ -246,15 +246,20 @@ impl Segmenter {
         self.original.all.as_ref().map_or(0, Matcher::longest)
     }
 
-    /// The added tokens that a call looks for in original text.
-    pub(crate) fn looked_for(&self, policy: Policy) -> &[AddedToken] {
-        self.original.matcher(policy).map_or(&[], Matcher::tokens)
+    /// What finds the added tokens that a call looks for in original text.
+    pub(crate) fn matcher(&self, policy: Policy) -> Option<&Matcher> {
+        self.original.matcher(policy)
     }
 
     /// The patterns, if nothing but them stands between a stretch and its pieces.
+    pub(crate) fn only_patterns(&self) -> Option<&[Pattern]> {
+        let only = self.normalizers.is_empty() && !self.prefix_space && self.normalized.all.is_none();
+        only.then_some(&self.patterns)
+    }
+
+    /// As [`Segmenter::only_patterns`], the first one apart; None without patterns as well.
     pub(crate) fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {
-        let only_patterns = self.normalizers.is_empty() && !self.prefix_space && self.normalized.all.is_none();
-        self.patterns.split_first().filter(|_| only_patterns)
+        self.only_patterns()?.split_first()
     }
 
     /// The text between two added tokens of the original text.
@@ -348,7 +353,7 @@ pub(crate) fn shifted(error: Error, start: usize) -> Error {
 }
 
 /// Whether the policy lets this token stand.
-fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
+pub(crate) fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
     let (treat, option, kind) =
         if token.special { (policy.special, "special", "special") } else { (policy.added, "added", "added") };
     let admitted = match treat {

@@ -11,6 +11,7 @@ mod columns;
 mod counts;
 mod encoder;
 mod errors;
+mod growing;
 mod index;
 mod ints;
 mod stream;
@@ -33,6 +34,8 @@ mod _core {
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]
     use crate::encoder::Encoder;
+    #[pymodule_export]
+    use crate::growing::{Appender, Mark, Prepender};
     #[pymodule_export]
     use crate::index::TextIndex;
     #[pymodule_export]
