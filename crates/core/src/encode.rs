@@ -109,6 +109,15 @@ impl Model {
         Self { vocab, tokens, pool: Pool::default() }
     }
 
+    /// Whether a part of a text, which is not empty, is a whole token as a piece.
+    #[inline]
+    pub(crate) fn is_whole(&self, text: &[u8], start: usize, end: usize) -> bool {
+        if end - start <= tokens::LONGEST && !self.tokens.may_lack_tokens() {
+            return self.tokens.get(text, start, end).is_some();
+        }
+        self.vocab.whole(&text[start..end]).is_some()
+    }
+
     /// Bytes of memory of the table of tokens.
     pub(crate) fn memory(&self) -> usize {
         self.tokens.memory()

@@ -96,6 +96,11 @@ impl Tokenizer {
         &self.model.vocab
     }
 
+    /// The vocabulary with its caches.
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
     /// The stages before the model.
     #[must_use]
     pub fn segmenter(&self) -> &Segmenter {

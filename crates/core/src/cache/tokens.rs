@@ -344,6 +344,20 @@ impl Tokens {
         *missing = missing_of(ids, which);
     }
 
+    /// The id of one piece, which has up to [`LONGEST`] bytes and is not empty.
+    #[inline]
+    pub(crate) fn get(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
+        let length = end - start;
+        if length > SHORT {
+            let key = long_key(text, start, length);
+            return self.get_long(&key, long_hash(key));
+        }
+        let key = short_key(text, start, length);
+        let line = self.short_line(key.hash());
+        let id = self.short[line].find(&key);
+        if id == NO_ID { self.get_further(&Sought { key, line }) } else { Some(id) }
+    }
+
     /// Whether a piece of up to [`LONGEST`] bytes that is not here may be a whole token all the same.
     #[inline]
     pub(crate) fn may_lack_tokens(&self) -> bool {

@@ -112,6 +112,10 @@ impl Appender {
     /// # Errors
     /// `Encode`, with the position in the whole text, if the bytes are not UTF-8. Nothing is then appended.
     pub fn append_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        if let ([byte @ 0..0x80], []) = (bytes, self.pending.as_slice()) {
+            self.text.push(char::from(*byte));
+            return Ok(());
+        }
         let joined;
         let bytes = if self.pending.is_empty() {
             bytes

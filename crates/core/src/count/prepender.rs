@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::merge::{self, Scratch};
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, admit};
-use crate::vocab::{Beginnings, NONE, Vocab};
+use crate::vocab::{Candidates, NONE, Vocab};
 
 /// Text of so many bytes that comes at once is counted from its first cut on, and a cut is looked for after as many.
 const AT_ONCE: usize = 256;
@@ -107,7 +107,7 @@ struct Row {
 /// Buffers.
 #[derive(Default)]
 struct Scan {
-    beginnings: Beginnings,
+    beginnings: Candidates,
     scratch: Box<Scratch>,
     ids: Vec<u32>,
     passed: Vec<usize>,

@@ -12,6 +12,7 @@ use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Treat, shifted};
 use crate::split::added::Matcher;
 use crate::split::{Growing, GrowingPiece, Seams};
+use crate::vocab::Candidates;
 
 /// Text of so many bytes that comes at once is counted up to its last seam.
 const AT_ONCE: usize = 64;
@@ -58,7 +59,9 @@ pub(super) struct Split {
 #[derive(Default)]
 pub(super) struct Known {
     pieces: Vec<(usize, Prefixes)>,
-    found: Vec<(u32, u64)>,
+    /// One that is not used.
+    spare: Prefixes,
+    found: Candidates,
     scratch: Box<Scratch>,
     ids: Vec<u32>,
     /// The last piece that was merged as a whole: where it is, and how many tokens it has.
@@ -77,14 +80,14 @@ impl Known {
 
     /// The number of tokens of a piece. Errors are placed in the text.
     fn count(&mut self, stages: &Stages, text: &str, start: usize, end: usize) -> Result<u64> {
-        let vocab = stages.tokenizer.vocab();
-        let piece = &text.as_bytes()[start..end];
+        let model = stages.tokenizer.model();
+        if end - start <= model.vocab.longest() && model.is_whole(text.as_bytes(), start, end) {
+            return Ok(1);
+        }
+        let (vocab, piece) = (&model.vocab, &text.as_bytes()[start..end]);
         if merge::is_linear(vocab) {
-            if vocab.is_whole_unmade(piece) {
-                return Ok(1);
-            }
             let at = self.place(start).unwrap_or_else(|at| {
-                self.pieces.insert(at, (start, Prefixes::default()));
+                self.pieces.insert(at, (start, std::mem::take(&mut self.spare)));
                 at
             });
             let prefixes = &mut self.pieces[at].1;
@@ -102,11 +105,15 @@ impl Known {
     /// The number of tokens of a piece that is final: of its prefixes nothing more is kept, unless it is long.
     fn count_final(&mut self, stages: &Stages, text: &str, start: usize, end: usize) -> Result<u64> {
         let Ok(at) = self.place(start) else {
+            if stages.tokenizer.model().is_whole(text.as_bytes(), start, end) {
+                return Ok(1);
+            }
             return self.merge(stages, &text.as_bytes()[start..end]).map_err(|error| shifted(error, start));
         };
         let count = self.count(stages, text, start, end)?;
         if end - start < KEPT {
-            self.pieces.remove(at);
+            self.spare = self.pieces.remove(at).1;
+            self.spare.truncate(0);
         }
         Ok(count)
     }
@@ -118,12 +125,8 @@ impl Known {
     }
 
     fn merge(&mut self, stages: &Stages, piece: &[u8]) -> Result<u64> {
-        let vocab = stages.tokenizer.vocab();
-        if vocab.whole(piece).is_some() {
-            return Ok(1);
-        }
         self.ids.clear();
-        merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)?;
+        merge::encode(stages.tokenizer.vocab(), piece, &mut self.scratch, &mut self.ids)?;
         Ok(self.ids.len() as u64)
     }
 }
@@ -173,7 +176,8 @@ impl Split {
             *total += known.count_final(stages, text, self.pieces[0].start, end)?;
             self.pieces.remove(0);
             if self.pieces.first().is_none_or(|piece| piece.start != end) {
-                *self = Self::new(stages, end);
+                self.pieces.clear();
+                self.pieces.push(stages.growing.begin(end));
             }
         }
         Ok(())

@@ -10,14 +10,14 @@
 //! Source: the backtracking encoder of the crate `bpe` (rust-gems); there an automaton finds the tokens, here hashes of
 //! all beginnings and a bit set, which need no building.
 
-use crate::vocab::{Beginnings, NONE, Vocab};
+use crate::vocab::{Candidates, NONE, Vocab};
 
 /// The tokens so far and their lengths, and the places that lead nowhere.
 #[derive(Default)]
 pub(super) struct Buffers {
     pub(super) taken: Vec<(u32, u32)>,
     dead: Vec<u64>,
-    beginnings: Beginnings,
+    beginnings: Candidates,
     /// How often tokens were looked for: what tests count in place of time.
     pub(super) looks: usize,
 }

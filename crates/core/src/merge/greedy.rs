@@ -5,10 +5,10 @@
 //! Source: the matching of `WordPiece` (Schuster and Nakajima, 2012); compared with merging in Uzan et al., "Greed is All You
 //! Need", 2024.
 
-use crate::vocab::{Beginnings, Vocab};
+use crate::vocab::{Candidates, Vocab};
 
 /// Appends the ids of `piece`, each of whose bytes has a token.
-pub(super) fn merge(vocab: &Vocab, piece: &[u8], beginnings: &mut Beginnings, ids: &mut Vec<u32>) {
+pub(super) fn merge(vocab: &Vocab, piece: &[u8], beginnings: &mut Candidates, ids: &mut Vec<u32>) {
     let tokens = vocab.tokens();
     let mut text = piece;
     while !text.is_empty() {

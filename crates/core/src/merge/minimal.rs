@@ -5,7 +5,7 @@
 //!
 //! Source: the README of the crate `bpe` (rust-gems), `minimal`; the dynamic program is textbook.
 
-use crate::vocab::{Beginnings, NONE, Vocab};
+use crate::vocab::{Candidates, NONE, Vocab};
 
 /// For each place: how many tokens spell the rest, and the index and length of the first of them.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(super) struct Buffers {
 pub(super) fn merge(
     vocab: &Vocab,
     piece: &[u8],
-    beginnings: &mut Beginnings,
+    beginnings: &mut Candidates,
     buffers: &mut Buffers,
     ids: &mut Vec<u32>,
 ) {

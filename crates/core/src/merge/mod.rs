@@ -19,7 +19,7 @@ mod windows;
 
 pub(crate) use self::prefixes::Prefixes;
 use crate::error::{Error, Kind, Result};
-use crate::vocab::{Beginnings, FIRST, NO_ID, NONE, Vocab};
+use crate::vocab::{Candidates, FIRST, NO_ID, NONE, Vocab};
 
 /// Vocabularies with longer tokens, in bytes, are left to the heap: looking for tokens at each place of a long piece
 /// could take that long each time.
@@ -59,7 +59,7 @@ pub struct Scratch {
     table: table::Buffers,
     backtrack: backtrack::Buffers,
     minimal: minimal::Buffers,
-    beginnings: Beginnings,
+    beginnings: Candidates,
 }
 
 /// Appends the ids of `piece` to `ids`, by what is fastest for it: a scan for short pieces, then `backtrack` or

@@ -12,7 +12,7 @@
 use crate::error::Result;
 use crate::merge::check;
 use crate::segment::shifted;
-use crate::vocab::{NONE, Vocab};
+use crate::vocab::{Candidates, NONE, Vocab};
 
 /// The prefixes of one piece, the empty one not among them.
 #[derive(Default)]
@@ -48,20 +48,25 @@ impl Prefixes {
     ///
     /// # Errors
     /// `Encode`, with the position in the piece, if one of its bytes has no token; what comes before it is then known.
-    pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], found: &mut Vec<(u32, u64)>) -> Result<()> {
+    pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], found: &mut Candidates) -> Result<()> {
         let known = self.len();
         let checked = check(vocab, &piece[known..]).map_err(|error| shifted(error, known));
         let good = checked.as_ref().err().and_then(|error| error.byte).unwrap_or(piece.len());
         let (tokens, rules, endings) = (vocab.tokens(), vocab.rules(), vocab.endings());
         self.rows.reserve(good.saturating_sub(known));
         for end in known + 1..=good {
-            endings.look(tokens, &piece[..end], found);
-            let last = found.iter().rev().find_map(|&(length, hash)| {
-                let start = end - length as usize;
-                let symbol = rules.symbol(tokens.find(hash, &piece[start..end])? as usize);
-                let fits = symbol != NONE && (start == 0 || rules.fit(self.last(start), symbol));
-                fits.then(|| (symbol, self.count(start) + 1))
-            });
+            let prefix = &piece[..end];
+            endings.look(tokens, prefix, found);
+            let mut below = usize::MAX;
+            let last = loop {
+                let Some(length) = found.longest_below(below) else { break None };
+                below = length;
+                let Some(index) = tokens.ending(prefix, length, found) else { continue };
+                let (symbol, start) = (rules.symbol(index as usize), end - length);
+                if symbol != NONE && (start == 0 || rules.fit(self.last(start), symbol)) {
+                    break Some((symbol, self.count(start) + 1));
+                }
+            };
             // A byte that has a token is the last resort, so that there always is one.
             let Some(last) = last else { break };
             self.rows.push(last);
@@ -93,7 +98,7 @@ mod tests {
                     prefixes.truncate(piece.len());
                 }
                 piece.push(b"abc"[(seed >> 33) as usize % 3]);
-                prefixes.extend(&vocab, &piece, &mut Vec::new()).unwrap();
+                prefixes.extend(&vocab, &piece, &mut Candidates::default()).unwrap();
                 let mut ids = Vec::new();
                 Merger::Heap.merge(&vocab, &piece, &mut Scratch::default(), &mut ids).unwrap();
                 assert_eq!(prefixes.count(piece.len()) as usize, ids.len(), "{piece:?}");
@@ -106,7 +111,7 @@ mod tests {
     fn a_byte_without_a_token_is_named() {
         let vocab = Vocab::new(&[b"a", b"b"], &[0, 1], Semantics::Ranks).unwrap();
         let mut prefixes = Prefixes::default();
-        assert_eq!(prefixes.extend(&vocab, b"abca", &mut Vec::new()).unwrap_err().byte, Some(2));
+        assert_eq!(prefixes.extend(&vocab, b"abca", &mut Candidates::default()).unwrap_err().byte, Some(2));
         assert_eq!(prefixes.len(), 2);
     }
 }

@@ -8,13 +8,13 @@
 //!
 //! Source: the README of the crate `bpe` (rust-gems), its first linear algorithm.
 
-use crate::vocab::{Beginnings, NONE, Vocab};
+use crate::vocab::{Candidates, NONE, Vocab};
 
 /// The last token of each prefix and its length, and the tokens at one place.
 #[derive(Default)]
 pub(super) struct Buffers {
     last: Vec<(u32, u32)>,
-    beginnings: Beginnings,
+    beginnings: Candidates,
 }
 
 /// Leaves the encoding of `piece` in `symbols`.

@@ -1,6 +1,6 @@
-//! The tokens that end at a place of a text: what `Beginnings` are from the other side, for texts that grow.
+//! The tokens that end at a place of a text that grows.
 
-use crate::vocab::tokens::{Tokens, extended_left, three};
+use crate::vocab::tokens::{Candidates, Tokens, three};
 
 /// How far back tokens begin that end with certain bytes.
 pub(crate) struct Endings {
@@ -22,11 +22,11 @@ impl Endings {
         Self { reach }
     }
 
-    /// Replaces `found` by the lengths of the tokens that may end `text`, and their hashes, the shortest first.
+    /// Looks which tokens may end `text`.
     ///
     /// Time: the length of the longest token that ends with the same three bytes.
     #[inline]
-    pub(crate) fn look(&self, tokens: &Tokens, text: &[u8], found: &mut Vec<(u32, u64)>) {
+    pub(crate) fn look(&self, tokens: &Tokens, text: &[u8], endings: &mut Candidates) {
         let reach = match *text {
             [.., a, b, c] => match self.reach[three(a, b, c)] {
                 u8::MAX => tokens.longest(),
@@ -34,13 +34,6 @@ impl Endings {
             },
             _ => text.len(),
         };
-        found.clear();
-        let mut hash = 0;
-        for (length, &byte) in (1..).zip(text.iter().rev().take(reach)) {
-            hash = extended_left(hash, byte);
-            if tokens.may_hold(hash) {
-                found.push((length, hash));
-            }
-        }
+        tokens.look_back(text, reach, endings);
     }
 }

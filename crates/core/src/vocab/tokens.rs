@@ -121,16 +121,16 @@ fn hash(token: &[u8]) -> u64 {
     hash
 }
 
-/// The tokens that begin at one place of a text: first those that probably do, then each as it is asked for.
+/// The tokens that begin, or end, at one place of a text: first those that probably do, then each as it is asked for.
 #[derive(Default)]
-pub(crate) struct Beginnings {
-    /// The hash of each beginning of the text that could be a token; as long as the text that was looked at.
+pub(crate) struct Candidates {
+    /// The hash of each beginning, or end, of the text that could be a token; as many as bytes were looked at.
     hashes: Vec<u64>,
-    /// Bit `i` of word `j`: a token of `64 j + i + 1` bytes may begin here.
+    /// Bit `i` of word `j`: a token of `64 j + i + 1` bytes may begin, or end, here.
     lengths: Vec<u64>,
 }
 
-impl Beginnings {
+impl Candidates {
     /// The length of the longest candidate that is shorter than `below`.
     #[inline]
     pub(crate) fn longest_below(&self, below: usize) -> Option<usize> {
@@ -150,12 +150,6 @@ impl Beginnings {
             kept = u64::MAX;
         }
     }
-}
-
-/// The hash of a byte and the text after it, from that of the text.
-#[inline]
-pub(super) fn extended_left(hash: u64, byte: u8) -> u64 {
-    hash.wrapping_mul(BASE).wrapping_add(u64::from(byte) + 1)
 }
 
 /// A hash of three bytes in 16 bits.
@@ -294,7 +288,7 @@ impl Tokens {
     ///
     /// Time: the length of the longest token that begins with the same three bytes.
     #[inline]
-    pub(crate) fn look(&self, text: &[u8], beginnings: &mut Beginnings) {
+    pub(crate) fn look(&self, text: &[u8], beginnings: &mut Candidates) {
         let reach = match *text {
             [a, b, c, ..] => match self.reach[three(a, b, c)] {
                 u8::MAX => self.longest,
@@ -304,16 +298,41 @@ impl Tokens {
         };
         beginnings.hashes.clear();
         extend(&mut beginnings.hashes, &text[..reach.min(text.len())]);
-        beginnings.lengths.clear();
-        beginnings.lengths.extend(beginnings.hashes.chunks(64).map(|hashes| {
+        self.sift(beginnings);
+    }
+
+    /// Looks which tokens may end `text`, whose last so many bytes can be one.
+    #[inline]
+    pub(super) fn look_back(&self, text: &[u8], reach: usize, endings: &mut Candidates) {
+        endings.hashes.clear();
+        let mut hash = 0_u64;
+        endings.hashes.extend(text.iter().rev().take(reach).map(|&byte| {
+            // The byte and what comes after it: its power is the lowest.
+            hash = hash.wrapping_mul(BASE).wrapping_add(u64::from(byte) + 1);
+            hash
+        }));
+        self.sift(endings);
+    }
+
+    /// Of all lengths, leaves those of which there may be a token.
+    #[inline]
+    fn sift(&self, candidates: &mut Candidates) {
+        candidates.lengths.clear();
+        candidates.lengths.extend(candidates.hashes.chunks(64).map(|hashes| {
             hashes.iter().enumerate().fold(0, |bits, (at, &hash)| bits | u64::from(self.may_hold(hash)) << at)
         }));
     }
 
     /// The index of the token that is the first bytes of `text`, which was looked at.
     #[inline]
-    pub(crate) fn beginning(&self, text: &[u8], length: usize, beginnings: &Beginnings) -> Option<u32> {
+    pub(crate) fn beginning(&self, text: &[u8], length: usize, beginnings: &Candidates) -> Option<u32> {
         self.find(beginnings.hashes[length - 1], &text[..length])
+    }
+
+    /// The index of the token that is the last bytes of `text`, which was looked at.
+    #[inline]
+    pub(crate) fn ending(&self, text: &[u8], length: usize, endings: &Candidates) -> Option<u32> {
+        self.find(endings.hashes[length - 1], &text[text.len() - length..])
     }
 
     /// The index of a token that probably has this hash: other tokens share what is compared, but rarely.
@@ -324,7 +343,7 @@ impl Tokens {
 
     /// The index of the token that is `bytes`, whose hash is known.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
+    pub(super) fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
         self.slot(hash, |index| self.bytes_at(index as usize) == bytes).ok()
     }
 
@@ -389,16 +408,21 @@ mod tests {
     }
 
     #[test]
+    fn tokens_are_found_from_their_ends() {
+        let tokens = Tokens::new(&[b"a", b"ba", b"cba"], &[0, 1, 2], |_, _, _, _| {}).unwrap();
+        let mut endings = Candidates::default();
+        tokens.look_back(b"xcba", 9, &mut endings);
+        let found = |length| tokens.ending(b"xcba", length, &endings);
+        assert_eq!([found(1), found(2), found(3), found(4)], [Some(0), Some(1), Some(2), None]);
+    }
+
+    #[test]
     fn the_hashes_of_both_sides_of_a_cut_are_those_of_the_sides() {
         let mut hashes = Hashes::default();
         hashes.read(b"tokens");
         for cut in 0..=6 {
             assert_eq!(hashes.before(cut), hash(&b"tokens"[..cut]));
             assert_eq!(hashes.after(cut), hash(&b"tokens"[cut..]));
-            assert_eq!(
-                b"tokens"[cut..].iter().rev().fold(0, |hash, &byte| extended_left(hash, byte)),
-                hashes.after(cut)
-            );
         }
     }
 }
