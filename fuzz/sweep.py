@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from fuzz.case import FailureError
+from fuzz.chunks import sweep_chunks
 from fuzz.counts import sweep_counts
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.saved import sweep_files
@@ -29,6 +30,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "encoding": sweep_encoding,
     "conversions": sweep_conversions,
     "texts": sweep_texts,
+    "chunks": sweep_chunks,
     "peers": sweep_peers,
     "files": sweep_files,
 }

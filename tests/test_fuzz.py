@@ -15,6 +15,7 @@ CASES = {
     "encoding": 1000,
     "conversions": 1500,
     "texts": 1500,
+    "chunks": 600,
     "peers": 100,
     "files": 1200,
 }
