@@ -51,11 +51,18 @@ def sweep_chunks(random: random.Random) -> None:
     overlap = random.choice([0, 0, *range(limit)])
     given = sorted(random.sample(range(len(text) + 1), random.randint(0, min(len(text), 5))))
     with case(split=split, text=text, limit=limit, overlap=overlap, boundary=boundary, given=given):
-        check_chunks(tokenizer(split), text, limit, overlap, boundary, given, random)
+        check_chunks(tokenizer(split), text, random, limit=limit, overlap=overlap, boundary=boundary, given=given)
 
 
 def check_chunks(
-    tok: bp.Tokenizer, text: str, limit: int, overlap: int, boundary: str, given: list[int], random: random.Random
+    tok: bp.Tokenizer,
+    text: str,
+    random: random.Random,
+    *,
+    limit: int,
+    overlap: int,
+    boundary: str,
+    given: list[int],
 ) -> None:
     """The chunks of a text are those of the oracle, or the same character is too much for the limit."""
     options: dict[str, Any] = {"overlap": overlap, "special": "allow"}
@@ -95,13 +102,11 @@ def check_chunks(
 
 def check_limit(tok: bp.Tokenizer, text: str, limit: int, options: dict[str, Any], character: int | None) -> None:
     """The core finds the same character to be too much."""
-    for call in (lambda: tok.chunks(text, limit, **options), lambda: tok.chunks_batch(["", text], limit, **options)):
-        try:
-            call()
-        except LimitError as error:
-            equal("the place of the error", (error.character, error.byte), (character, len(text[:character].encode())))
-        else:
-            raise AssertionError("no LimitError")
+    try:
+        raised = (str(tok.chunks(text, limit, **options)), None)
+    except LimitError as error:
+        raised = (error.character, error.byte)
+    equal("the place of the error", raised, (character, len(text[:character].encode())))
 
 
 def parts_of(random: random.Random, text: Any) -> Any:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from bytepair import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Literal, TypeAlias
 
     from bytepair._core import CoreTokenizer
     from bytepair.encoding import Special
 
-    Kind: TypeAlias = Literal["markdown", "paragraph", "line", "sentence", "word", "character"]
-    Boundary: TypeAlias = Kind | Callable[[str], Iterable[int]] | Callable[[bytes], Iterable[int]]
+Kind: TypeAlias = Literal["markdown", "paragraph", "line", "sentence", "word", "character"]
+"""A kind of boundary."""
 
-KINDS = ("markdown", "paragraph", "line", "sentence", "word", "character")
+Boundary: TypeAlias = "Kind | Callable[[str], Iterable[int]] | Callable[[bytes], Iterable[int]]"
+"""Where chunks end best: a kind of boundary, or the caller's own places in a text."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
 """The kinds of boundaries, the strongest first."""
 
 # Those that follow the places of a callable.

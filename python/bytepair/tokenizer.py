@@ -263,9 +263,9 @@ class Tokenizer(CoreTokenizer):
         Example:
             >>> import bytepair as bp
             >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-            >>> text = "low low. lower low"
-            >>> [text[start:end] for start, end, tokens in tok.chunks(text, 6)]
-            ['low low. ', 'lower low']
+            >>> text = "low low. Lower low"
+            >>> [text[start:end] for start, end, tokens in tok.chunks(text, 7)]
+            ['low low. ', 'Lower low']
             >>> tok.chunks("low low low", 3, boundary="word", overlap=1)
             [Chunk(start=0, end=7, tokens=3), Chunk(start=4, end=11, tokens=3)]
         """
@@ -341,8 +341,8 @@ class Tokenizer(CoreTokenizer):
         Example:
             >>> import bytepair as bp
             >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-            >>> [text for chunk, text in tok.chunk_stream(["low lo", "w. low", "er low"], 6)]
-            ['low low. ', 'lower low']
+            >>> [text for chunk, text in tok.chunk_stream(["low lo", "w. Low", "er low"], 7)]
+            ['low low. ', 'Lower low']
         """
         return chunking.chunk_stream(
             self, parts, limit, overlap=overlap, boundary=boundary, special=special, added=added

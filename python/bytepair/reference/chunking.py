@@ -46,10 +46,10 @@ def chunks(
     Source: the rule of `bytepair.Tokenizer.chunks`.
 
     Example:
-        >>> chunks("a bc. def", 4, len, [[6], [1, 4, 5]])
-        [(0, 4, 4), (4, 6, 2), (6, 9, 3)]
-        >>> chunks("a bc. def", 4, len, [[6], [1, 4, 5]], overlap=2)
-        [(0, 4, 4), (2, 6, 4), (5, 9, 4)]
+        >>> chunks("a bc. def", 5, len, [[6], [1, 4, 5]])
+        [(0, 5, 5), (5, 9, 4)]
+        >>> chunks("a bc. defg", 7, len, [[6], [1, 4, 5]], overlap=2)
+        [(0, 6, 6), (4, 10, 6)]
     """
     byte = [0]
     for character in text:

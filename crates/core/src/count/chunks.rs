@@ -185,6 +185,7 @@ impl<'a> Chunker<'a> {
             }
         }
         for kind in boundary.kinds() {
+            self.state.blocks.cover(text, high);
             let mut from = low;
             while let Some(place) = self.state.blocks.first(text, kind, from, high) {
                 if self.may_be_shared(text, low, place, end)? {
