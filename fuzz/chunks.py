@@ -102,6 +102,7 @@ def check_chunks(
 
 def check_limit(tok: bp.Tokenizer, text: str, limit: int, options: dict[str, Any], character: int | None) -> None:
     """The core finds the same character to be too much."""
+    raised: tuple[object, object]
     try:
         raised = (str(tok.chunks(text, limit, **options)), None)
     except LimitError as error:

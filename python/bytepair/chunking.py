@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from bytepair import _core
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["markdown", "paragraph", "line", "sentence", "word", "character"]
 """A kind of boundary."""
 
-Boundary: TypeAlias = "Kind | Callable[[str], Iterable[int]] | Callable[[bytes], Iterable[int]]"
+Boundary: TypeAlias = "Kind | Callable[[Any], Iterable[int]]"
 """Where chunks end best: a kind of boundary, or the caller's own places in a text."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -24,8 +24,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 # Those that follow the places of a callable.
 _AFTER_CALLABLE: Kind = "line"
-
-_Text = TypeVar("_Text", str, bytes)
 
 
 class Chunk(NamedTuple):
@@ -79,16 +77,15 @@ def chunks_batch(
     if isinstance(texts, (str, bytes)):
         raise TypeError("a batch is a sequence of texts, not one text; call chunks")
     texts = list(texts)
-    kind, places = boundary, []
-    if callable(boundary):
-        kind, places = _AFTER_CALLABLE, [_given(boundary, text) for text in texts]
+    given = [_given(boundary, text) for text in texts] if callable(boundary) else []
+    kind = _AFTER_CALLABLE if callable(boundary) else boundary
     batch = _core.chunks_batch(
         tokenizer,
         texts,
         limit,
         overlap=overlap,
         boundary=kind,
-        places=places,
+        places=given,
         special=special,
         added=added,
         threads=threads,
@@ -123,7 +120,7 @@ def _streamed(stream: _core.ChunkStream, parts: Iterable[str] | Iterable[bytes])
         yield Chunk._make(row), text
 
 
-def _given(boundary: Callable[[_Text], Iterable[int]], text: _Text) -> list[int]:
+def _given(boundary: Callable[[Any], Iterable[int]], text: str | bytes) -> list[int]:
     """The places that a callable gives for a text, in order."""
     places = sorted({index(place) for place in boundary(text)})
     if places and not 0 <= places[0] <= places[-1] <= len(text):

@@ -219,8 +219,8 @@ class Tokenizer(CoreTokenizer):
     ) -> list[Chunk]:
         """A text in chunks of at most `limit` tokens each, which end at the best places.
 
-        The chunks cover the text in order, and ``tok.count(text[start:end])`` of each is its ``tokens``. There are kinds of
-        places, from strong to weak; the one named comes first and all weaker ones follow:
+        The chunks cover the text in order, and ``tok.count(text[start:end])`` of each is its ``tokens``. There are
+        kinds of places, from strong to weak; the one named comes first and all weaker ones follow:
 
         - ``"markdown"``: before a heading of one to six ``#`` that is not in fenced code;
         - ``"paragraph"``: after a blank line;
@@ -231,18 +231,18 @@ class Tokenizer(CoreTokenizer):
         - ``"character"``: anywhere;
         - a callable, which is given the text and gives places in it: these come first, then those from ``"line"`` on.
 
-        From its start a chunk could reach to the end of the longest prefix that fits. If that is the end of the text, it
-        does. Else it ends at the last place of the strongest kind in the second half of that prefix at which it fits (a
-        shorter text can have more tokens), or of the next weaker kind, or at the end of the prefix. Halves are of bytes of
-        UTF-8, so that ``str`` and ``bytes`` have the same chunks.
+        From its start a chunk could reach to the end of the longest prefix that fits. If that is the end of the text,
+        it does. Else it ends at the last place of the strongest kind in the second half of that prefix at which it
+        fits (a shorter text can have more tokens), or of the next weaker kind, or at the end of the prefix. Halves are
+        of bytes of UTF-8, so that ``str`` and ``bytes`` have the same chunks.
 
-        With an `overlap` the next chunk starts before the end of this one. Of the chunk without its first character take the
-        longest suffix of at most so many tokens: the next chunk starts at the first place of the strongest kind in the
-        first half of that suffix from which at most so many tokens are shared, or of the next weaker kind, or where the
-        suffix starts. It ends behind this one; if it could not, they share nothing.
+        With an `overlap` the next chunk starts before the end of this one. Of the chunk without its first character
+        take the longest suffix of at most so many tokens: the next chunk starts at the first place of the strongest
+        kind in the first half of that suffix from which at most so many tokens are shared, or of the next weaker kind,
+        or where the suffix starts. It ends behind this one; if it could not, they share nothing.
 
-        In lines of more than 4096 bytes sentences and words are looked for in parts, so that a sentence of thousands of
-        bytes may be seen as two. A chunk may end inside the text of an added token, as inside any other.
+        In lines of more than 4096 bytes sentences and words are looked for in parts, so that a sentence of thousands
+        of bytes may be seen as two. A chunk may end inside the text of an added token, as inside any other.
 
         Args:
             text: ``str``, whose chunks are in characters; or UTF-8 ``bytes``, whose chunks are in bytes.
@@ -282,7 +282,7 @@ class Tokenizer(CoreTokenizer):
         added: str = "match",
         threads: int | None = None,
     ) -> list[list[Chunk]]:
-        """The chunks of each text of a batch, on several threads; options and errors as `chunks`, errors with their row.
+        """The chunks of each text of a batch, on several threads; options as `chunks`, errors with their row.
 
         Args:
             texts: A sequence of texts.
@@ -322,9 +322,10 @@ class Tokenizer(CoreTokenizer):
     ) -> Iterator[tuple[Chunk, str]]:
         """The chunks of a text that comes in parts, each with its text: those of `chunks` for the parts joined.
 
-        A chunk comes as soon as no text to come can change it, so that memory is for a part, a few chunks and some thousand
-        bytes, however long the text is. Tokenizers with normalizers, ``prefix_space``, added tokens that take white space,
-        or a split pattern that needs backtracking could change their mind until the end: then the whole text is held.
+        A chunk comes as soon as no text to come can change it, so that memory is for a part, a few chunks and some
+        thousand bytes, however long the text is. Tokenizers with normalizers, ``prefix_space``, added tokens that take
+        white space, or a split pattern that needs backtracking could change their mind until the end: then the whole
+        text is held.
 
         Args:
             parts: Parts of the text, which may be cut anywhere: all ``str``, or all UTF-8 ``bytes``.

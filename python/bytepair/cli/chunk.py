@@ -1,7 +1,7 @@
 """Cuts text files into chunks of at most so many tokens, which end at headings, paragraphs, lines, sentences or words.
 
-A line of JSON for each chunk: {"file": ..., "start": ..., "end": ..., "tokens": ..., "text": ...}. start and end are bytes
-of the file. Files are read as they are cut, in little memory.
+Each chunk is a line of JSON: {"file": ..., "start": ..., "end": ..., "tokens": ..., "text": ...}; start and end are
+bytes of the file. Files are read as they are cut, in little memory.
 """
 
 from __future__ import annotations

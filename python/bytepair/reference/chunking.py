@@ -1,8 +1,8 @@
 """Chunks of a text, by the definition.
 
-The one idea: all places are known, and every one is tried. A chunk ends at the best place of the second half of the longest
-prefix that fits; the text that it shares with the next one starts at the best place of the first half of the longest suffix
-that fits. "Fits" is asked of each prefix, because counts are not monotone: a longer text may have fewer tokens.
+The one idea: all places are known, and every one is tried. A chunk ends at the best place of the second half of the
+longest prefix that fits; the text that it shares with the next one starts at the best place of the first half of the
+longest suffix that fits. "Fits" is asked of each, because counts are not monotone: a longer text may have fewer tokens.
 
 Complexity: O(text) counts for each chunk, each O(text). Biggest weakness: exactly that.
 
@@ -70,7 +70,9 @@ def chunks(
             fits = [place for place in ends if count(text[start:place]) <= limit]
             end = next((max(good) for kind in kinds if (good := set(kind) & set(fits))), most)
         found.append((start, end, count(text[start:end])))
-        start, before = _next_start(text, start, end, overlap, count, kinds, byte), end
+        shared = range(start + 1, end) if overlap else ()
+        fits = [place for place in shared if count(text[place:end]) <= overlap]
+        start, before = _first_shared(fits, end, kinds, byte), end
     return found
 
 
@@ -79,19 +81,8 @@ def _longest(text: str, start: int, limit: int, count: Callable[[str], int]) -> 
     return max(end for end in range(start, len(text) + 1) if end == start or count(text[start:end]) <= limit)
 
 
-def _next_start(
-    text: str,
-    start: int,
-    end: int,
-    overlap: int,
-    count: Callable[[str], int],
-    kinds: Sequence[Sequence[int]],
-    byte: Sequence[int],
-) -> int:
+def _first_shared(fits: Sequence[int], end: int, kinds: Sequence[Sequence[int]], byte: Sequence[int]) -> int:
     """The first of the best places from which at most the overlap lies before the end."""
-    if overlap == 0:
-        return end
-    fits = [place for place in range(start + 1, end) if count(text[place:end]) <= overlap]
     least = min(fits, default=end)
     half = byte[least] + (byte[end] - byte[least]) // 2
     starts = [place for place in fits if byte[place] <= half]
@@ -99,30 +90,30 @@ def _next_start(
 
 
 def line_places(text: str) -> list[int]:
-    """Give the places after the ends of lines.
+    r"""Give the places after the ends of lines.
 
     Example:
-        >>> line_places("a\\r\\nb\\n\\nc")
+        >>> line_places("a\r\nb\n\nc")
         [3, 5, 6]
     """
     return [place for line, place in _lines(text) if place < len(text)]
 
 
 def paragraph_places(text: str) -> list[int]:
-    """Give the places after blank lines.
+    r"""Give the places after blank lines.
 
     Example:
-        >>> paragraph_places("a\\r\\nb\\n \\n\\nc")
+        >>> paragraph_places("a\r\nb\n \n\nc")
         [7, 8]
     """
     return [place for line, place in _lines(text) if place < len(text) and not line.strip()]
 
 
 def markdown_places(text: str) -> list[int]:
-    """Give the places before headings that are not in fenced code.
+    r"""Give the places before headings that are not in fenced code.
 
     Example:
-        >>> markdown_places("a\\n# b\\n```\\n# c\\n```\\n## d")
+        >>> markdown_places("a\n# b\n```\n# c\n```\n## d")
         [2, 18]
     """
     places, fence, start = [], "", 0

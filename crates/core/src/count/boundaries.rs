@@ -286,3 +286,59 @@ fn fence(line: &str) -> Option<(u8, usize, bool)> {
     let is_fence = length >= 3 && !(sign == b'`' && rest.contains('`'));
     is_fence.then(|| (sign, length, rest.chars().all(char::is_whitespace)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random.
+    fn numbers(mut seed: u64) -> impl FnMut(usize) -> usize {
+        move |below| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        }
+    }
+
+    #[test]
+    fn sentences_and_words_are_those_of_the_whole_text() {
+        let atoms = ["a", "B", "1", ".", "?", " ", " ", "\u{301}", ")", "\"", ",", "'", "日", "\n", "\r\n", "\u{2028}"];
+        let mut number = numbers(1);
+        for _ in 0..3000 {
+            let text: String = (0..number(40)).map(|_| atoms[number(atoms.len())]).collect();
+            let inside = |at: &usize| (1..text.len()).contains(at);
+            let sentences: Vec<_> = text.split_sentence_bound_indices().map(|(at, _)| at).filter(inside).collect();
+            assert_eq!(places(&text, Boundary::Sentence), sentences, "{text:?}");
+            let is_line_end = |at: usize| text[..at].ends_with(['\n', '\r', '\u{2028}']);
+            let is_word = |at: &usize| is_line_end(*at) || !text[..*at].ends_with(char::is_whitespace);
+            let words = text.split_word_bound_indices().map(|(at, _)| at).filter(inside).filter(is_word);
+            assert_eq!(places(&text, Boundary::Word), words.collect::<Vec<_>>(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sentences_of_a_line_in_parts_are_those_of_the_whole_line() {
+        let words = ["word ", "Word ", "end. ", "No. 3 ", "e.g. ", "Mr. X ", "what?! ", "(yes.) ", "日本。", "3.5 "];
+        let mut number = numbers(2);
+        let line: String = (0..20_000).map(|_| words[number(words.len())]).collect();
+        let sentences: Vec<_> = line.split_sentence_bound_indices().map(|(at, _)| at).skip(1).collect();
+        assert_eq!(places(&line, Boundary::Sentence), sentences);
+    }
+
+    #[test]
+    fn what_a_margin_away_comes_changes_no_place() {
+        let atoms = ["a", ". ", ")", " ", "\u{301}", "1", "b. B", "\n", "\r"];
+        let mut number = numbers(3);
+        for _ in 0..60 {
+            let few = &atoms[number(6)..];
+            let text: String = (0..6000).map(|_| few[number(few.len().min(3))]).collect();
+            let mut end = text.len() - number(1000);
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            for kind in Boundary::Paragraph.kinds() {
+                let sure = |found: Vec<usize>| found.into_iter().filter(|at| at + MARGIN <= end).collect::<Vec<_>>();
+                assert_eq!(sure(places(&text[..end], kind)), sure(places(&text, kind)), "{kind:?} {few:?}");
+            }
+        }
+    }
+}
