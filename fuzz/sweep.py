@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from fuzz.case import FailureError
 from fuzz.chunks import sweep_chunks
 from fuzz.counts import sweep_counts
+from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.saved import sweep_files
 from fuzz.texts import sweep_texts
@@ -30,6 +31,9 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "encoding": sweep_encoding,
     "conversions": sweep_conversions,
     "texts": sweep_texts,
+    "appending": sweep_appending,
+    "prepending": sweep_prepending,
+    "fitting": sweep_fitting,
     "chunks": sweep_chunks,
     "peers": sweep_peers,
     "files": sweep_files,

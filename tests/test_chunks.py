@@ -166,7 +166,7 @@ def test_special_tokens_are_as_the_call_says_in_every_way() -> None:
                 call(special=special)
             assert (raised.value.character, raised.value.byte) == (place, len(text[:place].encode()))
         assert call(special="text")
-        assert call(special={"<|end|>"})
+        assert call(special={"<|end|>", "<|"})
     with pytest.raises(bp.SpecialTokenError):
         tok.chunks("<|end|>", 1, added="raise")
     assert tok.chunks("a <|end|>", 3, special="allow") == [(0, 9, 3)]

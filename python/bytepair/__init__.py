@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Control, Encoder, StreamDecoder, TextIndex, __version__
+from bytepair._core import Appender, Control, Encoder, Mark, Prepender, StreamDecoder, TextIndex, __version__
 from bytepair.chunking import Chunk
 from bytepair.errors import (
     ArtifactError,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SPLIT_PATTERNS",
     "AddedToken",
+    "Appender",
     "ArtifactError",
     "BytePair",
     "BytepairError",
@@ -58,8 +59,10 @@ __all__ = [
     "IntegrityError",
     "InvalidIdError",
     "LimitError",
+    "Mark",
     "Merge",
     "PatternError",
+    "Prepender",
     "Progress",
     "Pruned",
     "Ragged",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,21 +10,30 @@ from typing_extensions import Self, disjoint_base
 
 from bytepair.encoding import Ids, Special, TextInput
 
+_Text = TypeVar("_Text", str, bytes)
+
 __all__ = [
+    "Appender",
+    "ChunkStream",
     "Columns",
     "Control",
     "CoreTokenizer",
     "Encoder",
+    "Mark",
     "PieceCounter",
     "PieceCounts",
+    "Prepender",
     "StreamDecoder",
     "TextIndex",
     "__version__",
     "canonical_merges",
+    "chunks",
+    "chunks_batch",
     "learn",
     "learn_bytes",
     "matches_nothing",
     "memory_per_thread",
+    "places",
     "read_byte_alphabet",
     "read_rank_file",
     "split_patterns",
@@ -72,6 +81,33 @@ class TextIndex:
     def __len__(self) -> int: ...
     @property
     def nbytes(self) -> int: ...
+
+@final
+class Mark: ...
+
+@final
+class Appender:
+    def append(self, text: str | bytes) -> None: ...
+    def count(self) -> int: ...
+    def ids(self) -> list[int]: ...
+    def mark(self) -> Mark: ...
+    def rollback(self, mark: Mark) -> None: ...
+    def fits(self, text: str | bytes, limit: int) -> bool: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def pending(self) -> bytes: ...
+
+@final
+class Prepender:
+    def prepend(self, text: str | bytes) -> None: ...
+    def count(self) -> int: ...
+    def ids(self) -> list[int]: ...
+    def mark(self) -> Mark: ...
+    def rollback(self, mark: Mark) -> None: ...
+    def fits(self, text: str | bytes, limit: int) -> bool: ...
+    @property
+    def text(self) -> str: ...
 
 @final
 class Encoder:
@@ -139,6 +175,27 @@ class CoreTokenizer:
         errors: str = "strict",
     ) -> int | None: ...
     def index(self, text: str | bytes, *, special: Special = "raise", added: str = "match") -> TextIndex: ...
+    def appender(self, *, special: Special = "raise", added: str = "match") -> Appender: ...
+    def prepender(self, *, special: Special = "raise", added: str = "match") -> Prepender: ...
+    def fit(
+        self,
+        text: _Text,
+        limit: int,
+        side: Literal["left", "right"] = "left",
+        *,
+        special: Special = "raise",
+        added: str = "match",
+    ) -> _Text: ...
+    def fit_batch(
+        self,
+        texts: Iterable[_Text],
+        limit: int,
+        side: Literal["left", "right"] = "left",
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        threads: int | None = None,
+    ) -> list[_Text]: ...
     def encode_batch(
         self,
         texts: Iterable[TextInput],

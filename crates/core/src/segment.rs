@@ -266,15 +266,20 @@ impl Segmenter {
         self.original.all.as_ref().map_or(0, Matcher::longest)
     }
 
-    /// The added tokens that a call looks for in original text.
-    pub(crate) fn looked_for(&self, policy: Policy) -> &[AddedToken] {
-        self.original.matcher(policy).map_or(&[], Matcher::tokens)
+    /// What finds the added tokens that a call looks for in original text.
+    pub(crate) fn matcher(&self, policy: Policy) -> Option<&Matcher> {
+        self.original.matcher(policy)
     }
 
     /// The patterns, if nothing but them stands between a stretch and its pieces.
+    pub(crate) fn only_patterns(&self) -> Option<&[Pattern]> {
+        let only = self.normalizers.is_empty() && !self.prefix_space && self.normalized.all.is_none();
+        only.then_some(&self.patterns)
+    }
+
+    /// As [`Segmenter::only_patterns`], the first one apart; None without patterns as well.
     pub(crate) fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {
-        let only_patterns = self.normalizers.is_empty() && !self.prefix_space && self.normalized.all.is_none();
-        self.patterns.split_first().filter(|_| only_patterns)
+        self.only_patterns()?.split_first()
     }
 
     /// Looks for added tokens that the policy does not admit.
@@ -304,11 +309,13 @@ impl Segmenter {
         if !policy.refuses() {
             return Ok(text.len());
         }
-        let looks_further = |token: &AddedToken| token.single_word || token.lstrip || token.rstrip;
-        if self.normalized.all.is_some() || self.looked_for(policy).iter().any(looks_further) {
+        if self.normalized.all.is_some() {
             return Ok(0);
         }
         let Some(matcher) = self.original.matcher(policy) else { return Ok(text.len()) };
+        if matcher.minds_context() {
+            return Ok(0);
+        }
         // Whether a token starts further right, and which, can depend on what comes.
         let mut sure = (text.len() + 1).saturating_sub(matcher.longest());
         while !text.is_char_boundary(sure) {
@@ -413,7 +420,7 @@ pub(crate) fn shifted(error: Error, start: usize) -> Error {
 }
 
 /// Whether the policy lets this token stand.
-fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
+pub(crate) fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
     let (treat, option, kind) =
         if token.special { (policy.special, "special", "special") } else { (policy.added, "added", "added") };
     let admitted = match treat {

@@ -12,6 +12,7 @@ mod columns;
 mod counts;
 mod encoder;
 mod errors;
+mod growing;
 mod index;
 mod ints;
 mod stream;
@@ -36,6 +37,8 @@ mod _core {
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]
     use crate::encoder::Encoder;
+    #[pymodule_export]
+    use crate::growing::{Appender, Mark, Prepender};
     #[pymodule_export]
     use crate::index::TextIndex;
     #[pymodule_export]

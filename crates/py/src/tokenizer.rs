@@ -24,6 +24,7 @@ use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
 use crate::columns::Columns;
 use crate::encoder::Encoder;
 use crate::errors::{in_row, raise};
+use crate::growing::{self, Appender, Prepender};
 use crate::index::{self, TextIndex};
 use crate::ints::Ints;
 use crate::stream::StreamDecoder;
@@ -360,6 +361,119 @@ impl CoreTokenizer {
     ) -> PyResult<TextIndex> {
         let said = Said::new(&slf.get().inner, special, added)?;
         TextIndex::new(slf, text, said)
+    }
+
+    /// The longest part of a text that has at most `limit` ids, cut between characters; options and errors as `encode`.
+    ///
+    /// Reads little more than the limit needs, and reports errors only in what it read.
+    ///
+    /// Args:
+    ///     text: ``str`` or UTF-8 ``bytes``.
+    ///     limit: The most ids.
+    ///     side: ``"left"`` keeps the beginning of the text, ``"right"`` its end.
+    ///
+    /// Returns:
+    ///     The part, of the type of `text`; empty if not even one character fits. No longer part fits, although counts are
+    ///     not monotone: one more character can make fewer ids.
+    ///
+    /// Time is linear in the part, as with ``appender()``, and with the tokenizers that it names as slow quadratic in the text.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> tok.fit("low lower", 3), tok.fit("low lower", 3, side="right")
+    ///     ('low low', ' lower')
+    #[pyo3(
+        signature = (text, limit, side="left", *, special=None, added="match"),
+        text_signature = "($self, text, limit, side='left', *, special='raise', added='match')"
+    )]
+    fn fit<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        limit: u64,
+        side: &str,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let said = Said::new(&self.inner, special, added)?;
+        growing::fit(self, text, limit, growing::side(side)?, &said)
+    }
+
+    /// The longest part of each text of a batch, on several threads; options as `fit`, errors with their row.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).fit_batch(["low low", "", "slow"], 1)
+    ///     ['low', '', 's']
+    #[pyo3(
+        signature = (texts, limit, side="left", *, special=None, added="match", threads=None),
+        text_signature = "($self, texts, limit, side='left', *, special='raise', added='match', threads=None)"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    fn fit_batch<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        limit: u64,
+        side: &str,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let said = Said::new(&self.inner, special, added)?;
+        growing::fit_batch(self, texts, limit, growing::side(side)?, &said, check_threads(threads)?)
+    }
+
+    /// A text that grows at its end, counted at any moment: `Appender`.
+    ///
+    /// Args:
+    ///     special: As for `encode`; what it does not allow raises when the text is counted.
+    ///     added: As for `encode`.
+    ///
+    /// Appending does nothing but keep the text, and a count does what was not done since the last one: together they cost about
+    /// as much as encoding once, whatever the pieces are, also for one endless word. Slower are tokenizers with normalizers,
+    /// ``prefix_space``, added tokens that mind what is around them, or a pattern that needs backtracking (each count encodes the
+    /// text), with several patterns in a row (the text since the last cut), and with a vocabulary in which tokens are made
+    /// in several ways, such as Llama 3 (the piece at the end). Memory: the text, and eight bytes for each byte
+    /// in pieces of more than a thousand.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> appender = bp.train({"low": 5, "lower": 2}, vocab_size=259).appender()
+    ///     >>> appender.append("low")
+    ///     >>> mark = appender.mark()
+    ///     >>> appender.append("er")
+    ///     >>> appender.count(), appender.ids(), appender.fits(" low", 3)
+    ///     (2, [257, 258], False)
+    ///     >>> appender.rollback(mark)
+    ///     >>> appender.count(), appender.text
+    ///     (1, 'low')
+    #[pyo3(
+        signature = (*, special=None, added="match"),
+        text_signature = "($self, *, special='raise', added='match')"
+    )]
+    fn appender(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, added: &str) -> PyResult<Appender> {
+        let said = Said::new(&slf.get().inner, special, added)?;
+        Ok(Appender::new(slf.clone().unbind(), said))
+    }
+
+    /// A text that grows at its front, counted at any moment: `Prepender`; options and cost as `appender`, and up to forty
+    /// bytes of memory for each byte where the text cannot be cut.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> prepender = bp.train({"low": 5, "lower": 2}, vocab_size=259).prepender()
+    ///     >>> for word in ["er", " low"]:
+    ///     ...     prepender.prepend(word)
+    ///     ...     print(prepender.text, prepender.count())
+    ///     er 1
+    ///      lower 3
+    #[pyo3(
+        signature = (*, special=None, added="match"),
+        text_signature = "($self, *, special='raise', added='match')"
+    )]
+    fn prepender(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, added: &str) -> PyResult<Prepender> {
+        let said = Said::new(&slf.get().inner, special, added)?;
+        Ok(Prepender::new(slf.clone().unbind(), said))
     }
 
     /// The ids of each text of a batch, on several threads; options and errors as `encode`, errors with their row.

@@ -9,15 +9,13 @@ use std::ops::Range;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
 use crate::split::Seams;
+use crate::split::added::Matcher;
 
 /// Finds cuts.
 pub(super) struct Cuts<'t> {
     seams: Seams<'t>,
-    /// The added tokens that are looked for.
-    added: Vec<&'t str>,
-    /// Whether one of them starts with this byte.
-    starts: [bool; 256],
-    longest: usize,
+    /// Finds the added tokens that are looked for.
+    added: Option<&'t Matcher>,
 }
 
 impl<'t> Cuts<'t> {
@@ -26,19 +24,8 @@ impl<'t> Cuts<'t> {
     pub(super) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Option<Self> {
         let segmenter = tokenizer.segmenter();
         let seams = segmenter.cuttable()?.0.seams()?;
-        let mut added = Vec::new();
-        for token in segmenter.looked_for(policy) {
-            if token.single_word || token.lstrip || token.rstrip {
-                return None;
-            }
-            added.push(token.content.as_str());
-        }
-        let mut starts = [false; 256];
-        for token in &added {
-            starts[usize::from(token.as_bytes()[0])] = true;
-        }
-        let longest = added.iter().map(|token| token.len()).max().unwrap_or_default();
-        Some(Self { seams, added, starts, longest })
+        let added = segmenter.matcher(policy);
+        added.is_none_or(|added| !added.minds_context()).then_some(Self { seams, added })
     }
 
     /// The last cut after `range.start` and up to `range.end`, which are characters of the text.
@@ -65,12 +52,13 @@ impl<'t> Cuts<'t> {
         }
     }
 
+    /// The bytes of the longest added token that is looked for.
+    pub(super) fn longest_added(&self) -> usize {
+        self.added.map_or(0, Matcher::longest)
+    }
+
     /// Whether an added token stands across a place.
     fn is_across(&self, text: &str, place: usize) -> bool {
-        (place.saturating_sub(self.longest)..place).any(|start| {
-            let rest = &text.as_bytes()[start..];
-            let is_across = |token: &str| start + token.len() > place && rest.starts_with(token.as_bytes());
-            self.starts[usize::from(rest[0])] && self.added.iter().any(|token| is_across(token))
-        })
+        self.added.is_some_and(|added| added.is_across(text.as_bytes(), place))
     }
 }

@@ -6,6 +6,7 @@ mod greedy;
 mod heap;
 mod minimal;
 mod naive;
+mod prefixes;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_tests;
@@ -16,6 +17,7 @@ mod table;
 mod tests;
 mod windows;
 
+pub(crate) use self::prefixes::Prefixes;
 use crate::error::{Error, Kind, Result};
 use crate::vocab::{Beginnings, FIRST, NO_ID, NONE, Vocab};
 
@@ -79,7 +81,7 @@ pub struct Scratch {
 /// ```
 pub fn encode(vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
     check(vocab, piece)?;
-    let linear = vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR;
+    let linear = is_linear(vocab);
     let scans = !linear || piece.len() <= SCAN_OF_ASCII || !piece.is_ascii();
     if scans && short::merge(vocab, piece, ids) {
         return Ok(());
@@ -174,6 +176,11 @@ impl Merger {
         ids.extend(symbols.iter().map(|&symbol| vocab.rules().id(symbol)));
         Ok(())
     }
+}
+
+/// Whether a vocabulary has encoders that are linear in the piece.
+pub(crate) fn is_linear(vocab: &Vocab) -> bool {
+    vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR
 }
 
 /// The error for a piece whose places 32 bits do not count.

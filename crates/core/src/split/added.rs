@@ -39,6 +39,11 @@ pub struct Found {
 pub struct Matcher {
     tokens: Vec<AddedToken>,
     automaton: AhoCorasick,
+    /// The tokens as they are spelled, sorted.
+    spelled: Vec<String>,
+    /// Whether one of them starts with this byte.
+    starts: Box<[bool; 256]>,
+    minds_context: bool,
 }
 
 impl Matcher {
@@ -50,11 +55,18 @@ impl Matcher {
         if tokens.is_empty() {
             return Ok(None);
         }
+        let mut spelled: Vec<String> = tokens.iter().map(|token| spelled(&token.content)).collect();
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
-            .build(tokens.iter().map(|token| spelled(&token.content)))
+            .build(&spelled)
             .map_err(|error| Error::new(Kind::Format, format!("the added tokens cannot be compiled: {error}")))?;
-        Ok(Some(Self { tokens, automaton }))
+        spelled.sort_unstable();
+        let mut starts = Box::new([false; 256]);
+        for first in spelled.iter().filter_map(|token| token.bytes().next()) {
+            starts[usize::from(first)] = true;
+        }
+        let minds_context = tokens.iter().any(|token| token.single_word || token.lstrip || token.rstrip);
+        Ok(Some(Self { tokens, automaton, spelled, starts, minds_context }))
     }
 
     /// The token with this number.
@@ -63,9 +75,43 @@ impl Matcher {
         &self.tokens[number]
     }
 
-    /// All tokens.
-    pub(crate) fn tokens(&self) -> &[AddedToken] {
-        &self.tokens
+    /// Whether where a token is found, or what it takes, depends on the text around it.
+    pub(crate) fn minds_context(&self) -> bool {
+        self.minds_context
+    }
+
+    /// Whether a token may start with this byte.
+    #[inline]
+    pub(crate) fn may_start(&self, byte: u8) -> bool {
+        self.starts[usize::from(byte)]
+    }
+
+    /// Whether a token, perhaps one that another hides, stands across a place of a text.
+    pub(crate) fn is_across(&self, text: &[u8], place: usize) -> bool {
+        (place.saturating_sub(self.longest())..place).any(|start| {
+            let rest = &text[start..];
+            let is_across = |token: &String| start + token.len() > place && rest.starts_with(token.as_bytes());
+            self.may_start(rest[0]) && self.spelled.iter().any(is_across)
+        })
+    }
+
+    /// The first place of a text, at `from` or later, where a token may have begun that more text would complete.
+    pub(crate) fn open(&self, text: &[u8], from: usize) -> Option<usize> {
+        let from = from.max(text.len().saturating_sub(self.longest() - 1));
+        (from..text.len()).find(|&start| {
+            let rest = &text[start..];
+            self.may_start(rest[0]) && {
+                let next = self.spelled.partition_point(|token| token.as_bytes() <= rest);
+                self.spelled.get(next).is_some_and(|token| token.as_bytes().starts_with(rest))
+            }
+        })
+    }
+
+    /// The longest token that begins a text.
+    pub(crate) fn longest_at_start(&self, text: &[u8]) -> Option<&str> {
+        let is_start = |token: &&String| text.starts_with(token.as_bytes());
+        let first = text.first().filter(|&&first| self.may_start(first));
+        first.and_then(|_| self.spelled.iter().filter(is_start).max_by_key(|token| token.len())).map(String::as_str)
     }
 
     /// The length of the longest token as it is spelled, in bytes.
@@ -122,6 +168,19 @@ mod tests {
     #[test]
     fn the_longest_of_the_leftmost_wins() {
         assert_eq!(found(vec![token("<a"), token("<a>"), token("a>b")], "x<a>b<a"), ["<a>", "<a"]);
+    }
+
+    #[test]
+    fn tokens_are_seen_while_they_come() {
+        let matcher = Matcher::new(vec![token("<a>"), token("<a>>"), token("a>b")], str::to_owned).unwrap().unwrap();
+        let open = |text: &str| matcher.open(text.as_bytes(), 0);
+        assert_eq!(
+            [open("x<"), open("x<a"), open("x<a>"), open("x<a>>"), open("x"), open("")],
+            [Some(1), Some(1), Some(1), None, None, None]
+        );
+        assert_eq!((open("<a>b"), matcher.open(b"<a", 1)), (None, Some(1)));
+        assert!(matcher.is_across(b"x<a>", 2) && !matcher.is_across(b"x<a>", 1) && !matcher.is_across(b"x<a>", 4));
+        assert_eq!(matcher.longest_at_start(b"<a>>>"), Some("<a>>"));
     }
 
     #[test]

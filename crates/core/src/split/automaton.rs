@@ -78,6 +78,47 @@ impl Automaton {
         }
     }
 
+    /// The state before anything was read.
+    #[inline]
+    pub(super) fn start(&self) -> u16 {
+        self.start
+    }
+
+    /// Reads on from `at` in some state, up to `to`; returns the state there and the place of the last match that was
+    /// seen on the way. The state is None once nothing more can match.
+    #[inline]
+    pub(super) fn read_on(&self, state: u16, text: &[u8], at: usize, to: usize) -> (Option<u16>, Option<usize>) {
+        let (mut state, mut at, mut found) = (state, at, None);
+        while at < to {
+            let Some((class, length)) = self.classes.at(text, at) else { break };
+            let next = self.next[usize::from(state) + usize::from(class)];
+            if next & MATCH != 0 {
+                found = Some(at);
+            }
+            state = next & !MATCH;
+            if state == DEAD {
+                return (None, found);
+            }
+            at += length;
+        }
+        (Some(state), found)
+    }
+
+    /// Reads the character at `at`: the state after it, None if nothing more can match, where it ends, and whether there
+    /// is a match that ends before it.
+    #[inline]
+    pub(super) fn step(&self, state: u16, text: &[u8], at: usize) -> (Option<u16>, usize, bool) {
+        let (class, length) = self.classes.at(text, at).unwrap_or((self.end_of_text, 0));
+        let next = self.next[usize::from(state) + usize::from(class)];
+        (Some(next & !MATCH).filter(|&next| next != DEAD), at + length, next & MATCH != 0)
+    }
+
+    /// Whether there is a match that ends here if the text does.
+    #[inline]
+    pub(super) fn matches_at_end(&self, state: u16) -> bool {
+        self.next[usize::from(state) + usize::from(self.end_of_text)] & MATCH != 0
+    }
+
     /// The class of the character that starts at `at`; None at the end of the text.
     #[inline]
     pub(super) fn class(&self, text: &[u8], at: usize) -> Option<u8> {

@@ -9,6 +9,7 @@ mod automaton;
 mod blocks;
 mod classes;
 mod family;
+mod growing;
 pub mod names;
 mod scan;
 mod seams;
@@ -27,6 +28,7 @@ use regex_automata::{Anchored, Input};
 
 use self::automaton::Automaton;
 use self::family::Family;
+pub(crate) use self::growing::{Growing, GrowingPiece};
 pub use self::scan::Pieces;
 pub(crate) use self::scan::{Ends, Scan};
 pub(crate) use self::seams::Seams;

@@ -1,16 +1,19 @@
 //! The vocabulary, compiled: tokens, ids, and what each adjacent pair merges into. Immutable.
 
 mod characters;
+mod endings;
 mod pairs;
 mod rules;
 mod tokens;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::error::Result;
 use crate::merge::{self, Scratch};
 
 use characters::Characters;
+pub(crate) use endings::Endings;
 pub(crate) use pairs::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
 pub(crate) use tokens::{Beginnings, Tokens};
@@ -57,6 +60,10 @@ pub struct Vocab {
     characters: Characters,
     /// Whether token `i`, as a whole piece, is its own encoding; none if all are.
     whole: Option<Vec<bool>>,
+    /// Whether some token is made by no merge. Of proper vocabularies only.
+    has_unmade: bool,
+    /// Made when a text grows first.
+    endings: OnceLock<Endings>,
 }
 
 impl Vocab {
@@ -92,7 +99,8 @@ impl Vocab {
         } else {
             Characters::none()
         };
-        Self { tokens, rules, characters, whole: None }
+        let has_unmade = (0..tokens.ids().len()).any(|index| rules.symbol(index) == NONE);
+        Self { tokens, rules, characters, whole: None, has_unmade, endings: OnceLock::new() }
     }
 
     /// A vocabulary of ranks with every cut of every token as a pair, whether it is proper or not: the definition.
@@ -128,6 +136,17 @@ impl Vocab {
     #[inline]
     pub(crate) fn tokens(&self) -> &Tokens {
         &self.tokens
+    }
+
+    /// The tokens by their ends.
+    pub(crate) fn endings(&self) -> &Endings {
+        self.endings.get_or_init(|| Endings::new(&self.tokens))
+    }
+
+    /// Whether a piece is one id without being what merging its bytes gives. Of proper vocabularies only.
+    #[inline]
+    pub(crate) fn is_whole_unmade(&self, piece: &[u8]) -> bool {
+        self.has_unmade && self.whole_without_merges(piece).is_some()
     }
 
     /// Token `index`, in id order.
@@ -206,9 +225,14 @@ impl Vocab {
     /// What an adjacent pair of ids merges into; nothing as well if the two are never adjacent when their turn comes.
     #[must_use]
     pub fn merge(&self, left: u32, right: u32) -> Option<Merge> {
-        let symbol = |id| self.tokens.index_of_id(id).map(|index| self.rules.symbol(index)).filter(|&it| it != NONE);
-        let value = self.rules.value(symbol(left)?, symbol(right)?);
+        let value = self.rules.value(self.symbol_of(left)?, self.symbol_of(right)?);
         (value != NONE).then(|| Merge { rank: value - FIRST, id: self.rules.id(self.rules.product(value)) })
+    }
+
+    /// The symbol of the token with this id, if merges make it.
+    pub(crate) fn symbol_of(&self, id: u32) -> Option<u32> {
+        let index = self.tokens.index_of_id(id)?;
+        Some(self.rules.symbol(index)).filter(|&symbol| symbol != NONE)
     }
 
     /// The id of a piece that is taken whole, where merging is not known to give the same.

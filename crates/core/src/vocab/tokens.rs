@@ -152,9 +152,15 @@ impl Beginnings {
     }
 }
 
+/// The hash of a byte and the text after it, from that of the text.
+#[inline]
+pub(super) fn extended_left(hash: u64, byte: u8) -> u64 {
+    hash.wrapping_mul(BASE).wrapping_add(u64::from(byte) + 1)
+}
+
 /// A hash of three bytes in 16 bits.
 #[inline]
-fn three(a: u8, b: u8, c: u8) -> usize {
+pub(super) fn three(a: u8, b: u8, c: u8) -> usize {
     (u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9E37_79B1) >> 16) as usize
 }
 
@@ -318,7 +324,7 @@ impl Tokens {
 
     /// The index of the token that is `bytes`, whose hash is known.
     #[inline]
-    pub(super) fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
         self.slot(hash, |index| self.bytes_at(index as usize) == bytes).ok()
     }
 
@@ -389,6 +395,10 @@ mod tests {
         for cut in 0..=6 {
             assert_eq!(hashes.before(cut), hash(&b"tokens"[..cut]));
             assert_eq!(hashes.after(cut), hash(&b"tokens"[cut..]));
+            assert_eq!(
+                b"tokens"[cut..].iter().rev().fold(0, |hash, &byte| extended_left(hash, byte)),
+                hashes.after(cut)
+            );
         }
     }
 }

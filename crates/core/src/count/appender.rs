@@ -1,0 +1,288 @@
+//! A text that grows at its end, counted at any moment.
+//!
+//! Three things of it are not certain until more text comes, and each is kept apart, so that what is certain is counted
+//! once: added tokens that may have begun (`Matcher::open`), pieces that may be split otherwise (`count::tail`), and
+//! tokens of a piece that may merge otherwise (`merge::prefixes`).
+
+use crate::count::cuts::Cuts;
+use crate::count::marks::{Marks, Stamp};
+use crate::count::tail::{Known, Split, Stages};
+use crate::encode::Count;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::Tokenizer;
+use crate::segment::{Policy, admit, shifted};
+
+/// Text of so many bytes is looked at together when it only matters whether it fits.
+const AT_ONCE: usize = 1 << 16;
+
+/// A text that grows at its end, and how many ids it has so far: those of the text encoded from scratch.
+///
+/// Appending keeps the text and does nothing else; a count does what was not done since the last one. Together they cost
+/// about as much as encoding the text once, in whatever pieces it comes and however often it is counted, also if it is one endless
+/// word. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added tokens that mind what is around
+/// them, or a pattern that another engine than the automaton runs, each count encodes the whole text; with several patterns
+/// in a row, the text since the last cut; and if the vocabulary is not proper, the piece at the end.
+///
+/// Memory: the text, and eight bytes for each byte in pieces of more than a thousand bytes.
+///
+/// Tokenizer and policy have to be the same in all calls.
+///
+/// ```
+/// use bytepair_core::count::Appender;
+/// use bytepair_core::pipeline::{Parts, Tokenizer};
+/// use bytepair_core::segment::Policy;
+/// use bytepair_core::vocab::{Semantics, Vocab};
+/// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
+/// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+/// let tokenizer = Tokenizer::new(parts)?;
+/// let mut appender = Appender::new();
+/// appender.append("ba")?;
+/// assert_eq!(appender.count(&tokenizer, Policy::default())?, 2);
+/// let mark = appender.mark(&tokenizer, Policy::default());
+/// appender.append("b")?;
+/// assert_eq!(appender.count(&tokenizer, Policy::default())?, 2);
+/// assert!(appender.rollback(&mark));
+/// assert_eq!(appender.text(), "ba");
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub struct Appender {
+    text: String,
+    /// The beginning of a character, from bytes.
+    pending: Vec<u8>,
+    state: State,
+    known: Known,
+    /// The length of a text and its count, while it is what was asked for last.
+    counted: Option<(usize, u64)>,
+    marks: Marks,
+}
+
+/// How far the text was counted: what a mark keeps.
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// The ids of all that is certain.
+    total: u64,
+    /// Before it no added token is to come: up to here the text was read.
+    settled: usize,
+    split: Split,
+}
+
+/// A place of a text that grows, to come back to.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    stamp: Stamp,
+    pending: Vec<u8>,
+    state: State,
+}
+
+impl Default for Appender {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Appender {
+    /// An empty text.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            text: String::new(),
+            pending: Vec::new(),
+            state: State::default(),
+            known: Known::default(),
+            counted: None,
+            marks: Marks::new(),
+        }
+    }
+
+    /// Appends text.
+    ///
+    /// # Errors
+    /// `Encode`, if bytes that were appended before end inside a character. Nothing is then appended.
+    pub fn append(&mut self, text: &str) -> Result<()> {
+        if !self.pending.is_empty() && !text.is_empty() {
+            let error = Error::new(Kind::Encode, "the bytes before this text end inside a character");
+            return Err(error.at(self.text.len()).placed(&self.text).remedy("append the rest of the character first"));
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    /// Appends bytes of UTF-8, which may end inside a character: its beginning waits, and is not counted.
+    ///
+    /// # Errors
+    /// `Encode`, with the position in the whole text, if the bytes are not UTF-8. Nothing is then appended.
+    pub fn append_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let joined;
+        let bytes = if self.pending.is_empty() {
+            bytes
+        } else {
+            joined = [&self.pending, bytes].concat();
+            &joined
+        };
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if error.error_len().is_none() => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(error) => {
+                let error = shifted(Error::not_utf8(bytes, &error), self.text.len());
+                let valid = self.text.chars().count();
+                let inside = String::from_utf8_lossy(&bytes[..error.byte.map_or(0, |byte| byte - self.text.len())]);
+                return Err(Error { character: Some(valid + inside.chars().count()), ..error });
+            }
+        };
+        self.text.push_str(text);
+        self.pending = bytes[text.len()..].to_vec();
+        Ok(())
+    }
+
+    /// The text so far, of whole characters.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The beginning of a character that waits for the rest of it.
+    #[must_use]
+    pub fn pending(&self) -> &[u8] {
+        &self.pending
+    }
+
+    /// The number of ids of the text so far.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`] of the text, each time until it is rolled back.
+    pub fn count(&mut self, tokenizer: &Tokenizer, policy: Policy) -> Result<u64> {
+        if let Some((_, count)) = self.counted.filter(|&(length, _)| length == self.text.len()) {
+            return Ok(count);
+        }
+        let count = self.count_anew(tokenizer, policy).map_err(|error| error.placed(&self.text))?;
+        self.counted = Some((self.text.len(), count));
+        Ok(count)
+    }
+
+    fn count_anew(&mut self, tokenizer: &Tokenizer, policy: Policy) -> Result<u64> {
+        let stages = Stages::new(tokenizer, policy);
+        self.settle(stages.as_ref(), tokenizer, policy)?;
+        let Self { text, state, known, .. } = self;
+        let Some(stages) = stages else {
+            return count(tokenizer, policy, text, state.settled).map(|rest| state.total + rest);
+        };
+        if state.settled == text.len() {
+            return state.split.count(&stages, known, text).map(|rest| state.total + rest);
+        }
+        // What may be the beginning of an added token is text as long as nothing completes it, or holds a shorter one.
+        let found = stages.added.and_then(|added| added.find(&text[state.settled..]).next());
+        let end = found.map_or(text.len(), |found| state.settled + found.start);
+        let mut now = state.clone();
+        now.split.read(&stages, known, text, end, &mut now.total)?;
+        let before = now.total + now.split.count(&stages, known, text)?;
+        if end == text.len() { Ok(before) } else { count(tokenizer, policy, text, end).map(|rest| before + rest) }
+    }
+
+    /// Counts what more text cannot change.
+    fn settle(&mut self, stages: Option<&Stages>, tokenizer: &Tokenizer, policy: Policy) -> Result<()> {
+        let Self { text, state, known, .. } = self;
+        let Some(stages) = stages else {
+            // Only whole parts between cuts are certain, and no cut where an added token may have begun before it.
+            let Some(cuts) = Cuts::new(tokenizer, policy) else { return Ok(()) };
+            let added = tokenizer.segmenter().matcher(policy);
+            let open = added.and_then(|added| added.open(text.as_bytes(), state.settled)).unwrap_or(text.len());
+            if let Some(cut) = cuts.last(text, state.settled..open) {
+                state.total += count(tokenizer, policy, &text[..cut], state.settled)?;
+                state.settled = cut;
+            }
+            return Ok(());
+        };
+        loop {
+            let settled = state.settled;
+            let rest = &text[settled..];
+            let added = stages.added.filter(|added| rest.bytes().any(|byte| added.may_start(byte)));
+            let open = added.and_then(|added| added.open(text.as_bytes(), settled));
+            let found = added.and_then(|added| added.find(rest).next().map(|found| (added.token(found.token), found)));
+            let before_open = |at: &usize| open.is_none_or(|open| *at < open);
+            let token = found.filter(|(_, found)| before_open(&(settled + found.start)));
+            let end = token.map_or(open.unwrap_or(text.len()), |(_, found)| settled + found.start);
+            state.split.read(stages, known, text, end, &mut state.total)?;
+            state.settled = end;
+            let Some((token, found)) = token else { return Ok(()) };
+            admit(token, policy).map_err(|error| error.at(end))?;
+            state.total += state.split.count(stages, known, text)? + 1;
+            state.settled = settled + found.end;
+            state.split = Split::new(stages, state.settled);
+        }
+    }
+
+    /// The place where the text ends now.
+    pub fn mark(&mut self, tokenizer: &Tokenizer, policy: Policy) -> Mark {
+        // What is counted before the mark need not be counted again after it. Errors are those of the next count.
+        let _ = self.count(tokenizer, policy);
+        Mark { stamp: self.marks.stamp(self.text.len()), pending: self.pending.clone(), state: self.state.clone() }
+    }
+
+    /// Takes back all that was appended since a mark was made; false, and nothing is done, if the mark is of another text, or
+    /// if its place was taken back.
+    #[must_use]
+    pub fn rollback(&mut self, mark: &Mark) -> bool {
+        if !self.marks.go_back(mark.stamp) {
+            return false;
+        }
+        self.text.truncate(mark.stamp.length);
+        self.pending.clone_from(&mark.pending);
+        self.state.clone_from(&mark.state);
+        self.known.truncate(mark.stamp.length);
+        self.counted = None;
+        true
+    }
+
+    /// Whether the text so far and some more have at most `limit` ids together; the text stays as it is.
+    ///
+    /// Reads little more of what is added than the limit needs.
+    ///
+    /// # Errors
+    /// As [`Appender::append`] and [`Appender::count`], from what was read.
+    pub fn fits(&mut self, tokenizer: &Tokenizer, policy: Policy, more: &str, limit: u64) -> Result<bool> {
+        let mark = self.mark(tokenizer, policy);
+        let fits = self.append_while(tokenizer, policy, more, limit);
+        let back = self.rollback(&mark);
+        debug_assert!(back, "nothing before the mark was taken back");
+        fits
+    }
+
+    fn append_while(&mut self, tokenizer: &Tokenizer, policy: Policy, more: &str, limit: u64) -> Result<bool> {
+        let mut rest = more;
+        while let Some(end) = (AT_ONCE..rest.len()).find(|&end| rest.is_char_boundary(end)) {
+            self.append(&rest[..end])?;
+            rest = &rest[end..];
+            self.count(tokenizer, policy)?;
+            if self.least(tokenizer, policy) > limit {
+                return Ok(false);
+            }
+        }
+        self.append(rest)?;
+        Ok(self.count(tokenizer, policy)? <= limit)
+    }
+
+    /// The fewest ids that any longer text has, from what is certain.
+    pub(super) fn certain(&self) -> u64 {
+        let start = self.state.split.start().unwrap_or(self.state.settled);
+        self.state.total + u64::from(start < self.text.len())
+    }
+
+    /// The fewest ids that any longer text has that begins with what was counted last.
+    ///
+    /// Time: the length of the longest token.
+    pub(super) fn least(&self, tokenizer: &Tokenizer, policy: Policy) -> u64 {
+        let is_settled = self.state.settled == self.text.len();
+        let within = Stages::new(tokenizer, policy).filter(|_| is_settled);
+        let within = within.map_or(0, |_| self.state.split.least(&self.known, tokenizer.longest_token()));
+        self.certain().max(self.state.total + within)
+    }
+}
+
+/// The number of ids of the text from `start` on. Errors are placed in the text.
+pub(super) fn count(tokenizer: &Tokenizer, policy: Policy, text: &str, start: usize) -> Result<u64> {
+    let mut count = Count::default();
+    tokenizer.encode(&text[start..], policy, &mut count).map_err(|error| shifted(error, start))?;
+    Ok(count.0)
+}

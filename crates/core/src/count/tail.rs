@@ -1,0 +1,226 @@
+//! The end of a stretch that grows: its pieces that more text may still change, counted as if the text ended now.
+//!
+//! A piece is final once its scan has nothing left to match (`split::growing`), and the next one starts where it ends. Until
+//! then the text so far may be split otherwise than what it becomes: the pieces as they would be now stand one after
+//! another, each scan going on from where it was, so that nothing is read twice. The tokens of a piece that grows are those
+//! of its prefixes (`merge::prefixes`), so that one endless piece is linear as well.
+
+use crate::encode::Count;
+use crate::error::Result;
+use crate::merge::{self, Prefixes, Scratch};
+use crate::pipeline::Tokenizer;
+use crate::segment::{Policy, Treat, shifted};
+use crate::split::added::Matcher;
+use crate::split::{Growing, GrowingPiece, Seams};
+
+/// Text of so many bytes that comes at once is counted up to its last seam.
+const AT_ONCE: usize = 64;
+
+/// The prefixes of longer pieces are kept when the pieces are final: to work them out again would take too long.
+const KEPT: usize = 1024;
+
+/// The stages of a tokenizer, as a text that grows goes through them.
+pub(super) struct Stages<'t> {
+    pub(super) tokenizer: &'t Tokenizer,
+    /// Finds the added tokens that are looked for.
+    pub(super) added: Option<&'t Matcher>,
+    pub(super) growing: Growing<'t>,
+    seams: Option<Seams<'t>>,
+}
+
+impl<'t> Stages<'t> {
+    /// None if stages that depend on more than a stretch so far stand before the model, there are several patterns, or
+    /// the pattern cannot be followed.
+    pub(super) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Option<Self> {
+        let segmenter = tokenizer.segmenter();
+        let added = segmenter.matcher(policy);
+        if added.is_some_and(Matcher::minds_context) {
+            return None;
+        }
+        let (growing, seams) = match segmenter.only_patterns()? {
+            [] => (Growing::WHOLE, None),
+            [pattern] => (pattern.growing()?, pattern.seams()),
+            _ => return None,
+        };
+        Some(Self { tokenizer, added, growing, seams })
+    }
+}
+
+/// How far a stretch was split: small, so that it can be copied and come back to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Split {
+    /// The pieces that are not final, the first of them first. What comes after one is as it would be if the text
+    /// ended, and holds as long as it starts where the one before would end.
+    pieces: Vec<GrowingPiece>,
+}
+
+/// What is known of the prefixes of pieces, by where the pieces start: the same whatever comes later.
+#[derive(Default)]
+pub(super) struct Known {
+    pieces: Vec<(usize, Prefixes)>,
+    found: Vec<(u32, u64)>,
+    scratch: Box<Scratch>,
+    ids: Vec<u32>,
+    /// The last piece that was merged as a whole: where it is, and how many tokens it has.
+    merged: (usize, usize, u64),
+}
+
+impl Known {
+    /// Forgets what is beyond a place of the text.
+    pub(super) fn truncate(&mut self, end: usize) {
+        self.pieces.truncate(self.pieces.partition_point(|&(start, _)| start < end));
+        for (start, prefixes) in &mut self.pieces {
+            prefixes.truncate(end - *start);
+        }
+        self.merged = (0, 0, 0);
+    }
+
+    /// The number of tokens of a piece. Errors are placed in the text.
+    fn count(&mut self, stages: &Stages, text: &str, start: usize, end: usize) -> Result<u64> {
+        let vocab = stages.tokenizer.vocab();
+        let piece = &text.as_bytes()[start..end];
+        if merge::is_linear(vocab) {
+            if vocab.is_whole_unmade(piece) {
+                return Ok(1);
+            }
+            let at = self.place(start).unwrap_or_else(|at| {
+                self.pieces.insert(at, (start, Prefixes::default()));
+                at
+            });
+            let prefixes = &mut self.pieces[at].1;
+            if prefixes.len() < piece.len() {
+                prefixes.extend(vocab, piece, &mut self.found).map_err(|error| shifted(error, start))?;
+            }
+            return Ok(u64::from(prefixes.count(piece.len())));
+        }
+        if (self.merged.0, self.merged.1) != (start, end) {
+            self.merged = (start, end, self.merge(stages, piece).map_err(|error| shifted(error, start))?);
+        }
+        Ok(self.merged.2)
+    }
+
+    /// The number of tokens of a piece that is final: of its prefixes nothing more is kept, unless it is long.
+    fn count_final(&mut self, stages: &Stages, text: &str, start: usize, end: usize) -> Result<u64> {
+        let Ok(at) = self.place(start) else {
+            return self.merge(stages, &text.as_bytes()[start..end]).map_err(|error| shifted(error, start));
+        };
+        let count = self.count(stages, text, start, end)?;
+        if end - start < KEPT {
+            self.pieces.remove(at);
+        }
+        Ok(count)
+    }
+
+    /// Where the prefixes of a piece are, or would be.
+    fn place(&self, start: usize) -> std::result::Result<usize, usize> {
+        let at = self.pieces.partition_point(|&(other, _)| other < start);
+        if self.pieces.get(at).is_some_and(|&(other, _)| other == start) { Ok(at) } else { Err(at) }
+    }
+
+    fn merge(&mut self, stages: &Stages, piece: &[u8]) -> Result<u64> {
+        let vocab = stages.tokenizer.vocab();
+        if vocab.whole(piece).is_some() {
+            return Ok(1);
+        }
+        self.ids.clear();
+        merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)?;
+        Ok(self.ids.len() as u64)
+    }
+}
+
+impl Split {
+    /// A stretch that starts here, of which nothing was read.
+    pub(super) fn new(stages: &Stages, start: usize) -> Self {
+        Self { pieces: vec![stages.growing.begin(start)] }
+    }
+
+    /// Where the first piece starts that is not final, if text was split at all.
+    pub(super) fn start(&self) -> Option<usize> {
+        self.pieces.first().map(|piece| piece.start)
+    }
+
+    /// How far it was read.
+    pub(super) fn at(&self) -> usize {
+        self.pieces.first().map_or(0, |piece| piece.at)
+    }
+
+    /// Reads on up to `to`, and adds the tokens of the pieces that become final to `total`.
+    ///
+    /// # Errors
+    /// `Encode`, with the position in the text, if a byte has no token; what comes before its piece is then counted.
+    pub(super) fn read(
+        &mut self,
+        stages: &Stages,
+        known: &mut Known,
+        text: &str,
+        to: usize,
+        total: &mut u64,
+    ) -> Result<()> {
+        if self.pieces.is_empty() {
+            *self = Self::new(stages, 0);
+        }
+        let at = self.at();
+        if to.saturating_sub(at) >= AT_ONCE
+            && let Some(seam) = stages.seams.as_ref().and_then(|seams| seams.last(text, at..to))
+        {
+            let start = self.pieces[0].start;
+            let mut count = Count::default();
+            stages.tokenizer.encode(&text[start..seam], PLAIN, &mut count).map_err(|error| shifted(error, start))?;
+            *total += count.0;
+            *self = Self::new(stages, seam);
+        }
+        while let Some(end) = stages.growing.read(&mut self.pieces[0], text.as_bytes(), to) {
+            *total += known.count_final(stages, text, self.pieces[0].start, end)?;
+            self.pieces.remove(0);
+            if self.pieces.first().is_none_or(|piece| piece.start != end) {
+                *self = Self::new(stages, end);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of tokens from the first piece that is not final up to where it was read, if the stretch ended there.
+    ///
+    /// # Errors
+    /// As [`Split::read`].
+    pub(super) fn count(&mut self, stages: &Stages, known: &mut Known, text: &str) -> Result<u64> {
+        let to = self.at();
+        let mut count = 0;
+        let mut number = 0;
+        while let Some(piece) = self.pieces.get_mut(number).filter(|piece| piece.start < to) {
+            stages.growing.read(piece, text.as_bytes(), to);
+            let (start, end) = (piece.start, stages.growing.end_now(piece));
+            count += known.count(stages, text, start, end)?;
+            number += 1;
+            if self.pieces.get(number).is_none_or(|next| next.start != end) {
+                self.pieces.truncate(number);
+                if end < to {
+                    self.pieces.push(stages.growing.begin(end));
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// The fewest tokens that any text has, from the first piece that is not final on, that begins with what was read;
+    /// 0 if nothing better is known. `longest` is the length of the longest token.
+    ///
+    /// A longer text has a piece end or a token end among the last places, and up to there the tokens are those of a prefix.
+    pub(super) fn least(&self, known: &Known, longest: usize) -> u64 {
+        let [piece, ..] = self.pieces.as_slice() else { return 0 };
+        let (read, last) = (piece.at - piece.start, piece.at.saturating_sub(longest));
+        // A piece may be one token without being merged, if it is not too long.
+        if read <= 2 * longest || piece.end < last && !piece.is_endless() {
+            return 0;
+        }
+        let Ok(at) = known.place(piece.start) else { return 0 };
+        let prefixes = &known.pieces[at].1;
+        if prefixes.len() < read {
+            return 0;
+        }
+        (read - longest..=read).map(|length| u64::from(prefixes.count(length))).min().unwrap_or(0)
+    }
+}
+
+/// Text in which no added token is looked for.
+const PLAIN: Policy = Policy { special: Treat::Text, added: Treat::Text };

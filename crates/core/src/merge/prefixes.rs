@@ -1,0 +1,112 @@
+//! The last token of every prefix of a piece that grows, and how many tokens the prefix has: for proper vocabularies.
+//!
+//! What `table` works out from the left, one byte at a time from the right end: the last token of a prefix is the one
+//! token that ends there and fits the last token of what is before it (`vocab::rules`). Nothing that was worked out
+//! changes when the piece grows.
+//!
+//! Its weakness: eight bytes of memory for each byte of the piece.
+//!
+//! Source: the README of the crate `bpe` (rust-gems), its appending encoder; there an automaton over reversed tokens finds
+//! what ends at a place, here hashes do.
+
+use crate::error::Result;
+use crate::merge::check;
+use crate::segment::shifted;
+use crate::vocab::{NONE, Vocab};
+
+/// The prefixes of one piece, the empty one not among them.
+#[derive(Default)]
+pub(crate) struct Prefixes {
+    /// Of the prefix of `i + 1` bytes: the symbol of its last token, and the number of its tokens.
+    rows: Vec<(u32, u32)>,
+}
+
+impl Prefixes {
+    /// The bytes of the piece that are known.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The number of tokens of a prefix.
+    #[inline]
+    pub(crate) fn count(&self, length: usize) -> u32 {
+        length.checked_sub(1).map_or(0, |last| self.rows[last].1)
+    }
+
+    /// The symbol of the last token of a prefix; [`NONE`] of the empty one.
+    #[inline]
+    pub(crate) fn last(&self, length: usize) -> u32 {
+        length.checked_sub(1).map_or(NONE, |last| self.rows[last].0)
+    }
+
+    /// Forgets what is beyond so many bytes.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.rows.truncate(length);
+    }
+
+    /// Goes on to the end of `piece`, which begins with what is known. `found` is a buffer.
+    ///
+    /// # Errors
+    /// `Encode`, with the position in the piece, if one of its bytes has no token; what comes before it is then known.
+    pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], found: &mut Vec<(u32, u64)>) -> Result<()> {
+        let known = self.len();
+        let checked = check(vocab, &piece[known..]).map_err(|error| shifted(error, known));
+        let good = checked.as_ref().err().and_then(|error| error.byte).unwrap_or(piece.len());
+        let (tokens, rules, endings) = (vocab.tokens(), vocab.rules(), vocab.endings());
+        self.rows.reserve(good.saturating_sub(known));
+        for end in known + 1..=good {
+            endings.look(tokens, &piece[..end], found);
+            let last = found.iter().rev().find_map(|&(length, hash)| {
+                let start = end - length as usize;
+                let symbol = rules.symbol(tokens.find(hash, &piece[start..end])? as usize);
+                let fits = symbol != NONE && (start == 0 || rules.fit(self.last(start), symbol));
+                fits.then(|| (symbol, self.count(start) + 1))
+            });
+            // A byte that has a token is the last resort, so that there always is one.
+            let Some(last) = last else { break };
+            self.rows.push(last);
+        }
+        checked
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::merge::{Merger, Scratch};
+    use crate::vocab::Semantics;
+
+    #[test]
+    fn each_prefix_has_the_tokens_that_it_has_alone() {
+        let tokens: [&[u8]; 9] = [b"a", b"b", b"c", b"ab", b"bc", b"aa", b"abab", b"abc", b"aaaa"];
+        let vocab = Vocab::new(&tokens, &[0, 1, 2, 3, 4, 5, 6, 7, 8], Semantics::Ranks).unwrap();
+        assert!(vocab.is_proper());
+        let mut seed = 5_u64;
+        for _ in 0..300 {
+            let mut piece = Vec::new();
+            let mut prefixes = Prefixes::default();
+            while piece.len() < 40 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if seed >> 61 == 0 {
+                    piece.truncate(piece.len() / 2);
+                    prefixes.truncate(piece.len());
+                }
+                piece.push(b"abc"[(seed >> 33) as usize % 3]);
+                prefixes.extend(&vocab, &piece, &mut Vec::new()).unwrap();
+                let mut ids = Vec::new();
+                Merger::Heap.merge(&vocab, &piece, &mut Scratch::default(), &mut ids).unwrap();
+                assert_eq!(prefixes.count(piece.len()) as usize, ids.len(), "{piece:?}");
+                assert_eq!(vocab.rules().id(prefixes.last(piece.len())), *ids.last().unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn a_byte_without_a_token_is_named() {
+        let vocab = Vocab::new(&[b"a", b"b"], &[0, 1], Semantics::Ranks).unwrap();
+        let mut prefixes = Prefixes::default();
+        assert_eq!(prefixes.extend(&vocab, b"abca", &mut Vec::new()).unwrap_err().byte, Some(2));
+        assert_eq!(prefixes.len(), 2);
+    }
+}

@@ -1,0 +1,148 @@
+"""Texts that grow, and parts that fit, against encoding the same text from scratch; fuzz/growing.py has the sweeps."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from fuzz.growing import FAST, SLOW, growing_text, variant
+from fuzz.texts import tokenizer
+
+import bytepair as bp
+
+# Each takes back what it was split into before: spaces before a word, a change of case, digits, contractions,
+# a line end after spaces, a slash, a mark on a letter, a token that is longer than it seemed.
+RETRACTING = (
+    "a    b",
+    "ABCd",
+    "aB AAAb",
+    "1234567890",
+    "don't won't 'll",
+    "\n   \n  x",
+    " \n /\n//",
+    "e\u0301e\u0301",
+    "<|end|>><|end|><|x",
+)
+
+
+@pytest.mark.parametrize("split", bp.SPLIT_PATTERNS)
+@pytest.mark.parametrize("kind", FAST + SLOW)
+def test_texts_that_take_back_what_they_were(split: str, kind: str) -> None:
+    tok = variant(split, kind)
+    for text in (*RETRACTING, "".join(RETRACTING)):
+        appender, prepender = tok.appender(special="allow"), tok.prepender(special="allow")
+        for at in range(len(text)):
+            appender.append(text[at])
+            prepender.prepend(text[-at - 1])
+            assert appender.count() == tok.count(text[: at + 1], special="allow"), text[: at + 1]
+            assert prepender.count() == tok.count(text[-at - 1 :], special="allow"), text[-at - 1 :]
+        assert appender.ids() == prepender.ids() == tok.encode(text, special="allow")
+        assert appender.text == prepender.text == text
+
+
+def test_bytes_wait_for_the_rest_of_their_character() -> None:
+    tok, text = tokenizer("o200k"), "ñ日本👩\u200d💻a"
+    appender = tok.appender()
+    for at, byte in enumerate(text.encode()):
+        appender.append(bytes([byte]))
+        whole = text.encode()[: at + 1].decode(errors="ignore")
+        assert (appender.text, appender.text.encode() + appender.pending) == (whole, text.encode()[: at + 1])
+        assert (appender.count(), appender.ids()) == (tok.count(whole), tok.encode(whole))
+    appender.append("é".encode()[:1])
+    mark = appender.mark()
+    with pytest.raises(bp.EncodeError, match="end inside a character"):
+        appender.append("a")
+    with pytest.raises(bp.EncodeError) as error:
+        appender.append(b"\xffa")
+    assert (error.value.byte, error.value.character) == (len(text.encode()), len(text))
+    assert (appender.text, appender.pending) == (text, b"\xc3")
+    appender.append("é".encode()[1:])
+    appender.rollback(mark)
+    assert (appender.text, appender.pending) == (text, b"\xc3")
+
+
+def test_a_long_word_is_rolled_back_to_wherever_it_was() -> None:
+    tok = tokenizer("gpt2")
+    random = Random(3)
+    word = "".join(random.choices("astnx", k=6000))
+    appender, prepender = tok.appender(), tok.prepender()
+    for _ in range(2):
+        marks = []
+        for start in range(0, 6000, 500):
+            marks.append((appender.mark(), prepender.mark(), start))
+            appender.append(word[start : start + 500])
+            prepender.prepend(word[start : start + 500])
+            assert appender.fits(" and more. " * 50, 10_000)
+            assert not prepender.fits("more and ", prepender.count())
+        appender.append(" the end")
+        prepender.prepend("before ")
+        for back, front, start in reversed(marks):
+            appender.rollback(back)
+            prepender.rollback(front)
+            assert appender.count() == tok.count(appender.text)
+            assert prepender.count() == tok.count(prepender.text)
+            assert len(appender.text) == len(prepender.text) == start
+
+
+def test_marks_that_do_not_hold_are_refused() -> None:
+    tok = tokenizer("gpt2")
+    appender, other, prepender = tok.appender(), tok.appender(), tok.prepender()
+    appender.append("a word")
+    first = appender.mark()
+    appender.append(" and")
+    second = appender.mark()
+    appender.rollback(first)
+    for mark in (second, other.mark(), prepender.mark()):
+        with pytest.raises(ValueError, match="the mark is of another text"):
+            appender.rollback(mark)
+    with pytest.raises(ValueError, match="the mark is of another text"):
+        prepender.rollback(first)
+    assert (appender.text, appender.count()) == ("a word", tok.count("a word"))
+
+
+def test_what_is_not_allowed_raises_until_it_is_rolled_back() -> None:
+    tok = tokenizer("gpt2")
+    appender, prepender = tok.appender(), tok.prepender()
+    appender.append("a <")
+    prepender.prepend("|end|> b")
+    assert (appender.count(), prepender.count()) == (tok.count("a <", special="text"), tok.count("|end|> b"))
+    back, front = appender.mark(), prepender.mark()
+    appender.append("|end|> b")
+    prepender.prepend("a <")
+    for growing in (appender, prepender):
+        for _ in range(2):
+            with pytest.raises(bp.SpecialTokenError) as error:
+                growing.count()
+            assert (error.value.byte, error.value.character) == (2, 2)
+    appender.rollback(back)
+    prepender.rollback(front)
+    assert (appender.count(), prepender.count()) == (tok.count("a <", special="text"), tok.count("|end|> b"))
+
+
+@pytest.mark.parametrize("kind", FAST + SLOW)
+def test_fit_leaves_no_longer_part_unused(kind: str) -> None:
+    for seed in range(12):
+        random = Random(f"{kind} {seed}")
+        tok, text = variant(random.choice(list(bp.SPLIT_PATTERNS)), kind), growing_text(random)
+        lefts = [tok.count(text[:at], special="allow") for at in range(len(text) + 1)]
+        rights = [tok.count(text[at:], special="allow") for at in range(len(text) + 1)]
+        for limit in (0, 1, 2, 5, lefts[-1] // 2, lefts[-1] - 1, lefts[-1]):
+            if limit >= 0:
+                left = max(at for at, count in enumerate(lefts) if count <= limit)
+                right = min(at for at, count in enumerate(rights) if count <= limit)
+                assert tok.fit(text, limit, special="allow") == text[:left]
+                assert tok.fit(text.encode(), limit, "right", special="allow") == text[right:].encode()
+
+
+def test_fit_reads_no_further_than_it_must() -> None:
+    tok = tokenizer("o200k")
+    text = "some words " * 20_000 + "<|end|>"
+    assert tok.count(tok.fit(text, 1000)) == 1000
+    assert tok.fit("a" * 2_000_000 + "<|end|>", 10) == tok.fit("a" * 1000, 10)
+    with pytest.raises(bp.SpecialTokenError):
+        tok.fit("a <|end|>", 100)
+    with pytest.raises(ValueError, match='use "left" or "right"'):
+        tok.fit("a", 1, "middle")  # type: ignore[arg-type]
+    with pytest.raises(bp.EncodeError) as error:
+        tok.fit_batch([b"a", b"\xff"], 3)
+    assert error.value.row == 1
