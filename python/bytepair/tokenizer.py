@@ -242,8 +242,8 @@ class Tokenizer(CoreTokenizer):
         or where the suffix starts. It ends behind this one; if it could not, they share nothing.
 
         In lines of more than 4096 bytes sentences and words are looked for in parts, so that a sentence of thousands
-        of bytes may be seen as two. A chunk may end inside the text of an added token, as inside any other;
-        what is left of one must then be text that the call allows, should another token be hidden in it.
+        of bytes may be seen as two. A chunk may end inside the text of an added token, as inside any
+        other; if what is left of it is another token, which the call does not allow, that raises.
 
         Args:
             text: ``str``, whose chunks are in characters; or UTF-8 ``bytes``, whose chunks are in bytes.
