@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from fuzz.case import FailureError
+from fuzz.chunks import sweep_chunks
 from fuzz.counts import sweep_counts
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
@@ -33,6 +34,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "appending": sweep_appending,
     "prepending": sweep_prepending,
     "fitting": sweep_fitting,
+    "chunks": sweep_chunks,
     "peers": sweep_peers,
     "files": sweep_files,
 }

@@ -18,6 +18,7 @@ CASES = {
     "appending": 300,
     "prepending": 300,
     "fitting": 200,
+    "chunks": 600,
     "peers": 100,
     "files": 1200,
 }

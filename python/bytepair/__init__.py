@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Appender, Control, Encoder, Mark, Prepender, StreamDecoder, TextIndex, __version__
+from bytepair.chunking import Chunk
 from bytepair.errors import (
     ArtifactError,
     BytepairError,
@@ -19,6 +20,7 @@ from bytepair.errors import (
     FormatError,
     IntegrityError,
     InvalidIdError,
+    LimitError,
     PatternError,
     SpecialTokenError,
     TokenizerWarning,
@@ -47,6 +49,7 @@ __all__ = [
     "ArtifactError",
     "BytePair",
     "BytepairError",
+    "Chunk",
     "Control",
     "Counted",
     "Counts",
@@ -55,6 +58,7 @@ __all__ = [
     "FormatError",
     "IntegrityError",
     "InvalidIdError",
+    "LimitError",
     "Mark",
     "Merge",
     "PatternError",

@@ -14,6 +14,7 @@ _Text = TypeVar("_Text", str, bytes)
 
 __all__ = [
     "Appender",
+    "ChunkStream",
     "Columns",
     "Control",
     "CoreTokenizer",
@@ -26,10 +27,13 @@ __all__ = [
     "TextIndex",
     "__version__",
     "canonical_merges",
+    "chunks",
+    "chunks_batch",
     "learn",
     "learn_bytes",
     "matches_nothing",
     "memory_per_thread",
+    "places",
     "read_byte_alphabet",
     "read_rank_file",
     "split_patterns",
@@ -306,6 +310,39 @@ def learn(
     tell: Callable[[int], object],
 ) -> tuple[list[bytes], int]: ...
 def learn_bytes(counts: PieceCounts, *, merges: int, threads: int | None) -> int: ...
+
+@final
+class ChunkStream:
+    def __new__(
+        cls, tokenizer: CoreTokenizer, limit: int, *, overlap: int, boundary: str, special: Special, added: str
+    ) -> Self: ...
+    def push(self, part: str | bytes) -> list[tuple[tuple[int, int, int], str]]: ...
+    def finish(self) -> list[tuple[tuple[int, int, int], str]]: ...
+
+def chunks(
+    tokenizer: CoreTokenizer,
+    text: str | bytes,
+    limit: int,
+    *,
+    overlap: int,
+    boundary: str,
+    places: Sequence[int],
+    special: Special,
+    added: str,
+) -> list[tuple[int, int, int]]: ...
+def chunks_batch(
+    tokenizer: CoreTokenizer,
+    texts: Sequence[str | bytes],
+    limit: int,
+    *,
+    overlap: int,
+    boundary: str,
+    places: Sequence[Sequence[int]],
+    special: Special,
+    added: str,
+    threads: int | None,
+) -> list[list[tuple[int, int, int]]]: ...
+def places(text: str | bytes, boundary: str) -> list[int]: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
 def matches_nothing(pattern: str) -> bool: ...
 def memory_per_thread() -> int: ...

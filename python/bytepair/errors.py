@@ -80,6 +80,10 @@ class TrainingError(BytepairError, ValueError):
     """Settings or counts from which no vocabulary can be trained."""
 
 
+class LimitError(BytepairError, ValueError):
+    """A limit on tokens that cannot be kept: a single character has more, or an overlap leaves no room."""
+
+
 class TrainingInterrupted(KeyboardInterrupt):
     """Ctrl-C while merges were learned; what was learned until then is whole.
 

@@ -22,11 +22,25 @@ def read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        raise ArtifactError(
-            f"cannot read the file: {_reason(error)}",
-            file=str(path) if isinstance(error, OSError) else ascii(str(path)),
-            remedy="check the path and its permissions",
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def read_parts(path: Path, size: int) -> Iterator[bytes]:
+    """The same, in parts of so many bytes; errors as `read`."""
+    try:
+        with path.open("rb") as file:
+            while part := file.read(size):
+                yield part
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> ArtifactError:
+    return ArtifactError(
+        f"cannot read the file: {_reason(error)}",
+        file=str(path) if isinstance(error, OSError) else ascii(str(path)),
+        remedy="check the path and its permissions",
+    )
 
 
 def is_folder(path: Path) -> bool:

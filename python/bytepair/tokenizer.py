@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair import formats
+from bytepair import chunking, formats
 from bytepair._core import CoreTokenizer
 from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError
@@ -15,10 +15,11 @@ from bytepair.loaded import Loaded, unload
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from typing_extensions import Self
 
+    from bytepair.chunking import Boundary, Chunk, Kind
     from bytepair.encoding import Ragged, Special, TextInput
     from bytepair.spec import TokenizerSpec
 
@@ -205,6 +206,149 @@ class Tokenizer(CoreTokenizer):
             [b's', b'low']
         """
         return [self.token_bytes(id) for id in self.encode(text, special=special, added=added, errors=errors)]
+
+    def chunks(
+        self,
+        text: str | bytes,
+        limit: int,
+        *,
+        overlap: int = 0,
+        boundary: Boundary = "sentence",
+        special: Special = "raise",
+        added: str = "match",
+    ) -> list[Chunk]:
+        """A text in chunks of at most `limit` tokens each, which end at the best places.
+
+        The chunks cover the text in order, and ``tok.count(text[start:end])`` of each is its ``tokens``. There are
+        kinds of places, from strong to weak; the one named comes first and all weaker ones follow:
+
+        - ``"markdown"``: before a heading of one to six ``#`` that is not in fenced code;
+        - ``"paragraph"``: after a blank line;
+        - ``"line"``: after the end of a line;
+        - ``"sentence"``: between sentences of UAX #29, after the white space that follows the first;
+        - ``"word"``: between words of UAX #29, before white space and not after it, since in most vocabularies a word's
+          token begins with its space;
+        - ``"character"``: anywhere;
+        - a callable, which is given the text and gives places in it: these come first, then those from ``"line"`` on.
+
+        From its start a chunk could reach to the end of the longest prefix that fits. If that is the end of the text,
+        it does. Else it ends at the last place of the strongest kind in the second half of that prefix at which it
+        fits (a shorter text can have more tokens), or of the next weaker kind, or at the end of the prefix. Halves are
+        of bytes of UTF-8, so that ``str`` and ``bytes`` have the same chunks.
+
+        With an `overlap` the next chunk starts before the end of this one. Of the chunk without its first character
+        take the longest suffix of at most so many tokens: the next chunk starts at the first place of the strongest
+        kind in the first half of that suffix from which at most so many tokens are shared, or of the next weaker kind,
+        or where the suffix starts. It ends behind this one; if it could not, they share nothing.
+
+        In lines of more than 4096 bytes sentences and words are looked for in parts, so that a sentence of thousands
+        of bytes may be seen as two. A chunk may end inside the text of an added token, as inside any
+        other; if what is left of it is another token, which the call does not allow, that raises.
+
+        Args:
+            text: ``str``, whose chunks are in characters; or UTF-8 ``bytes``, whose chunks are in bytes.
+            limit: The most tokens of a chunk.
+            overlap: The most tokens of the text that a chunk shares with the one before, less than `limit`.
+            boundary: The strongest kind of place, or a callable.
+            special: As for `encode`.
+            added: As for `encode`.
+
+        Raises:
+            LimitError: A character alone has more tokens than `limit`; or `overlap` is not less than `limit`.
+            SpecialTokenError: The text holds a token that the call does not allow.
+            EncodeError: The text is not Unicode, or a byte of it has no token.
+            ValueError: There is no such boundary, or a place of the callable is not between two characters.
+
+        Time is linear in the chunks. From ten million bytes on, Ctrl-C is heard.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+            >>> text = "low low. Lower low"
+            >>> [text[start:end] for start, end, tokens in tok.chunks(text, 7)]
+            ['low low. ', 'Lower low']
+            >>> tok.chunks("low low low", 3, boundary="word", overlap=1)
+            [Chunk(start=0, end=7, tokens=3), Chunk(start=4, end=11, tokens=3)]
+        """
+        return chunking.chunks(self, text, limit, overlap=overlap, boundary=boundary, special=special, added=added)
+
+    def chunks_batch(
+        self,
+        texts: Iterable[str | bytes],
+        limit: int,
+        *,
+        overlap: int = 0,
+        boundary: Boundary = "sentence",
+        special: Special = "raise",
+        added: str = "match",
+        threads: int | None = None,
+    ) -> list[list[Chunk]]:
+        """The chunks of each text of a batch, on several threads; options as `chunks`, errors with their row.
+
+        Args:
+            texts: A sequence of texts.
+            limit: The most tokens of a chunk.
+            overlap: As for `chunks`.
+            boundary: As for `chunks`; a callable is called for each text in order, before the work begins.
+            special: As for `encode`.
+            added: As for `encode`.
+            threads: Up to how many threads; None for all cores. One text is the work of one thread.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5}, vocab_size=258)
+            >>> [len(chunks) for chunks in tok.chunks_batch(["low low low", "", "low"], 2)]
+            [3, 0, 1]
+        """
+        return chunking.chunks_batch(
+            self,
+            texts,
+            limit,
+            overlap=overlap,
+            boundary=boundary,
+            special=special,
+            added=added,
+            threads=threads,
+        )
+
+    def chunk_stream(
+        self,
+        parts: Iterable[str] | Iterable[bytes],
+        limit: int,
+        *,
+        overlap: int = 0,
+        boundary: Kind = "sentence",
+        special: Special = "raise",
+        added: str = "match",
+    ) -> Iterator[tuple[Chunk, str]]:
+        """The chunks of a text that comes in parts, each with its text: those of `chunks` for the parts joined.
+
+        A chunk comes as soon as no text to come can change it, so that memory is for a part, a few chunks and some
+        thousand bytes, however long the text is. Tokenizers with normalizers, ``prefix_space``, added tokens that take
+        white space, or a split pattern that needs backtracking could change their mind until the end: then the whole
+        text is held.
+
+        Args:
+            parts: Parts of the text, which may be cut anywhere: all ``str``, or all UTF-8 ``bytes``.
+            limit: The most tokens of a chunk.
+            overlap: As for `chunks`.
+            boundary: The strongest kind of place, as for `chunks`; no callable, which would need the whole text.
+            special: As for `encode`.
+            added: As for `encode`.
+
+        Raises:
+            LimitError: As `chunks`, and so are the other errors, when the part comes that they are in. Their places are
+                in the whole text.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+            >>> [text for chunk, text in tok.chunk_stream(["low lo", "w. Low", "er low"], 7)]
+            ['low low. ', 'Lower low']
+        """
+        return chunking.chunk_stream(
+            self, parts, limit, overlap=overlap, boundary=boundary, special=special, added=added
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Tokenizer is immutable; {name} cannot be set")

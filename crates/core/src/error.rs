@@ -20,6 +20,8 @@ pub enum Kind {
     Pattern,
     /// Settings or counts from which nothing can be trained.
     Training,
+    /// A limit on tokens that cannot be kept.
+    Limit,
     /// A file that cannot be read or written.
     Artifact,
     /// The caller asked to stop.

@@ -43,6 +43,26 @@ impl Default for Policy<'_> {
     }
 }
 
+impl Policy<'_> {
+    /// Whether there can be tokens that it does not admit.
+    fn refuses(&self) -> bool {
+        [self.special, self.added].iter().any(|treat| matches!(treat, Treat::Raise | Treat::Only(_)))
+    }
+}
+
+/// Passes over all segments.
+struct Nothing;
+
+impl Visit for Nothing {
+    fn piece(&mut self, _: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn added(&mut self, _: &AddedToken, _: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// Receives the segments of a text in order.
 pub trait Visit {
     /// A piece: merges happen in it and never across its ends.
@@ -260,6 +280,53 @@ impl Segmenter {
     /// As [`Segmenter::only_patterns`], the first one apart; None without patterns as well.
     pub(crate) fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {
         self.only_patterns()?.split_first()
+    }
+
+    /// Looks for added tokens that the policy does not admit.
+    ///
+    /// # Errors
+    /// `SpecialToken`, where [`Segmenter::walk`] meets one, with its position in bytes; where text is normalized, all that
+    /// [`Segmenter::walk`] can meet.
+    pub(crate) fn check(&self, text: &str, policy: Policy) -> Result<()> {
+        if !policy.refuses() {
+            return Ok(());
+        }
+        if self.normalized.all.is_some() {
+            return self.walk(text, policy, &mut Nothing);
+        }
+        self.original.matcher(policy).map_or(Ok(()), |matcher| {
+            matcher
+                .find(text)
+                .try_for_each(|found| admit(matcher.token(found.token), policy).map_err(|error| error.at(found.start)))
+        })
+    }
+
+    /// The same for a text that goes on, as far as that does not matter; returns from where on it does.
+    ///
+    /// # Errors
+    /// As [`Segmenter::check`].
+    pub(crate) fn check_part(&self, text: &str, policy: Policy) -> Result<usize> {
+        if !policy.refuses() {
+            return Ok(text.len());
+        }
+        if self.normalized.all.is_some() {
+            return Ok(0);
+        }
+        let Some(matcher) = self.original.matcher(policy) else { return Ok(text.len()) };
+        if matcher.minds_context() {
+            return Ok(0);
+        }
+        // Whether a token starts further right, and which, can depend on what comes.
+        let mut sure = (text.len() + 1).saturating_sub(matcher.longest());
+        while !text.is_char_boundary(sure) {
+            sure -= 1;
+        }
+        let mut done = sure;
+        for found in matcher.find(text).take_while(|found| found.start < sure) {
+            admit(matcher.token(found.token), policy).map_err(|error| error.at(found.start))?;
+            done = done.max(found.end);
+        }
+        Ok(done)
     }
 
     /// The text between two added tokens of the original text.

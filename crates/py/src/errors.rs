@@ -14,6 +14,7 @@ pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
         Kind::Format => "FormatError",
         Kind::Pattern => "PatternError",
         Kind::Training => "TrainingError",
+        Kind::Limit => "LimitError",
         Kind::Artifact => "ArtifactError",
         Kind::Interrupted => return PyKeyboardInterrupt::new_err(error.what),
     };

@@ -7,6 +7,7 @@
     reason = "docstrings here are Python's, and arguments come as PyO3 extracts them"
 )]
 
+mod chunks;
 mod columns;
 mod counts;
 mod encoder;
@@ -28,6 +29,8 @@ mod _core {
 
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
     #[pymodule_export]
     use crate::columns::{Columns, read_byte_alphabet, read_rank_file};
     #[pymodule_export]

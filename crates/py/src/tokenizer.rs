@@ -66,7 +66,7 @@ pub(crate) struct CoreTokenizer {
 }
 
 /// Runs what encodes so many bytes in the way that suits their number.
-fn run<T: Send>(
+pub(crate) fn run<T: Send>(
     py: Python<'_>,
     bytes: usize,
     threads: Option<usize>,

@@ -91,8 +91,11 @@ def load(options: Namespace, model: str) -> Tokenizer:
     )
 
 
-def add_texts(parser: ArgumentParser) -> None:
-    """Adds the text files, and what the API's calls on text take: the keywords of `text_options`."""
+def add_texts(parser: ArgumentParser, *, replace: bool = True) -> None:
+    """Adds the text files, and what the API's calls on text take: the keywords of `text_options`.
+
+    With `replace`, bytes that are not UTF-8 may be replaced: not where places in the text are asked for.
+    """
     parser.add_argument("files", metavar="FILE", nargs="*", help="UTF-8 text; - or nothing is stdin")
     group = parser.add_argument_group("text")
     group.add_argument(
@@ -107,19 +110,21 @@ def add_texts(parser: ArgumentParser) -> None:
         default="match",
         help="added tokens that are not special (default: match)",
     )
-    group.add_argument(
-        "--errors",
-        choices=("strict", "replace"),
-        default="strict",
-        help="bytes that are not UTF-8: raise an error (default), or replace them by U+FFFD",
-    )
+    if replace:
+        group.add_argument(
+            "--errors",
+            choices=("strict", "replace"),
+            default="strict",
+            help="bytes that are not UTF-8: raise an error (default), or replace them by U+FFFD",
+        )
 
 
 def text_options(options: Namespace) -> dict[str, Any]:
     """The keywords for `Tokenizer.encode` and its like."""
     policy: str = options.special
     special = policy if policy in ("raise", "text", "allow") else set(policy.split(","))
-    return {"special": special, "added": options.added, "errors": options.errors}
+    chosen = {"special": special, "added": options.added}
+    return {**chosen, "errors": options.errors} if "errors" in options else chosen
 
 
 def add_save(parser: ArgumentParser) -> None:

@@ -15,10 +15,23 @@ from bytepair.errors import BytepairError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+# Bytes of a file that are read at once.
+_PART = 1 << 20
+
 
 def read(name: str) -> bytes:
     """The bytes of a file; ``-`` is stdin."""
     return _binary(sys.stdin).read() if name == "-" else files.read(Path(name))
+
+
+def parts(name: str) -> Iterator[bytes]:
+    """The same, in parts as they come."""
+    if name == "-":
+        stream = _binary(sys.stdin)
+        while part := stream.read(_PART):
+            yield part
+    else:
+        yield from files.read_parts(Path(name), _PART)
 
 
 def _binary(stream: TextIO | None) -> BinaryIO:

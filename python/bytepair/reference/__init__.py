@@ -8,6 +8,7 @@ Read it in this order; each file adds one idea, and says at its head what it cos
 3. ``byte_level.py`` ("02 - The BPE Algorithm"): another way to the same merges; ``linked.py``, ``positions.py`` and
    ``linked_list.py``: the stages of "Slow Data" after V1, in which the text is a linked list.
 4. ``encode.py``: the definition of encoding.
+5. ``chunking.py``: the definition of chunks.
 
 `TRAINERS` has all trainers that take a counts table, by name, slowest first; they give equal results for equal
 arguments. Nothing in bytepair's own paths imports this package.

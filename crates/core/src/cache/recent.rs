@@ -177,8 +177,9 @@ impl Recent {
         let entries = std::mem::replace(&mut self.index, larger);
         self.kept = 0;
         for at in entries.into_iter().map(start) {
-            // Nothing was written over yet: the ring has room for more pieces than the index had places.
-            let Some((length, _)) = self.header(at).filter(|_| at != 0) else { continue };
+            // Long pieces have gone around the ring before the index is full.
+            let is_there = at != 0 && at + (RING as u64) >= self.written;
+            let Some((length, _)) = self.header(at).filter(|_| is_there) else { continue };
             let first = at as usize % RING + HEADER;
             let hash = Sought::at(&self.ring, first, first + length, 0).hash;
             self.point(hash, at);
@@ -238,6 +239,18 @@ mod tests {
         assert!(recent.index.len() > FIRST_PLACES);
         let lost = (1..=LONGEST).filter(|&length| get(&recent, &piece(length, 0)) != Some(ids(length))).count();
         assert!(lost < LONGEST / 5, "{lost}");
+    }
+
+    #[test]
+    fn long_pieces_go_around_the_ring_while_the_index_grows() {
+        let mut recent = Recent::default();
+        // What is read in their place looks like the longest piece there could be.
+        let piece = |number: u32| [&number.to_le_bytes()[..], &vec![255; LONGEST - 4 - number as usize % 99]].concat();
+        for number in 0..6000 {
+            keep(&mut recent, &piece(number), &[u32::MAX; 900]);
+            assert_eq!(get(&recent, &piece(number)), Some(vec![u32::MAX; 900]));
+        }
+        assert!(recent.index.len() > FIRST_PLACES * 4);
     }
 
     #[test]

@@ -1,9 +1,13 @@
-//! Counting without encoding it all: until a limit, and in any interval of a text.
+//! Counting without encoding it all: until a limit, and in any interval of a text; and chunks of a text that have at most
+//! so many tokens each.
 //!
-//! Both are built on cuts, places where a text may be cut so that what lies on either side is encoded as it is in the
+//! All are built on cuts, places where a text may be cut so that what lies on either side is encoded as it is in the
 //! whole, whatever lies further away: counts add up there.
 
 mod appender;
+mod boundaries;
+mod chunk_stream;
+mod chunks;
 mod cuts;
 mod fit;
 mod index;
@@ -13,6 +17,9 @@ mod tail;
 mod until;
 
 pub use appender::{Appender, Mark};
+pub use boundaries::{Boundary, places};
+pub use chunk_stream::{ChunkStream, Streamed};
+pub use chunks::{Chunk, Settings};
 pub use fit::{Fit, Side};
 pub use index::Index;
 pub use prepender::{FrontMark, Prepender};

@@ -1,0 +1,67 @@
+"""Cuts text files into chunks of at most so many tokens, which end at headings, paragraphs, lines, sentences or words.
+
+Each chunk is a line of JSON: {"file": ..., "start": ..., "end": ..., "tokens": ..., "text": ...}; start and end are
+bytes of the file. Files are read as they are cut, in little memory.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from bytepair.chunking import KINDS
+from bytepair.cli.arguments import add_model, add_texts, load, number, text_options
+from bytepair.cli.streams import blame, parts, write
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from bytepair.tokenizer import Tokenizer
+
+EXAMPLE = """\
+examples:
+  bytepair chunk README.md -m demo-output --limit 200 --boundary markdown
+  bytepair chunk *.md -m demo-output --limit 512 --overlap 64 -o chunks.jsonl
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Adds the arguments of `run`."""
+    add_texts(parser, replace=False)
+    parser.add_argument("--limit", metavar="N", type=number, required=True, help="the most tokens of a chunk")
+    parser.add_argument(
+        "--overlap",
+        metavar="K",
+        type=number,
+        default=0,
+        help="the most tokens of the text that two chunks share (default: they share none)",
+    )
+    parser.add_argument(
+        "--boundary", choices=KINDS, default="sentence", help="the best place to end at (default: sentence)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", default="-", help="default: stdout")
+    add_model(parser)
+
+
+def run(options: Namespace) -> int:
+    """Writes the chunks of each file."""
+    if options.overlap >= options.limit:
+        options.usage_error("--overlap is less than --limit")
+    write(_chunks(options, load(options, options.model)), options.output)
+    return 0
+
+
+def _chunks(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
+    for name in options.files or ["-"]:
+        with blame(name):
+            stream = tokenizer.chunk_stream(
+                parts(name),
+                options.limit,
+                overlap=options.overlap,
+                boundary=options.boundary,
+                **text_options(options),
+            )
+            for chunk, text in stream:
+                row = {"file": name, **chunk._asdict(), "text": text}
+                yield json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"

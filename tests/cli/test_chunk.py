@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bytepair as bp
+from bytepair.chunking import KINDS, Kind
+
+Call = Callable[..., bytes]
+Fails = Callable[..., str]
+
+
+def rows(output: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+@pytest.mark.parametrize("boundary", KINDS)
+def test_chunks_are_those_of_the_api(call: Call, tok: bp.Tokenizer, boundary: Kind) -> None:
+    data = Path("text.txt").read_bytes()
+    expected = [
+        {"file": "text.txt", **chunk._asdict(), "text": data[chunk.start : chunk.end].decode()}
+        for chunk in tok.chunks(data, 12, overlap=3, boundary=boundary)
+    ]
+    options = ("-m", "model", "--limit", "12", "--overlap", "3", "--boundary", boundary)
+    assert len(expected) > 3
+    assert rows(call("chunk", "text.txt", *options)) == expected
+    assert call("chunk", "text.txt", *options, "-o", "chunks.jsonl") == b""
+    assert rows(Path("chunks.jsonl").read_bytes()) == expected
+    twice = rows(call("chunk", "text.txt", "-", *options, stdin=data))
+    assert twice == expected + [{**row, "file": "-"} for row in expected]
+
+
+def test_sentences_without_overlap_are_usual(call: Call, tok: bp.Tokenizer) -> None:
+    text = "One low. Two lower! Newest 東京?\n" * 9
+    found = rows(call("chunk", "-m", "model", "--limit", "40", stdin=text.encode()))
+    assert "".join(row["text"] for row in found) == text
+    assert [row["tokens"] for row in found] == [chunk.tokens for chunk in tok.chunks(text, 40)]
+    assert call("chunk", "-m", "model", "--limit", "40") == b""
+
+
+def test_what_is_wrong_is_named(call: Call, fails: Fails, misused: Callable[..., str]) -> None:
+    Path("bad.txt").write_bytes(b"low\nl\xffw\n")
+    assert "file bad.txt, character 5, byte 5" in fails("chunk", "bad.txt", "-m", "model", "--limit", "5")
+    assert "file nope" in fails("chunk", "nope", "-m", "model", "--limit", "5")
+    assert "(file -, character 0, byte 0); pass a limit of at least" in fails(
+        "chunk", "-m", "model", "--limit", "1", stdin="🦊".encode()
+    )
+    special = ("chunk", "-m", "model", "--limit", "50")
+    assert "<|end|>" in fails(*special, stdin=b"low<|end|>")
+    assert rows(call(*special, "--special", "allow", stdin=b"low<|end|>"))[0]["text"] == "low<|end|>"
+    assert "--overlap is less than --limit" in misused("chunk", "-m", "model", "--limit", "5", "--overlap", "5")
+    assert "--limit" in misused("chunk", "-m", "model")
+    assert "--errors" in misused("chunk", "-m", "model", "--limit", "5", "--errors", "replace")
