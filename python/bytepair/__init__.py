@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Control, Encoder, StreamDecoder, TextIndex, __version__
+from bytepair._core import Control, Encoder, StreamBatch, StreamDecoder, TextIndex, __version__
 from bytepair.errors import (
     ArtifactError,
     BytepairError,
@@ -61,6 +61,7 @@ __all__ = [
     "Ragged",
     "SpecialTokenError",
     "Statistics",
+    "StreamBatch",
     "StreamDecoder",
     "TextIndex",
     "Tokenizer",
