@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from itertools import product
+from itertools import product, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,12 +43,14 @@ def test_a_stream_never_gives_half_a_character(tok: bp.Tokenizer) -> None:
 def certain(data: bytes) -> str:
     """The text that these bytes begin with, whatever comes after them: by trying what may come."""
     tails = [bytes([second, *rest]) for second in (0x80, 0x90, 0xA0) for rest in ((), (0x80,), (0x80, 0x80))]
-    return os.path.commonprefix([(data + tail).decode(errors="replace") for tail in [b"a", *tails]])
+    texts = [(data + tail).decode(errors="replace") for tail in [b"a", *tails]]
+    shared = takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
+    return "".join(column[0] for column in shared)
 
 
 def test_each_push_gives_all_that_is_certain_and_no_more() -> None:
     """All short sequences of bytes and of tokens that make, begin or break characters."""
-    tok = bp.train({"🦊": 9, "é€": 5}, vocab_size=261, split="none")
+    tok = bp.train({"🦊": 9, "🦝": 9, "é": 5}, vocab_size=261, split="none")
     alphabet = [0x61, 0x80, 0xA0, 0xBF, 0xC3, 0xE0, 0xED, 0xF0, 0xF4, 0xFF, *range(256, 261)]
     assert {tok.token_bytes(id) for id in alphabet[-5:]} >= {b"\xf0\x9f", "🦊".encode()}
     sequences = [ids for length in (1, 2, 3) for ids in product(alphabet, repeat=length)]
@@ -71,7 +72,7 @@ def test_each_push_gives_all_that_is_certain_and_no_more() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 1999), max_size=12), max_size=6), st.randoms(use_true_random=False))
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=60, derandomize=True, deadline=None)
 def test_rows_that_advance_in_any_steps_say_what_decoding_at_once_says(
     tok: bp.Tokenizer, sequences: list[list[int]], random: Random
 ) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, final, overload
+from typing import Any, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,9 @@ class Control:
 @final
 class StreamBatch:
     def push(
-        self, ids: Iterable[int | Ids | None] | NDArray[np.integer[Any]], rows: Iterable[int] | None = None
+        self,
+        ids: Iterable[SupportsIndex | Iterable[SupportsIndex] | None],
+        rows: Iterable[SupportsIndex] | None = None,
     ) -> list[str]: ...
     @overload
     def flush(self, row: None = None) -> list[str]: ...
@@ -75,7 +77,7 @@ class StreamBatch:
 
 @final
 class StreamDecoder:
-    def push(self, ids: int | Ids) -> str: ...
+    def push(self, ids: SupportsIndex | Iterable[SupportsIndex]) -> str: ...
     def flush(self) -> str: ...
     @property
     def pending(self) -> bytes: ...

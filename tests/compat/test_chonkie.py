@@ -44,8 +44,12 @@ def test_chunkers_of_chonkie_count_with_it(tok: bp.Tokenizer, documents: list[st
         assert len(chonkie.RecursiveChunker(adapted, chunk_size=60)(text)) > 1
         ids = tok.encode(text, special="text")
         chunks = chonkie.TokenChunker(adapted, chunk_size=40)(text)
-        assert [chunk.text for chunk in chunks] == tok.decode_batch([ids[at : at + 40] for at in range(0, len(ids), 40)])
-    refined = chonkie.OverlapRefinery(adapted, context_size=4)(chonkie.TokenChunker(adapted, chunk_size=40)(documents[0]))
+        assert [chunk.text for chunk in chunks] == tok.decode_batch(
+            [ids[at : at + 40] for at in range(0, len(ids), 40)]
+        )
+    refined = chonkie.OverlapRefinery(adapted, context_size=4)(
+        chonkie.TokenChunker(adapted, chunk_size=40)(documents[0])
+    )
     assert refined[0].text.startswith(documents[0][:20])
 
 

@@ -1,4 +1,4 @@
-"""chonkie: a tokenizer for its chunkers, and a chunker whose chunks are measured in tokens and never cut a character."""
+"""chonkie: a tokenizer for its chunkers, and a chunker that measures in tokens and cuts no character."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class BytepairChunker(BaseChunker):
         added: str = "match",
     ) -> None:
         if chunk_size <= 0 or not 0 <= chunk_overlap < chunk_size:
-            raise ValueError(f"chunk_size ({chunk_size}) must be larger than chunk_overlap ({chunk_overlap}), from 0 on")
+            raise ValueError(f"chunk_overlap ({chunk_overlap}) must be from 0 to below chunk_size ({chunk_size})")
         super().__init__(BytepairTokenizer(tokenizer, special=special, added=added))
         self._bytepair = tokenizer
         self.chunk_size = chunk_size

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class BytepairTextSplitter(TextSplitter):
     """Splits texts with `Tokenizer.chunks`: chunks cover the text, and none alone has more tokens than `chunk_size`.
 
-    White space at the ends of a chunk stays, since a chunk without it can have more tokens than with it. ``start_index``
-    is where the chunk starts, not where its text is found first.
+    White space at the ends of a chunk stays, since a chunk without it can have more tokens than with it.
+    ``start_index`` is where the chunk starts, not where its text is found first.
 
     Args:
         tokenizer: What counts.

@@ -1,4 +1,4 @@
-"""LlamaIndex: a node parser whose nodes are measured in tokens, metadata included, each at its place in the document."""
+"""LlamaIndex: a node parser that measures in tokens, metadata included, and says where in a document a node starts."""
 
 from __future__ import annotations
 
@@ -109,9 +109,9 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
             limit -= self._tokenizer.count(metadata + _METADATA_FORMAT, **policy)
             if limit <= self.chunk_overlap:
                 raise ValueError(
-                    f"metadata takes {self.chunk_size - limit} of the {self.chunk_size} tokens of a chunk, which leaves "
-                    f"no room beside an overlap of {self.chunk_overlap}; make chunk_size larger, or keep metadata "
-                    "out with excluded_embed_metadata_keys and excluded_llm_metadata_keys"
+                    f"metadata takes {self.chunk_size - limit} of the {self.chunk_size} tokens of a chunk, which "
+                    f"leaves no room beside an overlap of {self.chunk_overlap}; make chunk_size larger, or keep "
+                    "metadata out with excluded_embed_metadata_keys and excluded_llm_metadata_keys"
                 )
         chunks = self._tokenizer.chunks(text, limit, overlap=self.chunk_overlap, boundary=self.boundary, **policy)
         return [(chunk.start, chunk.end) for chunk in chunks]
@@ -127,9 +127,7 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
             parsed.extend(made)
         return parsed
 
-    def _postprocess_parsed_nodes(
-        self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]
-    ) -> list[BaseNode]:
+    def _postprocess_parsed_nodes(self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]) -> list[BaseNode]:
         # LlamaIndex looks for each node's text and takes the first place that has it, which can be another one.
         places = [(node.start_char_idx, node.end_char_idx) for node in nodes]
         nodes = super()._postprocess_parsed_nodes(nodes, parent_doc_map)
