@@ -50,7 +50,7 @@ def certain(data: bytes) -> str:
 
 def test_each_push_gives_all_that_is_certain_and_no_more() -> None:
     """All short sequences of bytes and of tokens that make, begin or break characters."""
-    tok = bp.train({"🦊": 9, "🦝": 9, "é": 5}, vocab_size=261, split="none")
+    tok = bp.train({"🦊": 9, "🌍": 9}, vocab_size=261, split="none")
     alphabet = [0x61, 0x80, 0xA0, 0xBF, 0xC3, 0xE0, 0xED, 0xF0, 0xF4, 0xFF, *range(256, 261)]
     assert {tok.token_bytes(id) for id in alphabet[-5:]} >= {b"\xf0\x9f", "🦊".encode()}
     sequences = [ids for length in (1, 2, 3) for ids in product(alphabet, repeat=length)]

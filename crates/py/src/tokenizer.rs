@@ -641,7 +641,12 @@ impl CoreTokenizer {
         }
     }
 
-    pub(crate) fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
+    pub(crate) fn bytes_of(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        skip_special_tokens: bool,
+    ) -> PyResult<Vec<u8>> {
         if let Ok(list) = ids.cast_exact::<PyList>() {
             // Nothing runs in between that could change the list.
             return match self.bytes_of_ints(list.len(), list.iter(), skip_special_tokens) {
