@@ -32,10 +32,10 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
         tokenizer: What counts.
         chunk_size: The most tokens that a node has.
         chunk_overlap: The most tokens that a node shares with the one before.
-        boundary: Where chunks rather end, as for `Tokenizer.chunks`.
+        boundary: Where chunks rather end, by its name, as for `Tokenizer.chunks`.
         special: What becomes of special tokens in a text, as for `Tokenizer.encode`. Documents are text.
         added: What becomes of other added tokens in a text.
-        options: What every node parser takes: ``include_metadata``, ``include_prev_next_rel``, ``callback_manager``,
+        **options: What every node parser takes: ``include_metadata``, ``include_prev_next_rel``, ``callback_manager``,
             ``id_func``.
 
     Raises:
