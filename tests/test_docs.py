@@ -34,15 +34,37 @@ def python_blocks(document: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", document.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
+def run_as_written(block: str, folder: Path) -> None:
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    done = subprocess.run(
+        [sys.executable, "-c", block], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    promised = re.findall(r"#> (.*)", block)
+    assert done.stdout.splitlines() == promised
+
+
 @pytest.mark.parametrize("document", ["README.md", "docs/index.md"])
 def test_the_tour_runs_as_written(tmp_path: Path, document: str) -> None:
     blocks = python_blocks(ROOT / document)
     assert blocks
-    environment = {**os.environ, "PYTHONWARNINGS": "error"}
     for block in blocks:
-        done = subprocess.run(
-            [sys.executable, "-c", block], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        promised = re.findall(r"#> (.*)", block)
-        assert done.stdout.splitlines() == promised
+        run_as_written(block, tmp_path)
+
+
+COMPAT = ROOT / "docs" / "compat.md"
+LIBRARIES = {
+    "langchain": "langchain_text_splitters",
+    "llama": "llama_index.core",
+    "semchunk": "semchunk",
+    "chonkie": "chonkie",
+}
+
+
+@pytest.mark.parametrize("number", range(len(python_blocks(COMPAT))))
+def test_the_examples_with_other_libraries_run_as_written(tmp_path: Path, number: int) -> None:
+    block = python_blocks(COMPAT)[number]
+    needed = [module for name, module in LIBRARIES.items() if name in block]
+    assert len(needed) == 1
+    pytest.importorskip(needed[0])
+    run_as_written(block, tmp_path)

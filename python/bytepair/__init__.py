@@ -11,7 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Appender, Control, Encoder, Mark, Prepender, StreamDecoder, TextIndex, __version__
+from bytepair._core import (
+    Appender,
+    Control,
+    Encoder,
+    Mark,
+    Prepender,
+    StreamBatch,
+    StreamDecoder,
+    TextIndex,
+    __version__,
+)
 from bytepair.chunking import Chunk
 from bytepair.errors import (
     ArtifactError,
@@ -68,6 +78,7 @@ __all__ = [
     "Ragged",
     "SpecialTokenError",
     "Statistics",
+    "StreamBatch",
     "StreamDecoder",
     "TextIndex",
     "Tokenizer",

@@ -1,5 +1,6 @@
 //! Ids -> bytes by a table; bytes -> text as a stream.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Bytes of an entry of the table.
@@ -151,31 +152,22 @@ pub struct Utf8Stream {
 }
 
 impl Utf8Stream {
-    /// The text that is certain after these bytes and was not before.
-    pub fn push(&mut self, bytes: &[u8]) -> String {
-        self.pending.extend_from_slice(bytes);
-        let mut text = String::new();
-        let mut rest = self.pending.as_slice();
-        loop {
-            match std::str::from_utf8(rest) {
-                Ok(valid) => {
-                    text.push_str(valid);
-                    rest = &[];
-                    break;
-                }
-                Err(error) => {
-                    let (valid, after) = rest.split_at(error.valid_up_to());
-                    text.push_str(&String::from_utf8_lossy(valid));
-                    rest = after;
-                    let Some(bad) = error.error_len() else { break };
-                    text.push(char::REPLACEMENT_CHARACTER);
-                    rest = &rest[bad..];
-                }
+    /// The text that is certain after these bytes and was not before: the bytes themselves where they are whole
+    /// characters and nothing waits.
+    pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, str> {
+        if self.pending.is_empty() {
+            if let Ok(text) = std::str::from_utf8(bytes) {
+                return Cow::Borrowed(text);
             }
+            let (text, rest) = certain(bytes);
+            self.pending.extend_from_slice(rest);
+            return text;
         }
-        let done = self.pending.len() - rest.len();
+        self.pending.extend_from_slice(bytes);
+        let (text, rest) = certain(&self.pending);
+        let (text, done) = (text.into_owned(), self.pending.len() - rest.len());
         self.pending.drain(..done);
-        text
+        Cow::Owned(text)
     }
 
     /// What is left, as text; the stream is then as new.
@@ -190,6 +182,26 @@ impl Utf8Stream {
     pub fn pending(&self) -> &[u8] {
         &self.pending
     }
+}
+
+/// The text of some bytes, but for the start of a character at their end, which is the rest.
+fn certain(bytes: &[u8]) -> (Cow<'_, str>, &[u8]) {
+    let mut text = Cow::Borrowed("");
+    let mut end = 0;
+    for chunk in bytes.utf8_chunks() {
+        // What is appended to nothing stays borrowed.
+        text += chunk.valid();
+        let bad = chunk.invalid();
+        end += chunk.valid().len() + bad.len();
+        let unfinished = || std::str::from_utf8(bad).is_err_and(|error| error.error_len().is_none());
+        if end == bytes.len() && unfinished() {
+            return (text, bad);
+        }
+        if !bad.is_empty() {
+            text.to_mut().push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    (text, &[])
 }
 
 #[cfg(test)]

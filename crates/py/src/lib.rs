@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::index::TextIndex;
     #[pymodule_export]
-    use crate::stream::StreamDecoder;
+    use crate::stream::{StreamBatch, StreamDecoder};
     #[pymodule_export]
     use crate::text::Control;
     #[pymodule_export]

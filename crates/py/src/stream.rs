@@ -1,11 +1,18 @@
-//! The stream decoder as a Python class.
+//! The stream decoders as Python classes: of one sequence, and of many side by side.
 
+use std::borrow::Cow;
+
+use bytepair_core::Tokenizer;
 use bytepair_core::decode::Utf8Stream;
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::errors::raise;
+use crate::errors::{in_row, raise};
 use crate::tokenizer::CoreTokenizer;
+
+/// In a batch of streams the id that is none.
+const NO_ID: i64 = -1;
 
 /// Text from ids that arrive one at a time: never half a character; see `Tokenizer.stream`.
 #[pyclass(module = "bytepair")]
@@ -23,14 +30,33 @@ impl StreamDecoder {
 
 #[pymethods]
 impl StreamDecoder {
-    /// The text that is certain with this id and was not before; InvalidIdError if no token has it.
-    fn push(&mut self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<String> {
-        let tokenizer = &self.tokenizer.get().inner;
-        let invalid = || raise(py, tokenizer.invalid_id(id));
-        let id = id.extract().map_err(|_| invalid())?;
-        let token = tokenizer.token_bytes(id).ok_or_else(invalid)?;
-        let skipped = self.skip_special_tokens && tokenizer.is_special(id);
-        Ok(if skipped { String::new() } else { self.stream.push(token) })
+    /// The text that is certain with these ids and was not before.
+    ///
+    /// Args:
+    ///     ids: An id, or several at once: a list, an array.
+    ///
+    /// Raises:
+    ///     InvalidIdError: No token has this id; of several, ``row`` says which. The stream is as it was.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> stream = bp.train({"low": 5}, vocab_size=258).stream()
+    ///     >>> stream.push(257), stream.push([32, 257, 0xC3]), stream.pending
+    ///     ('low', ' low', b'\xc3')
+    fn push<'py>(&mut self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+        let Self { tokenizer, skip_special_tokens, stream } = self;
+        let core = tokenizer.get();
+        match ids.extract::<u32>() {
+            Ok(id) => {
+                let token = core.inner.token_bytes(id).ok_or_else(|| raise(py, core.inner.invalid_id(id)))?;
+                Ok(PyString::new(py, &push(&core.inner, stream, id, token, *skip_special_tokens)))
+            }
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                let bytes = core.bytes_of(py, ids, *skip_special_tokens)?;
+                Ok(PyString::new(py, &stream.push(&bytes)))
+            }
+            Err(_) => Err(raise(py, core.inner.invalid_id(ids))),
+        }
     }
 
     /// What is left when no more ids come: U+FFFD for half a character, else nothing. The stream is then as new.
@@ -42,5 +68,186 @@ impl StreamDecoder {
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.stream.pending())
+    }
+}
+
+/// Text from the ids of many sequences that are generated side by side, each in a row of its own; see
+/// `Tokenizer.stream_batch`.
+#[pyclass(module = "bytepair")]
+pub(crate) struct StreamBatch {
+    tokenizer: Py<CoreTokenizer>,
+    skip_special_tokens: bool,
+    streams: Vec<Utf8Stream>,
+}
+
+impl StreamBatch {
+    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, rows: usize, skip_special_tokens: bool) -> Self {
+        Self { tokenizer, skip_special_tokens, streams: vec![Utf8Stream::default(); rows] }
+    }
+
+    fn row(&self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let found = match row.extract::<usize>() {
+            Err(error) if error.is_instance_of::<PyTypeError>(row.py()) => return Err(error),
+            found => found.ok().filter(|&row| row < self.streams.len()),
+        };
+        found.ok_or_else(|| PyIndexError::new_err(format!("row {row} of {}", self.streams.len())))
+    }
+
+    /// The rows that a call speaks of: all, where it names none.
+    fn rows(&self, rows: Option<&Bound<'_, PyAny>>) -> PyResult<Cow<'_, [usize]>> {
+        match rows {
+            None => Ok((0..self.streams.len()).collect()),
+            Some(rows) => rows.try_iter()?.map(|row| self.row(&row?)).collect(),
+        }
+    }
+}
+
+#[pymethods]
+impl StreamBatch {
+    /// The text of each row that is certain with its ids and was not before.
+    ///
+    /// Args:
+    ///     ids: For each row an id, several (a list, or a row of a two-dimensional array), or nothing for a sequence that
+    ///         waits or has ended: None, or -1, which is no id wherever it stands.
+    ///     rows: The rows that the ids are for, in this order; a row may come again. None means all of them.
+    ///
+    /// Returns:
+    ///     A text for each entry of `ids`, often an empty one.
+    ///
+    /// Raises:
+    ///     InvalidIdError: No token has this id; ``row`` says for which row it was. Every stream is as it was.
+    ///     ValueError: There are more or fewer entries than rows.
+    ///     IndexError: There is no such row.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> streams = bp.train({"low": 5}, vocab_size=258).stream_batch(3)
+    ///     >>> streams.push([257, 0xC3, None]), streams.push([[32, 257], 0xA9, 97])
+    ///     (['low', '', ''], [' low', 'é', 'a'])
+    ///     >>> streams.push([98], rows=[2])
+    ///     ['b']
+    #[pyo3(signature = (ids, rows=None))]
+    fn push<'py>(
+        &mut self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        rows: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let rows = self.rows(rows)?.into_owned();
+        let core = &self.tokenizer.get().inner;
+        let given = Given::read(core, ids, &rows)?;
+        let texts = rows.iter().enumerate().map(|(at, &row)| {
+            let stream = &mut self.streams[row];
+            let ids = given.of(at);
+            let text = match *ids {
+                [] => Cow::Borrowed(""),
+                [id] => {
+                    let token = core.token_bytes(id).unwrap_or_default();
+                    push(core, stream, id, token, self.skip_special_tokens)
+                }
+                _ => {
+                    let bytes = core.decode(ids, self.skip_special_tokens).map_err(|error| raise(py, error))?;
+                    Cow::Owned(stream.push(&bytes).into_owned())
+                }
+            };
+            Ok(PyString::new(py, &text))
+        });
+        PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// What is left when no more ids come, of one row or, without one, of each: U+FFFD for half a character, else
+    /// nothing. What was flushed is then as new, ready for another sequence.
+    #[pyo3(signature = (row=None))]
+    fn flush<'py>(&mut self, py: Python<'py>, row: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(row) = row {
+            let row = self.row(row)?;
+            return Ok(PyString::new(py, &self.streams[row].flush()).into_any());
+        }
+        Ok(PyList::new(py, self.streams.iter_mut().map(Utf8Stream::flush))?.into_any())
+    }
+
+    /// Forgets what waits in one row or, without one, in each: for a sequence that is given up.
+    #[pyo3(signature = (row=None))]
+    fn reset(&mut self, row: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        match row {
+            Some(row) => {
+                let row = self.row(row)?;
+                self.streams[row] = Utf8Stream::default();
+            }
+            None => self.streams.fill(Utf8Stream::default()),
+        }
+        Ok(())
+    }
+
+    /// Of each row the bytes that wait for the rest of their character.
+    #[getter]
+    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.streams.iter().map(|stream| PyBytes::new(py, stream.pending())))
+    }
+
+    fn __len__(&self) -> usize {
+        self.streams.len()
+    }
+}
+
+/// The text that becomes certain with one token.
+fn push<'a>(core: &Tokenizer, stream: &mut Utf8Stream, id: u32, token: &'a [u8], skip_special: bool) -> Cow<'a, str> {
+    if skip_special && core.is_special(id) { Cow::Borrowed("") } else { stream.push(token) }
+}
+
+/// The ids that came for some rows, each known to have a token.
+struct Given {
+    ids: Vec<u32>,
+    /// Where the ids of each row end.
+    ends: Vec<usize>,
+}
+
+impl Given {
+    fn read(core: &Tokenizer, given: &Bound<'_, PyAny>, rows: &[usize]) -> PyResult<Self> {
+        let py = given.py();
+        // Arrays and tensors give away all their numbers in one call, of whatever kind and dimension they are.
+        let given = match given.cast_exact::<PyList>() {
+            Err(_) if given.hasattr("tolist")? => given.call_method0("tolist")?,
+            _ => given.clone(),
+        };
+        let mut read = Self { ids: Vec::with_capacity(rows.len()), ends: Vec::with_capacity(rows.len()) };
+        for entry in given.try_iter()? {
+            let entry = entry?;
+            let row = *rows.get(read.ends.len()).ok_or_else(|| {
+                PyValueError::new_err(format!("there are more than {} entries of ids, one for each row", rows.len()))
+            })?;
+            if !entry.is_none() && !read.take(core, &entry).map_err(|error| in_row(py, error, row))? {
+                for id in entry.try_iter()? {
+                    let id = id?;
+                    if !read.take(core, &id).map_err(|error| in_row(py, error, row))? {
+                        return Err(PyTypeError::new_err(format!("an id is an int, not {}", id.repr()?)));
+                    }
+                }
+            }
+            read.ends.push(read.ids.len());
+        }
+        if read.ends.len() < rows.len() {
+            let message = format!("there are {} entries of ids for {} rows", read.ends.len(), rows.len());
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(read)
+    }
+
+    /// Appends an id, unless it is none; false if it is no number at all.
+    fn take(&mut self, core: &Tokenizer, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let number = match id.extract::<i64>() {
+            Err(error) if error.is_instance_of::<PyTypeError>(id.py()) => return Ok(false),
+            number => number.ok(),
+        };
+        if number != Some(NO_ID) {
+            let known = number.and_then(|id| u32::try_from(id).ok()).filter(|&id| core.token_bytes(id).is_some());
+            self.ids.push(known.ok_or_else(|| raise(id.py(), core.invalid_id(id)))?);
+        }
+        Ok(true)
+    }
+
+    fn of(&self, at: usize) -> &[u32] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.ids[start..self.ends[at]]
     }
 }

@@ -27,7 +27,7 @@ use crate::errors::{in_row, raise};
 use crate::growing::{self, Appender, Prepender};
 use crate::index::{self, TextIndex};
 use crate::ints::Ints;
-use crate::stream::StreamDecoder;
+use crate::stream::{StreamBatch, StreamDecoder};
 use crate::text::{OnInvalid, Part, Said, Texts};
 use crate::watch::stoppable;
 
@@ -637,7 +637,7 @@ impl CoreTokenizer {
         Ok(PyBytes::new(py, &self.bytes_of(py, ids, skip_special_tokens)?))
     }
 
-    /// A decoder that is given one id after another.
+    /// A decoder that is given one id after another, or several at once.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -647,6 +647,22 @@ impl CoreTokenizer {
     #[pyo3(signature = (*, skip_special_tokens=false))]
     fn stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> StreamDecoder {
         StreamDecoder::new(slf.unbind(), skip_special_tokens)
+    }
+
+    /// Stream decoders for sequences that are generated side by side, each in a row of its own.
+    ///
+    /// Args:
+    ///     rows: How many. A row whose sequence has ended is flushed or reset, and then takes another.
+    ///     skip_special_tokens: Leaves special tokens out.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> streams = bp.train({"é": 5}, vocab_size=256).stream_batch(2)
+    ///     >>> [streams.push(ids) for ids in zip("né".encode(), "éh".encode())], streams.flush()
+    ///     ([['n', ''], ['', 'é'], ['é', 'h']], ['', ''])
+    #[pyo3(signature = (rows, *, skip_special_tokens=false))]
+    fn stream_batch(slf: Bound<'_, Self>, rows: usize, skip_special_tokens: bool) -> StreamBatch {
+        StreamBatch::new(slf.unbind(), rows, skip_special_tokens)
     }
 
     /// The same tokenizer with one algorithm of the literature for its merges: for study and cross-checking.
@@ -739,7 +755,12 @@ impl CoreTokenizer {
         }
     }
 
-    fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
+    pub(crate) fn bytes_of(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        skip_special_tokens: bool,
+    ) -> PyResult<Vec<u8>> {
         if let Ok(list) = ids.cast_exact::<PyList>() {
             // Nothing runs in between that could change the list.
             return match self.bytes_of_ints(list.len(), list.iter(), skip_special_tokens) {

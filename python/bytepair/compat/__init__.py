@@ -1,0 +1,1 @@
+"""Tokenizers where other libraries ask for one: a module a library, which alone imports it."""

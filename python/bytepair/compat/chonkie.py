@@ -1,0 +1,148 @@
+"""chonkie: a tokenizer for its chunkers, and a chunker that measures in tokens and cuts no character."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from chonkie import BaseChunker
+from chonkie import Tokenizer as ChonkieTokenizer
+from chonkie.types import Chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytepair.chunking import Boundary
+    from bytepair.encoding import Special
+    from bytepair.tokenizer import Tokenizer
+
+
+class BytepairTokenizer(ChonkieTokenizer):
+    """A tokenizer for the chunkers and refineries of chonkie.
+
+    chonkie's ``TokenChunker`` cuts between tokens, which for this kind of tokenizer can be inside a character, whose
+    halves are then U+FFFD; so does its ``RecursiveChunker`` where a text has none of its delimiters. `BytepairChunker`
+    never does.
+
+    Args:
+        tokenizer: What encodes and counts.
+        special: What becomes of special tokens in a text, as for `Tokenizer.encode`. Documents are text.
+        added: What becomes of other added tokens in a text.
+
+    Example:
+        >>> import bytepair as bp
+        >>> from bytepair.compat.chonkie import BytepairTokenizer
+        >>> tokenizer = BytepairTokenizer(bp.train({"low": 5}, vocab_size=258))
+        >>> tokenizer.encode("slow"), tokenizer.tokenize("slow"), tokenizer.count_tokens("slow")
+        ([115, 257], ['s', 'low'], 2)
+    """
+
+    def __init__(self, tokenizer: Tokenizer, *, special: Special = "text", added: str = "match") -> None:
+        # Without the constructor of chonkie's class, which begins a vocabulary that grows with what is encoded.
+        self.tokenizer = tokenizer
+        self.policy: dict[str, Any] = {"special": special, "added": added}
+
+    def __repr__(self) -> str:
+        return f"BytepairTokenizer({self.tokenizer!r})"
+
+    def get_vocab(self) -> list[str]:
+        """The text of each token, by id; bytes that are not UTF-8 as escapes."""
+        return list(self.get_token2id())
+
+    def get_token2id(self) -> dict[str, int]:
+        """The id of each token by its text; bytes that are not UTF-8 as escapes."""
+        spec = self.tokenizer.spec
+        tokens = [*zip(spec.model.ids, spec.model.tokens, strict=True)]
+        tokens += [(token.id, token.content.encode()) for token in spec.added_tokens]
+        return {token.decode(errors="backslashreplace"): id for id, token in sorted(tokens)}
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text."""
+        return self.tokenizer.encode(text, **self.policy)
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text, on all cores."""
+        return self.tokenizer.encode_batch(texts, **self.policy)
+
+    def tokenize(self, text: str) -> list[str]:
+        """The text of each token of a text; U+FFFD for half a character."""
+        return [token.decode(errors="replace") for token in self.tokenizer.tokens(text, **self.policy)]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of some ids."""
+        return self.tokenizer.decode(tokens)
+
+    def decode_batch(self, token_sequences: Sequence[Sequence[int]]) -> list[str]:
+        """The text of each row of ids."""
+        return self.tokenizer.decode_batch(token_sequences)
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, without a list of them."""
+        return self.tokenizer.count(text, **self.policy)
+
+    def count_tokens_batch(self, texts: Sequence[str]) -> list[int]:
+        """The same of each text, on all cores."""
+        return self.tokenizer.count_batch(texts, **self.policy)
+
+
+class BytepairChunker(BaseChunker):
+    """Splits texts with `Tokenizer.chunks`: chunks cover the text, and none alone has more tokens than `chunk_size`.
+
+    Args:
+        tokenizer: What counts.
+        chunk_size: The most tokens that a chunk has.
+        chunk_overlap: The most tokens that a chunk shares with the one before.
+        boundary: Where chunks rather end, as for `Tokenizer.chunks`.
+        special: What becomes of special tokens in a text, as for `Tokenizer.encode`. Documents are text.
+        added: What becomes of other added tokens in a text.
+
+    Raises:
+        ValueError: `chunk_size` is not positive, or `chunk_overlap` is negative or not smaller.
+
+    Example:
+        >>> import bytepair as bp
+        >>> from bytepair.compat.chonkie import BytepairChunker
+        >>> chunker = BytepairChunker(bp.train({"low": 5}, vocab_size=258), chunk_size=4, boundary="word")
+        >>> "".join(chunk.text for chunk in chunker("low low low"))
+        'low low low'
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        chunk_size: int = 2048,
+        chunk_overlap: int = 0,
+        boundary: Boundary = "sentence",
+        special: Special = "text",
+        added: str = "match",
+    ) -> None:
+        if chunk_size <= 0 or not 0 <= chunk_overlap < chunk_size:
+            raise ValueError(f"chunk_overlap ({chunk_overlap}) must be from 0 to below chunk_size ({chunk_size})")
+        super().__init__(BytepairTokenizer(tokenizer, special=special, added=added))
+        self._bytepair = tokenizer
+        self.chunk_size = chunk_size
+        self.chunk_overlap = chunk_overlap
+        self._chunks = partial(
+            tokenizer.chunks,
+            limit=chunk_size,
+            overlap=chunk_overlap,
+            boundary=boundary,
+            special=special,
+            added=added,
+        )
+
+    def __repr__(self) -> str:
+        return f"BytepairChunker({self._bytepair!r}, chunk_size={self.chunk_size}, chunk_overlap={self.chunk_overlap})"
+
+    def chunk(self, text: str) -> list[Chunk]:
+        """The chunks of a text, with their places and numbers of tokens."""
+        return [
+            Chunk(
+                text=text[chunk.start : chunk.end],
+                start_index=chunk.start,
+                end_index=chunk.end,
+                token_count=chunk.tokens,
+            )
+            for chunk in self._chunks(text)
+        ]
