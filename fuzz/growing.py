@@ -27,8 +27,8 @@ def variant(split: str, kind: str) -> bp.Tokenizer:
     if kind == "plain":
         return tok
     spec, model = tok.spec, tok.spec.model
-    ids, above = model.ids, tok.vocab_size
-    ranks = {token: id for token, id in zip(model.tokens, ids, strict=True) if token not in SPECIALS}
+    above = tok.vocab_size
+    ranks = dict(zip(model.tokens, model.ids, strict=True))
 
     def added(contents: tuple[str, ...], **flags: Any) -> tuple[bp.AddedToken, ...]:
         new = (bp.AddedToken(content, above + at, special=False, **flags) for at, content in enumerate(contents))
@@ -157,7 +157,7 @@ def sweep_prepending(random: random.Random) -> None:
 def sweep_fitting(random: random.Random) -> None:
     """The longest part that fits, against trying every one."""
     tok, text = random_tokenizer(random), growing_text(random)
-    options = {"special": "allow", "added": random.choice(["match", "text"])}
+    options: dict[str, Any] = {"special": "allow", "added": random.choice(["match", "text"])}
     with case(tok=tok.spec.split, added=tok.spec.added_tokens, options=options, text=text):
         places = range(len(text) + 1)
         lefts = [tok.count(text[:at], **options) for at in places]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from fuzz.growing import variant
 from fuzz.texts import ADDED, SPECIALS, random_text, tokenizer
 
 import bytepair as bp
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def long_text(random: Random) -> str:
@@ -99,3 +105,46 @@ def test_what_is_read_is_checked_and_what_is_not_is_not() -> None:
         tok.count_until("a", -1)
     assert tok.count_until("", 0) == 0
     assert tok.index("").count() == 0
+
+
+@pytest.mark.parametrize("kind", ["plain", "taken whole", "several ways", "overlapping"])
+def test_intervals_without_a_split_pattern(kind: str) -> None:
+    tok, random = variant("none", kind), Random(f"intervals {kind}")
+    for _ in range(12):
+        text = long_text(random)
+        index, data = tok.index(text, special="allow"), text.encode()
+        for _ in range(60):
+            start, end = sorted(random.choices(range(len(text) + 1), k=2))
+            assert index.count(start, end) == tok.count(text[start:end], special="allow"), (text, start, end)
+        assert tok.index(data, special="allow").count() == index.count() == tok.count(text, special="allow")
+
+
+@pytest.mark.parametrize("split", ["o200k", "none"])
+def test_a_mapped_file_is_counted_like_its_bytes(split: str, tmp_path: Path) -> None:
+    tok, random = variant(split, "overlapping"), Random(4)
+    path = tmp_path / "text"
+    # More than one window, with characters, runs and tokens across their ends.
+    parts = [long_text(random) for _ in range(5)] + ["日" * 5000, "a" * 40_000, ADDED * 9000]
+    text = "".join(random.choices(parts, k=150))
+    path.write_text(text, encoding="utf-8", newline="")
+    data = text.encode()
+    assert len(data) > 1 << 20
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        index, other = tok.index(mapped, special="allow"), tok.index(data, special="allow")
+        assert len(index) == len(data)
+        places = [at for at in random.sample(range(len(data)), 150) if data[at] & 0xC0 != 0x80]
+        for start, end in pairwise(places):
+            if start < end:
+                expected = (
+                    tok.count(data[start:end], special="allow") if end - start < 20_000 else other.count(start, end)
+                )
+                assert index.count(start, end) == expected
+        assert index.count() == tok.count(data, special="allow")
+        assert index.ids(places[0], places[0] + 1 if data[places[0]] < 128 else None)
+        del index
+    broken = "é".encode() * 600_000 + b"\xff"
+    with pytest.raises(bp.EncodeError) as error:
+        tok.index(memoryview(broken))
+    assert error.value.byte == len(broken) - 1
+    with pytest.raises(TypeError, match=r"a buffer of bytes such as mmap\.mmap"):
+        tok.index(3)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self, disjoint_base
+from typing_extensions import Buffer, Self, disjoint_base
 
 from bytepair.encoding import Ids, Special, TextInput
 
@@ -191,7 +191,7 @@ class CoreTokenizer:
         added: str = "match",
         errors: str = "strict",
     ) -> int | None: ...
-    def index(self, text: str | bytes, *, special: Special = "raise", added: str = "match") -> TextIndex: ...
+    def index(self, text: str | Buffer, *, special: Special = "raise", added: str = "match") -> TextIndex: ...
     def appender(self, *, special: Special = "raise", added: str = "match") -> Appender: ...
     def prepender(self, *, special: Special = "raise", added: str = "match") -> Prepender: ...
     def fit(

@@ -1,12 +1,14 @@
 //! Counts of intervals of one text, as a Python class.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use bytepair_core::count::Index;
-use bytepair_core::{Error, Kind, Result};
+use bytepair_core::count::{Builder, Index};
+use bytepair_core::segment::Policy;
+use bytepair_core::{Error, Kind, Result, Tokenizer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyList, PyMemoryView, PySlice, PyString};
 
 use crate::errors::raise;
 use crate::text::{OnInvalid, Said, utf8};
@@ -14,6 +16,9 @@ use crate::tokenizer::CoreTokenizer;
 
 /// Of a text that is not ASCII the place of each of so many characters is kept.
 const APART: usize = 64;
+
+/// The bytes of a buffer that are read at a time.
+const WINDOW: usize = 1 << 20;
 
 /// A text whose intervals can be counted; see `Tokenizer.index`.
 #[pyclass(frozen, module = "bytepair")]
@@ -31,36 +36,90 @@ pub(crate) struct TextIndex {
 enum Text {
     Characters(Py<PyString>),
     Bytes(Py<PyBytes>),
+    /// Bytes that belong to someone else, who could change them: they are copied and checked whenever they are read.
+    Buffer(Py<PyAny>),
+}
+
+/// Some bytes of a memory view.
+fn copied<'py>(view: &Bound<'py, PyAny>, range: Range<usize>) -> PyResult<Bound<'py, PyBytes>> {
+    let slice = PySlice::new(view.py(), range.start.cast_signed(), range.end.cast_signed(), 1);
+    Ok(view.get_item(slice)?.call_method0("tobytes")?.cast_into()?)
+}
+
+/// The index of the text that a memory view holds, which is never in memory as a whole unless it cannot be cut.
+fn of_buffer(tokenizer: &Tokenizer, view: &Bound<'_, PyAny>, policy: Policy) -> PyResult<Index> {
+    let py = view.py();
+    let (mut builder, length, mut at) = (Builder::new(), view.len()?, 0);
+    while at < length {
+        py.check_signals()?;
+        let window = copied(view, at..(at + WINDOW).min(length))?;
+        let bytes = window.as_bytes();
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            // The rest of a character comes with the next window.
+            Err(error) if error.error_len().is_none() && at + bytes.len() < length => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(error) => {
+                let error = Error::not_utf8(bytes, &error);
+                return Err(raise(py, Error { byte: error.byte.map(|byte| at + byte), ..error }));
+            }
+        };
+        py.detach(|| builder.push(tokenizer, text, policy)).map_err(|error| raise(py, error))?;
+        at += text.len();
+    }
+    py.detach(|| builder.finish(tokenizer, policy)).map_err(|error| raise(py, error))
 }
 
 impl TextIndex {
     pub(crate) fn new(tokenizer: &Bound<'_, CoreTokenizer>, text: &Bound<'_, PyAny>, said: Said) -> PyResult<Self> {
         let py = tokenizer.py();
-        let utf8 = utf8(text, OnInvalid::Strict)?;
-        let (mut places, mut length) = (Vec::new(), utf8.len());
-        let kept = if let Ok(bytes) = text.cast::<PyBytes>() {
-            Text::Bytes(bytes.clone().unbind())
-        } else {
-            let text = text.cast::<PyString>().map_err(|_| PyTypeError::new_err("a text is str or bytes"))?;
-            if !utf8.is_ascii() {
-                places = utf8.char_indices().map(|(at, _)| at).step_by(APART).collect();
-                length = text.len()?;
-            }
-            Text::Characters(text.clone().unbind())
-        };
         let (inner, policy) = (&tokenizer.get().inner, said.policy());
-        let index = py.detach(|| Index::new(inner, &utf8, policy)).map_err(|error| raise(py, error))?;
+        let (mut places, length);
+        let (kept, index) = if text.is_instance_of::<PyString>() || text.is_instance_of::<PyBytes>() {
+            let utf8 = utf8(text, OnInvalid::Strict)?;
+            places = Vec::new();
+            let kept = if let Ok(bytes) = text.cast::<PyBytes>() {
+                length = utf8.len();
+                Text::Bytes(bytes.clone().unbind())
+            } else {
+                if !utf8.is_ascii() {
+                    places = utf8.char_indices().map(|(at, _)| at).step_by(APART).collect();
+                }
+                length = text.len()?;
+                Text::Characters(text.cast::<PyString>()?.clone().unbind())
+            };
+            (kept, py.detach(|| Index::new(inner, &utf8, policy)).map_err(|error| raise(py, error))?)
+        } else {
+            let view = PyMemoryView::from(text).map_err(|_| {
+                PyTypeError::new_err("a text is str, bytes, or a buffer of bytes such as mmap.mmap or memoryview")
+            })?;
+            let view = view.call_method1("cast", ("B",))?;
+            places = Vec::new();
+            length = view.len()?;
+            let index = of_buffer(inner, &view, policy)?;
+            (Text::Buffer(view.unbind()), index)
+        };
         Ok(Self { tokenizer: tokenizer.clone().unbind(), text: kept, said, index, places, length })
     }
 
     /// A part of the text.
-    fn part<'py>(&'py self, py: Python<'py>, range: Range<usize>) -> Result<&'py str> {
-        let cut = || Error::new(Kind::Encode, "an interval starts or ends inside a character");
+    fn part<'py>(&'py self, py: Python<'py>, range: Range<usize>) -> Result<Cow<'py, str>> {
+        let cut = || {
+            Error::new(Kind::Encode, "an interval starts or ends inside a character").remedy("count whole characters")
+        };
         match &self.text {
-            Text::Characters(text) => text.bind(py).to_str().ok().and_then(|text| text.get(range)).ok_or_else(cut),
+            Text::Characters(text) => {
+                text.bind(py).to_str().ok().and_then(|text| text.get(range)).map(Cow::Borrowed).ok_or_else(cut)
+            }
             Text::Bytes(bytes) => {
                 let bytes = bytes.bind(py).as_bytes().get(range).unwrap_or_default();
-                std::str::from_utf8(bytes).map_err(|_| cut().remedy("count whole characters"))
+                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| cut())
+            }
+            Text::Buffer(view) => {
+                let gone = |error: PyErr| Error::new(Kind::Encode, format!("the buffer cannot be read: {error}"));
+                let bytes = copied(view.bind(py), range).map_err(gone)?;
+                std::str::from_utf8(bytes.as_bytes()).map(|text| Cow::Owned(text.to_owned())).map_err(|_| cut())
             }
         }
     }
@@ -104,7 +163,7 @@ impl TextIndex {
         let tokenizer = self.tokenizer.get();
         let mut ids: Vec<u32> = Vec::new();
         let part = self.part(py, range);
-        let encoded = part.and_then(|part| tokenizer.inner.encode(part, self.said.policy(), &mut ids));
+        let encoded = part.and_then(|part| tokenizer.inner.encode(&part, self.said.policy(), &mut ids));
         encoded.map_err(|error| raise(py, error))?;
         tokenizer.list(py, &ids)
     }

@@ -332,16 +332,19 @@ impl CoreTokenizer {
     /// An index of a text, by which any interval of it is counted without encoding it; options and errors as `encode`.
     ///
     /// Goes through the text once. An interval then costs a search and the encoding of about a hundred bytes at each end,
-    /// wherever the text can be cut (between most words). Memory: a quarter of a byte for each byte of text, and an eighth
-    /// for each character of a ``str`` that is not ASCII. Tokenizers with normalizers, ``prefix_space``, added tokens that take white
-    /// space, or a split pattern that needs backtracking encode the interval.
+    /// wherever the text can be cut (between most words), and that of a few tokens if there is no split pattern. Memory: a
+    /// quarter of a byte for each byte of text, and an eighth for each character of a ``str`` that is not ASCII; without a
+    /// split pattern 16 bytes for each byte. Tokenizers with normalizers, ``prefix_space``, added tokens that take white
+    /// space, or a split pattern that needs backtracking encode the interval; so do those without a split pattern whose
+    /// tokens can be made in several ways.
     ///
     /// Args:
-    ///     text: ``str``, whose intervals are characters; or UTF-8 ``bytes``, whose intervals are bytes.
+    ///     text: ``str``, whose intervals are characters; or UTF-8 whose intervals are bytes: ``bytes``, or a buffer such as
+    ///         ``mmap.mmap``, which is read a window at a time and has to stay as it is.
     ///
     /// Returns:
     ///     `TextIndex`, with ``count(start, end)``, ``ids(start, end)``, ``len`` and ``nbytes``. ``start`` and ``end`` are meant
-    ///     as in a slice. EncodeError for a place inside a character of ``bytes``.
+    ///     as in a slice. EncodeError for a place inside a character of bytes.
     ///
     /// Example:
     ///     >>> import bytepair as bp

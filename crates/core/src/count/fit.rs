@@ -1,8 +1,9 @@
 //! The longest beginning, or end, of a text that has at most so many ids.
 //!
 //! Counts are not monotone: one more character can make a text have fewer ids. But they add up at cuts, so that a text
-//! beyond a cut has more than what stands before it. So all is counted from cut to cut as long as it fits; then one
-//! character after another comes, and each place is counted, until no longer text can fit any more.
+//! beyond a cut has more than what stands before it. So all is counted from cut to cut as long as it fits, and then in
+//! parts of a text that grows; at last one character after another comes, and each place is counted, until no longer text
+//! can fit any more.
 
 use crate::count::appender::{Appender, count};
 use crate::count::cuts::Cuts;
@@ -106,9 +107,25 @@ impl Tokenizer {
         let longest = self.longest_token();
         let mut appender = Appender::new();
         let mut fit = Fit { at: 0, tokens: 0, decided: false };
-        let mut looked = 0;
-        for (at, character) in text.char_indices() {
-            let end = at + character.len_utf8();
+        // The places of what fits together need not be tried.
+        let mut wanted = wanted_for(limit);
+        while wanted >= FEWEST {
+            let Some(end) = (fit.at + wanted..text.len()).find(|&at| text.is_char_boundary(at)) else { break };
+            let mark = appender.mark(self, policy);
+            appender.append(&text[fit.at..end])?;
+            let tokens = appender.count(self, policy)?;
+            if tokens <= limit {
+                fit = Fit { at: end, tokens, ..fit };
+                wanted = wanted_for(limit - tokens);
+            } else {
+                let back = appender.rollback(&mark);
+                debug_assert!(back, "nothing before the mark was taken back");
+                wanted /= 2;
+            }
+        }
+        let (start, mut looked) = (fit.at, fit.at);
+        for (at, character) in text[start..].char_indices() {
+            let (at, end) = (start + at, start + at + character.len_utf8());
             appender.append(&text[at..end])?;
             let tokens = appender.count(self, policy)?;
             if tokens <= limit {
@@ -158,8 +175,25 @@ impl Tokenizer {
         let most = limit.saturating_mul(self.longest_token() as u64);
         let mut prepender = Prepender::new();
         let mut fit = Fit { at: text.len(), tokens: 0, decided: false };
-        let mut before = 0;
-        for (at, character) in text.char_indices().rev() {
+        let mut wanted = wanted_for(limit);
+        while wanted >= FEWEST {
+            let Some(start) = (1..=fit.at.saturating_sub(wanted)).rev().find(|&at| text.is_char_boundary(at)) else {
+                break;
+            };
+            let mark = prepender.mark(self, policy);
+            prepender.prepend(&text[start..fit.at]);
+            let tokens = prepender.count(self, policy)?;
+            if tokens <= limit {
+                fit = Fit { at: start, tokens, ..fit };
+                wanted = wanted_for(limit - tokens);
+            } else {
+                let back = prepender.rollback(&mark);
+                debug_assert!(back, "nothing before the mark was taken back");
+                wanted /= 2;
+            }
+        }
+        let mut before = fit.tokens;
+        for (at, character) in text[..fit.at].char_indices().rev() {
             let end = at + character.len_utf8();
             prepender.prepend(&text[at..end]);
             let tokens = prepender.count(self, policy)?;

@@ -1,17 +1,23 @@
 //! Counts of intervals of one text.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Mutex;
 
 use crate::count::cuts::Cuts;
+use crate::count::path::{Buffers, Path};
 use crate::encode::Count;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::merge;
 use crate::pipeline::Tokenizer;
-use crate::segment::Policy;
+use crate::segment::{Policy, shifted};
+use crate::split::Pattern;
 
 /// About how far apart known cuts are, in bytes: what is counted again at both ends of an interval.
 const APART: usize = 64;
 
-/// A text's cuts, one for about each 64 bytes, and how many ids the text before each has: 16 bytes for 64 of text.
+/// A text's cuts, one for about each 64 bytes, and how many ids the text before each has: 16 bytes for 64 of text. Without a
+/// split pattern a text has no cuts, and each byte of it takes 16 bytes.
 ///
 /// ```
 /// use bytepair_core::count::Index;
@@ -23,13 +29,24 @@ const APART: usize = 64;
 /// let tokenizer = Tokenizer::new(parts)?;
 /// let text = "abbab";
 /// let index = Index::new(&tokenizer, text, Policy::default())?;
-/// assert_eq!(index.count(&tokenizer, |range| Ok(&text[range]), Policy::default(), 0..5)?, 3);
-/// assert_eq!(index.count(&tokenizer, |range| Ok(&text[range]), Policy::default(), 1..4)?, 3);
+/// let count = |range| index.count(&tokenizer, |part| Ok(text[part].into()), Policy::default(), range);
+/// assert_eq!((count(0..5)?, count(1..4)?), (3, 3));
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub struct Index {
     /// Where each is, and how many ids come before it; the start of the text first.
     cuts: Vec<(usize, u64)>,
+    /// Long pieces of a text without a split pattern, and where each is.
+    paths: Vec<(Range<usize>, Path)>,
+    buffers: Mutex<Buffers>,
+}
+
+/// Makes an index of a text that comes in parts, of which it keeps no more than what has no cut yet.
+pub struct Builder {
+    index: Index,
+    /// The text after the last cut, and how far a cut was looked for in it.
+    rest: String,
+    looked: usize,
 }
 
 impl Index {
@@ -38,36 +55,77 @@ impl Index {
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn new(tokenizer: &Tokenizer, text: &str, policy: Policy) -> Result<Self> {
-        let mut cuts = vec![(0, 0)];
-        let mut count = Count::default();
+        let mut index = Self { cuts: vec![(0, 0)], paths: Vec::new(), buffers: Mutex::default() };
+        let cut = index.cut(tokenizer, text, policy, &mut 0, text.len());
+        let ended = cut.and_then(|cut| index.end(tokenizer, &text[cut..], policy).map_err(|error| shifted(error, cut)));
+        ended.map_err(|error| error.placed(text))?;
+        Ok(index)
+    }
+
+    /// Cuts a text that begins with the last cut, from `looked` on up to `until`; returns where the last cut is.
+    fn cut(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &str,
+        policy: Policy,
+        looked: &mut usize,
+        until: usize,
+    ) -> Result<usize> {
+        let Some(found) = Cuts::new(tokenizer, policy) else { return Ok(0) };
         let mut start = 0;
-        if let Some(found) = Cuts::new(tokenizer, policy) {
-            while let Some(near) = (start + APART..text.len()).find(|&at| text.is_char_boundary(at)) {
-                let cut = found.last(text, start..near).or_else(|| found.first(text, near..text.len()));
-                let Some(cut) = cut else { break };
-                tokenizer.encode(&text[start..cut], policy, &mut count)?;
-                cuts.push((cut, count.0));
-                start = cut;
+        while let Some(near) = (start + APART.max(*looked)..until).find(|&at| text.is_char_boundary(at)) {
+            let before = if *looked == 0 { found.last(text, start..near) } else { None };
+            let Some(cut) = before.or_else(|| found.first(text, near..until)) else {
+                *looked = until - start;
+                break;
+            };
+            *looked = 0;
+            let mut count = Count::default();
+            tokenizer.encode(&text[start..cut], policy, &mut count).map_err(|error| shifted(error, start))?;
+            if let Some(&(at, before)) = self.cuts.last() {
+                self.cuts.push((at + cut - start, before + count.0));
+            }
+            start = cut;
+        }
+        Ok(start)
+    }
+
+    /// What comes after the last cut.
+    fn end(&mut self, tokenizer: &Tokenizer, rest: &str, policy: Policy) -> Result<()> {
+        let start = self.cuts.last().map_or(0, |&(at, _)| at);
+        let (segmenter, added) = (tokenizer.segmenter(), tokenizer.segmenter().matcher(policy));
+        let no_patterns = segmenter.only_patterns().is_some_and(|patterns| patterns.iter().all(Pattern::is_whole));
+        if no_patterns && merge::is_linear(tokenizer.vocab()) && added.is_none_or(|added| !added.minds_context()) {
+            let mut at = 0;
+            let tokens = added.into_iter().flat_map(|added| added.find(rest)).map(|found| found.start..found.end);
+            for token in tokens.chain(std::iter::once(rest.len()..rest.len())) {
+                let piece = at..token.start;
+                if piece.len() > APART {
+                    let path = Path::new(tokenizer.vocab(), rest[piece.clone()].as_bytes());
+                    let path = path.map_err(|error| shifted(error, piece.start))?;
+                    self.paths.push((start + piece.start..start + piece.end, path));
+                }
+                at = token.end;
             }
         }
         // What is left is counted when it is asked for; only an error must not wait so long.
-        tokenizer.encode(&text[start..], policy, &mut count)?;
-        cuts.shrink_to_fit();
-        Ok(Self { cuts })
+        tokenizer.encode(rest, policy, &mut Count::default())?;
+        self.cuts.shrink_to_fit();
+        Ok(())
     }
 
     /// The number of ids of an interval of the text, encoded by itself. Tokenizer, text and policy are those of the index;
     /// `text` gives parts of the text, so that who keeps it as bytes need not look at all of it again.
     ///
     /// Time: that of a search, and of encoding up to twice about 64 bytes; where the text cannot be cut, of encoding what
-    /// lies up to the next cut.
+    /// lies up to the next cut. Without a split pattern it is that of encoding a few tokens, mostly.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`]; those of `text`.
     pub fn count<'a>(
         &self,
         tokenizer: &Tokenizer,
-        text: impl Fn(Range<usize>) -> Result<&'a str>,
+        text: impl Fn(Range<usize>) -> Result<Cow<'a, str>>,
         policy: Policy,
         range: Range<usize>,
     ) -> Result<u64> {
@@ -76,18 +134,91 @@ impl Index {
         let first = self.cuts.partition_point(|&(at, _)| at < start);
         let last = self.cuts.partition_point(|&(at, _)| at <= end);
         if last.saturating_sub(first) < 2 {
-            tokenizer.encode(text(start..end)?, policy, &mut count)?;
+            let interval = text(start..end)?;
+            let path = self.paths.partition_point(|(piece, _)| piece.end < end);
+            if let Some((piece, path)) = self.paths.get(path).filter(|(piece, _)| piece.start <= start) {
+                return self.count_on(path, tokenizer, interval.as_bytes(), start - piece.start);
+            }
+            tokenizer.encode(&interval, policy, &mut count)?;
             return Ok(count.0);
         }
         let ((left, before), (right, after)) = (self.cuts[first], self.cuts[last - 1]);
-        tokenizer.encode(text(start..left)?, policy, &mut count)?;
-        tokenizer.encode(text(right..end)?, policy, &mut count)?;
+        tokenizer.encode(&text(start..left)?, policy, &mut count)?;
+        tokenizer.encode(&text(right..end)?, policy, &mut count)?;
         Ok(count.0 + after - before)
+    }
+
+    /// The number of ids of an interval of one piece.
+    fn count_on(&self, path: &Path, tokenizer: &Tokenizer, interval: &[u8], start: usize) -> Result<u64> {
+        let model = tokenizer.model();
+        let may_be_whole = (1..=model.vocab.longest()).contains(&interval.len());
+        if may_be_whole && model.is_whole(interval, 0, interval.len()) {
+            return Ok(1);
+        }
+        // Another thread may be counting with them.
+        let mut own = Buffers::default();
+        let mut shared = self.buffers.try_lock().ok();
+        path.count(&model.vocab, interval, start, shared.as_deref_mut().unwrap_or(&mut own))
     }
 
     /// The bytes that it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.cuts.len() * size_of::<(usize, u64)>()
+        let paths: usize = self.paths.iter().map(|(_, path)| path.bytes()).sum();
+        size_of_val(&*self.cuts) + paths
     }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// The index of an empty text.
+    #[must_use]
+    pub fn new() -> Self {
+        let index = Index { cuts: vec![(0, 0)], paths: Vec::new(), buffers: Mutex::default() };
+        Self { index, rest: String::new(), looked: 0 }
+    }
+
+    /// Goes on with the next part of the text.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], placed in the bytes of the whole text.
+    pub fn push(&mut self, tokenizer: &Tokenizer, part: &str, policy: Policy) -> Result<()> {
+        self.rest.push_str(part);
+        // Near the end an added token may not be there as a whole, nor the character behind a cut.
+        let unsure = tokenizer.segmenter().longest_added() + 4;
+        let until = self.rest.len().saturating_sub(unsure);
+        let until = (0..=until).rev().find(|&at| self.rest.is_char_boundary(at)).unwrap_or(0);
+        let start = self.start();
+        let cut = self.index.cut(tokenizer, &self.rest, policy, &mut self.looked, until);
+        self.rest.drain(..cut.map_err(|error| placed(error, start))?);
+        Ok(())
+    }
+
+    /// The index, of which nothing more comes.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], placed in the bytes of the whole text.
+    pub fn finish(mut self, tokenizer: &Tokenizer, policy: Policy) -> Result<Index> {
+        let start = self.start();
+        let cut = self.index.cut(tokenizer, &self.rest, policy, &mut self.looked, self.rest.len());
+        let cut = cut.map_err(|error| placed(error, start))?;
+        let ended = self.index.end(tokenizer, &self.rest[cut..], policy);
+        ended.map_err(|error| placed(error, start + cut))?;
+        Ok(self.index)
+    }
+
+    /// Where the last cut is.
+    fn start(&self) -> usize {
+        self.index.cuts.last().map_or(0, |&(at, _)| at)
+    }
+}
+
+/// The same error, its place counted from `start` bytes further left; the characters there are not known any more.
+fn placed(error: Error, start: usize) -> Error {
+    Error { character: None, ..shifted(error, start) }
 }

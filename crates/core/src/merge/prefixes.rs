@@ -12,13 +12,15 @@
 use crate::error::Result;
 use crate::merge::check;
 use crate::segment::shifted;
-use crate::vocab::{Candidates, NONE, Vocab};
+use crate::vocab::{Candidates, NONE, Rolling, Vocab};
 
 /// The prefixes of one piece, the empty one not among them.
 #[derive(Default)]
 pub(crate) struct Prefixes {
     /// Of the prefix of `i + 1` bytes: the symbol of its last token, and the number of its tokens.
     rows: Vec<(u32, u32)>,
+    /// Where the last token starts, as long as nothing was forgotten, and its bytes.
+    open: Option<(usize, Rolling)>,
 }
 
 impl Prefixes {
@@ -39,16 +41,29 @@ impl Prefixes {
         length.checked_sub(1).map_or(NONE, |last| self.rows[last].0)
     }
 
-    /// Forgets what is beyond so many bytes.
-    pub(crate) fn truncate(&mut self, length: usize) {
-        self.rows.truncate(length);
+    /// The last token of a prefix, which is not empty.
+    pub(crate) fn last_token<'v>(&self, vocab: &'v Vocab, length: usize) -> &'v [u8] {
+        vocab.token_bytes(vocab.rules().id(self.last(length))).unwrap_or_default()
     }
 
-    /// Goes on to the end of `piece`, which begins with what is known. `found` is a buffer.
+    /// The bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.rows)
+    }
+
+    /// Forgets what is beyond so many bytes.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        if length < self.rows.len() {
+            self.rows.truncate(length);
+            self.open = None;
+        }
+    }
+
+    /// Goes on to the end of `piece`, which begins with what is known. `candidates` is a buffer.
     ///
     /// # Errors
     /// `Encode`, with the position in the piece, if one of its bytes has no token; what comes before it is then known.
-    pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], found: &mut Candidates) -> Result<()> {
+    pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], candidates: &mut Candidates) -> Result<()> {
         let known = self.len();
         let checked = check(vocab, &piece[known..]).map_err(|error| shifted(error, known));
         let good = checked.as_ref().err().and_then(|error| error.byte).unwrap_or(piece.len());
@@ -56,20 +71,34 @@ impl Prefixes {
         self.rows.reserve(good.saturating_sub(known));
         for end in known + 1..=good {
             let prefix = &piece[..end];
-            endings.look(tokens, prefix, found);
-            let mut below = usize::MAX;
-            let last = loop {
-                let Some(length) = found.longest_below(below) else { break None };
-                below = length;
-                let Some(index) = tokens.ending(prefix, length, found) else { continue };
-                let (symbol, start) = (rules.symbol(index as usize), end - length);
-                if symbol != NONE && (start == 0 || rules.fit(self.last(start), symbol)) {
-                    break Some((symbol, self.count(start) + 1));
-                }
+            let made = |start: usize, index: u32| {
+                let symbol = rules.symbol(index as usize);
+                let fits = symbol != NONE && (start == 0 || rules.fit(self.last(start), symbol));
+                fits.then(|| (symbol, self.count(start) + 1))
             };
+            // Most often the last token goes on.
+            let longer = self.open.map(|(start, token)| (start, token.pushed(piece[end - 1])));
+            let found = longer.and_then(|(start, token)| {
+                let index = tokens.find_rolling(&token, &prefix[start..])?;
+                made(start, index).map(|row| (row, start, token))
+            });
+            let found = found.or_else(|| {
+                endings.look(tokens, prefix, candidates);
+                let mut below = usize::MAX;
+                loop {
+                    let length = candidates.longest_below(below)?;
+                    below = length;
+                    let start = end - length;
+                    let index = tokens.ending(prefix, length, candidates);
+                    if let Some(row) = index.and_then(|index| made(start, index)) {
+                        break Some((row, start, Rolling::of(&prefix[start..])));
+                    }
+                }
+            });
             // A byte that has a token is the last resort, so that there always is one.
-            let Some(last) = last else { break };
-            self.rows.push(last);
+            let Some((row, start, token)) = found else { break };
+            self.rows.push(row);
+            self.open = Some((start, token));
         }
         checked
     }

@@ -100,6 +100,11 @@ impl Pattern {
         &self.text
     }
 
+    /// Whether it leaves every text whole.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.engine, Engine::Whole)
+    }
+
     /// Whether the empty text is a match.
     ///
     /// # Errors

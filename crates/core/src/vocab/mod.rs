@@ -16,7 +16,7 @@ use characters::Characters;
 pub(crate) use endings::Endings;
 pub(crate) use pairs::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
-pub(crate) use tokens::{Candidates, Tokens};
+pub(crate) use tokens::{Candidates, Rolling, Tokens};
 
 /// The id that no token has: it stands for "there is none".
 pub const NO_ID: u32 = u32::MAX;

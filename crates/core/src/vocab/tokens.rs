@@ -152,6 +152,29 @@ impl Candidates {
     }
 }
 
+/// The hash of bytes that come one after another.
+#[derive(Clone, Copy)]
+pub(crate) struct Rolling {
+    hash: u64,
+    /// The power of the next byte.
+    power: u64,
+}
+
+impl Rolling {
+    /// That of some bytes.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        bytes.iter().fold(Self { hash: 0, power: 1 }, |rolling, &byte| rolling.pushed(byte))
+    }
+
+    /// That of one byte more.
+    #[inline]
+    pub(crate) fn pushed(self, byte: u8) -> Self {
+        let Self { hash, power } = self;
+        let hash = hash.wrapping_add((u64::from(byte) + 1).wrapping_mul(power));
+        Self { hash, power: power.wrapping_mul(BASE) }
+    }
+}
+
 /// A hash of three bytes in 16 bits.
 #[inline]
 pub(super) fn three(a: u8, b: u8, c: u8) -> usize {
@@ -333,6 +356,12 @@ impl Tokens {
     #[inline]
     pub(crate) fn ending(&self, text: &[u8], length: usize, endings: &Candidates) -> Option<u32> {
         self.find(endings.hashes[length - 1], &text[text.len() - length..])
+    }
+
+    /// The index of the token that is `bytes`, whose hash this is.
+    #[inline]
+    pub(crate) fn find_rolling(&self, rolling: &Rolling, bytes: &[u8]) -> Option<u32> {
+        if self.may_hold(rolling.hash) { self.find(rolling.hash, bytes) } else { None }
     }
 
     /// The index of a token that probably has this hash: other tokens share what is compared, but rarely.
