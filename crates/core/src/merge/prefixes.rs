@@ -71,8 +71,7 @@ impl Prefixes {
         self.rows.reserve(good.saturating_sub(known));
         for end in known + 1..=good {
             let prefix = &piece[..end];
-            let made = |start: usize, index: u32| {
-                let symbol = rules.symbol(index as usize);
+            let made = |start: usize, symbol: u32| {
                 let fits = symbol != NONE && (start == 0 || rules.fit(self.last(start), symbol));
                 fits.then(|| (symbol, self.count(start) + 1))
             };
@@ -80,7 +79,7 @@ impl Prefixes {
             let longer = self.open.map(|(start, token)| (start, token.pushed(piece[end - 1])));
             let found = longer.and_then(|(start, token)| {
                 let index = tokens.find_rolling(&token, &prefix[start..])?;
-                made(start, index).map(|row| (row, start, token))
+                made(start, rules.symbol(index as usize)).map(|row| (row, start, token))
             });
             let found = found.or_else(|| {
                 endings.look(tokens, prefix, candidates);
@@ -90,7 +89,8 @@ impl Prefixes {
                     below = length;
                     let start = end - length;
                     let index = tokens.ending(prefix, length, candidates);
-                    if let Some(row) = index.and_then(|index| made(start, index)) {
+                    let row = index.and_then(|index| made(start, rules.symbol(index as usize)));
+                    if let Some(row) = row {
                         break Some((row, start, Rolling::of(&prefix[start..])));
                     }
                 }
