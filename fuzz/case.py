@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,13 @@ def case(**inputs: Any) -> Iterator[None]:
         raise FailureError(f"{type(error).__name__}: {error}\nwith{shown}") from error
 
 
+compared = itertools.count()
+"""How many values were compared; the next number says."""
+
+
 def equal(what: str, got: object, expected: object) -> None:
     """Raises AssertionError with both values if they differ."""
+    next(compared)
     if got != expected:
         raise AssertionError(f"{what} is {got!r}, not {expected!r}")
 

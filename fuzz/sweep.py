@@ -14,7 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from fuzz.case import FailureError
+from fuzz.case import FailureError, compared
 from fuzz.chunks import sweep_chunks
 from fuzz.counts import sweep_counts
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
@@ -95,6 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             for name, cases in run(chosen.only or SWEEPS, seconds=chosen.seconds, seed=chosen.seed).items():
                 print(f"{name}: {cases} cases passed")
+            print(f"{next(compared):,} values compared")
     except FailureError as error:
         print(error, file=sys.stderr)
         return 1

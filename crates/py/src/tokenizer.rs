@@ -432,12 +432,13 @@ impl CoreTokenizer {
     ///     special: As for `encode`; what it does not allow raises when the text is counted.
     ///     added: As for `encode`.
     ///
-    /// Appending does nothing but keep the text, and a count does what was not done since the last one: together they cost about
-    /// as much as encoding once, whatever the pieces are, also for one endless word. Slower are tokenizers with normalizers,
-    /// ``prefix_space``, added tokens that mind what is around them, or a pattern that needs backtracking (each count encodes the
-    /// text), with several patterns in a row (the text since the last cut), and with a vocabulary in which tokens are made
-    /// in several ways, such as Llama 3 (the piece at the end). Memory: the text, and eight bytes for each byte
-    /// in pieces of more than a thousand.
+    /// Appending does nothing but keep the text, and a count does what was not done since the last one. Time is linear in the
+    /// text, whatever the pieces are and however often it is counted, also for one endless word; what comes in many parts
+    /// and is counted once takes little more than encoding it. Slower are tokenizers with normalizers, ``prefix_space``,
+    /// added tokens that mind what is around them, or a pattern that needs backtracking (each count encodes the text), with
+    /// several patterns in a row (the text since the last cut), and with a vocabulary in which tokens are made in several
+    /// ways, such as Llama 3 (the piece at the end). Memory: the text, and eight bytes for each byte in pieces of more than a
+    /// thousand. For one thread at a time.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -17,9 +17,9 @@ const AT_ONCE: usize = 1 << 16;
 
 /// A text that grows at its end, and how many ids it has so far: those of the text encoded from scratch.
 ///
-/// Appending keeps the text and does nothing else; a count does what was not done since the last one. Together they cost
-/// about as much as encoding the text once, in whatever pieces it comes and however often it is counted, also if it is one endless
-/// word. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added tokens that mind what is around
+/// Appending keeps the text and does nothing else; a count does what was not done since the last one. Time is linear in the
+/// text, in whatever pieces it comes and however often it is counted, also if it is one endless word; what comes in many
+/// parts and is counted once takes little more than encoding it. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added tokens that mind what is around
 /// them, or a pattern that another engine than the automaton runs, each count encodes the whole text; with several patterns
 /// in a row, the text since the last cut; and if the vocabulary is not proper, the piece at the end.
 ///

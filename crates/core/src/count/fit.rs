@@ -103,7 +103,7 @@ impl Tokenizer {
     }
 
     /// As [`Tokenizer::fit_left`], one character after another.
-    fn fit_from_left(&self, text: &str, policy: Policy, limit: u64) -> Result<Fit> {
+    pub(super) fn fit_from_left(&self, text: &str, policy: Policy, limit: u64) -> Result<Fit> {
         let longest = self.longest_token();
         let mut appender = Appender::new();
         let mut fit = Fit { at: 0, tokens: 0, decided: false };
@@ -172,7 +172,8 @@ impl Tokenizer {
 
     /// As [`Tokenizer::fit_right`], one character before another.
     fn fit_from_right(&self, text: &str, policy: Policy, limit: u64, cuts: Option<&Cuts>) -> Result<Fit> {
-        let most = limit.saturating_mul(self.longest_token() as u64);
+        let longest = self.longest_token();
+        let most = limit.saturating_mul(longest as u64);
         let mut prepender = Prepender::new();
         let mut fit = Fit { at: text.len(), tokens: 0, decided: false };
         let mut wanted = wanted_for(limit);
@@ -192,17 +193,20 @@ impl Tokenizer {
                 wanted /= 2;
             }
         }
-        let mut before = fit.tokens;
+        let (mut before, mut looked) = (fit.tokens, fit.at);
         for (at, character) in text[..fit.at].char_indices().rev() {
             let end = at + character.len_utf8();
             prepender.prepend(&text[at..end]);
             let tokens = prepender.count(self, policy)?;
             if tokens <= limit {
                 fit = Fit { at, tokens, ..fit };
-            } else if (text.len() - at) as u64 > most
+            } else if looked - at >= longest && prepender.least(self, policy) > limit
+                || (text.len() - at) as u64 > most
                 || before >= limit && cuts.is_some_and(|cuts| cuts.first(text, at..end).is_some())
             {
                 break;
+            } else if looked - at >= longest {
+                looked = at;
             }
             before = tokens;
         }

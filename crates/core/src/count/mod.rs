@@ -10,11 +10,15 @@ mod chunk_stream;
 mod chunks;
 mod cuts;
 mod fit;
+mod head;
 mod index;
 mod marks;
 mod path;
 mod prepender;
 mod tail;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
 mod until;
 
 pub use appender::{Appender, Mark};

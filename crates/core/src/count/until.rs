@@ -1,10 +1,11 @@
 //! Counting that ends when a limit is passed.
 
+use crate::count::appender::count;
 use crate::count::cuts::Cuts;
-use crate::encode::Count;
+use crate::count::tail::Stages;
 use crate::error::Result;
 use crate::pipeline::Tokenizer;
-use crate::segment::Policy;
+use crate::segment::{Policy, shifted};
 
 /// The least that is read at once, in bytes, and what is read for each token that the limit leaves.
 const LEAST: usize = 256;
@@ -17,8 +18,7 @@ impl Tokenizer {
     /// The number of ids of a text, if that is at most `limit`.
     ///
     /// Stops soon after the limit is passed: a text of more bytes than so many of the longest tokens is not read at all,
-    /// and of others little more than the tokens that the limit leaves, but for a piece that cannot be cut, which is read
-    /// whole. Tokenizers with normalizers, `prefix_space`, added tokens that take white space, or a pattern without seams
+    /// and of others little more than the tokens that the limit leaves. Tokenizers with normalizers, `prefix_space`, added tokens that take white space, or a pattern without seams
     /// read the whole text.
     ///
     /// # Errors
@@ -36,14 +36,12 @@ impl Tokenizer {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn count_until(&self, text: &str, policy: Policy, limit: u64) -> Result<Option<u64>> {
-        let count = |text: &str| {
-            let mut count = Count::default();
-            self.encode(text, policy, &mut count).map(|()| count.0)
-        };
         let mut counted = 0;
         let mut rest = text;
         // Text of so few bytes has no more tokens than the limit, unless a stage before the model makes it longer.
-        if let Some(cuts) = Cuts::new(self, policy).filter(|_| text.len() as u64 > limit) {
+        let cuts = Cuts::new(self, policy).filter(|_| text.len() as u64 > limit);
+        let can_follow = text.len() as u64 > limit && Stages::new(self, policy).is_some();
+        if cuts.is_some() || can_follow {
             let longest = self.longest_token() as u64;
             loop {
                 let left = limit - counted;
@@ -51,17 +49,27 @@ impl Tokenizer {
                     return Ok(None);
                 }
                 let wanted = LEAST + left.saturating_mul(FOR_A_TOKEN).min(MOST) as usize;
-                let Some(near) = (wanted..rest.len()).find(|&at| rest.is_char_boundary(at)) else { break };
-                let cut = cuts.last(rest, 0..near).or_else(|| cuts.first(rest, near..rest.len()));
-                let Some(cut) = cut else { break };
-                counted += count(&rest[..cut])?;
+                let place = |wanted: usize| (wanted..rest.len()).find(|&at| rest.is_char_boundary(at));
+                let Some(near) = place(wanted) else { break };
+                let far = place(2 * wanted).unwrap_or(rest.len());
+                let cut =
+                    cuts.as_ref().and_then(|cuts| cuts.last(rest, 0..near).or_else(|| cuts.first(rest, near..far)));
+                let Some(cut) = cut else {
+                    // A long piece: no more of it is read than can fit.
+                    let start = text.len() - rest.len();
+                    let fit = self.fit_from_left(rest, policy, left);
+                    let fit = fit.map_err(|error| shifted(error, start).placed(text))?;
+                    return Ok((fit.at == rest.len()).then_some(counted + fit.tokens));
+                };
+                counted += count(self, policy, &text[..text.len() - rest.len() + cut], text.len() - rest.len())
+                    .map_err(|error| error.placed(text))?;
                 if counted > limit {
                     return Ok(None);
                 }
                 rest = &rest[cut..];
             }
         }
-        counted += count(rest)?;
+        counted += count(self, policy, text, text.len() - rest.len()).map_err(|error| error.placed(text))?;
         Ok((counted <= limit).then_some(counted))
     }
 }

@@ -48,6 +48,11 @@ impl Growing<'_> {
     /// All text is one piece.
     pub(crate) const WHOLE: Self = Self { automaton: None };
 
+    /// Whether all text is one piece.
+    pub(crate) fn is_whole(self) -> bool {
+        self.automaton.is_none()
+    }
+
     /// A piece that starts here.
     pub(crate) fn begin(self, start: usize) -> GrowingPiece {
         let state = self.automaton.map_or(0, Automaton::start);

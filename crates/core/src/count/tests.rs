@@ -1,0 +1,138 @@
+//! Texts that grow, and parts that fit, against encoding the same text; the sweeps of `fuzz/growing.py` go further.
+
+use super::*;
+use crate::encode::Count;
+use crate::pipeline::{Parts, Tokenizer};
+use crate::segment::{Policy, Treat};
+use crate::split::added::AddedToken;
+use crate::split::{Pattern, names};
+use crate::vocab::{Semantics, Vocab};
+
+const POLICY: Policy = Policy { special: Treat::Match, added: Treat::Match };
+
+fn tokenizer(pattern: &str, more: &[&[u8]]) -> Tokenizer {
+    let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+    let mut tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
+    tokens.extend([&b"ab"[..], b" a", b"12", b"  ", b"aab", b"abab", b"\n\n", "é".as_bytes(), b"    "]);
+    tokens.extend(more);
+    let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+    let added = ["<s>", "<s>>", "s>a"].into_iter().zip(1000..);
+    Tokenizer::new(Parts {
+        vocab: Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap(),
+        added: added
+            .map(|(content, id)| AddedToken { content: content.to_owned(), id, ..AddedToken::default() })
+            .collect(),
+        normalizers: vec![],
+        prefix_space: false,
+        patterns: vec![Pattern::new(pattern).unwrap()],
+    })
+    .unwrap()
+}
+
+fn count(tokenizer: &Tokenizer, text: &str) -> u64 {
+    let mut count = Count::default();
+    tokenizer.encode(text, POLICY, &mut count).unwrap();
+    count.0
+}
+
+/// Calls `check` with tokenizers of each kind and some texts.
+fn with_texts(check: impl Fn(&Tokenizer, &str)) {
+    let mut seed = 11_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    };
+    let atoms = ["a", "b", "ab", " ", "  ", "\n", "1", "23", "A", "'s", "é", "日", ".", "/", "<s>", "<", "s>", ">"];
+    // Of the last tokens one is made in two ways, and one in none.
+    let kinds: [&[&[u8]]; 3] = [&[], &[b"aba", b"ba"], &[b"b1 a"]];
+    for more in kinds {
+        for pattern in [names::GPT2, names::O200K, ""] {
+            let tokenizer = tokenizer(pattern, more);
+            for case in 0..12 {
+                let some: Vec<_> = (0..=random(4)).map(|_| atoms[random(atoms.len())]).collect();
+                let length = if case == 0 { 300 } else { random(40) };
+                let text: String = (0..length).map(|_| some[random(some.len())]).collect();
+                check(&tokenizer, &text);
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_that_grow_have_the_ids_of_the_whole_at_any_moment() {
+    with_texts(|tokenizer, text| {
+        let (mut appender, mut prepender) = (Appender::new(), Prepender::new());
+        let mut marks = Vec::new();
+        for (number, (at, character)) in text.char_indices().enumerate() {
+            let end = at + character.len_utf8();
+            appender.append(&text[at..end]).unwrap();
+            assert_eq!(
+                appender.count(tokenizer, POLICY).unwrap(),
+                count(tokenizer, &text[..end]),
+                "{:?}",
+                &text[..end]
+            );
+            if number % 7 == 0 {
+                marks.push((end, appender.mark(tokenizer, POLICY)));
+            }
+        }
+        for (at, character) in text.char_indices().rev() {
+            prepender.prepend(&text[at..at + character.len_utf8()]);
+            assert_eq!(prepender.count(tokenizer, POLICY).unwrap(), count(tokenizer, &text[at..]), "{:?}", &text[at..]);
+        }
+        for (end, mark) in marks.into_iter().rev() {
+            assert!(appender.rollback(&mark));
+            assert_eq!(appender.text(), &text[..end]);
+            assert_eq!(appender.count(tokenizer, POLICY).unwrap(), count(tokenizer, &text[..end]));
+            let fits = appender.fits(tokenizer, POLICY, &text[end..], 20).unwrap();
+            assert_eq!(fits, count(tokenizer, text) <= 20);
+        }
+    });
+}
+
+#[test]
+fn no_longer_part_fits() {
+    with_texts(|tokenizer, text| {
+        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let left: Vec<u64> = places.iter().map(|&at| count(tokenizer, &text[..at])).collect();
+        let right: Vec<u64> = places.iter().map(|&at| count(tokenizer, &text[at..])).collect();
+        for limit in [0, 1, 3, count(tokenizer, text) / 2, count(tokenizer, text)] {
+            let longest = places.iter().zip(&left).rfind(|&(_, &tokens)| tokens <= limit).unwrap();
+            let fit = tokenizer.fit(text, POLICY, limit, Side::Left).unwrap();
+            assert_eq!((fit.at, fit.tokens), (*longest.0, *longest.1), "{text:?} {limit}");
+            if fit.decided {
+                for more in ["a", "ab ab", ">", "\n 1"] {
+                    let more = [text, more].concat();
+                    assert_eq!(tokenizer.fit(&more, POLICY, limit, Side::Left).unwrap().at, fit.at, "{more:?} {limit}");
+                }
+            }
+            let longest = places.iter().zip(&right).find(|&(_, &tokens)| tokens <= limit).unwrap();
+            let fit = tokenizer.fit(text, POLICY, limit, Side::Right).unwrap();
+            assert_eq!((fit.at, fit.tokens), (*longest.0, *longest.1), "{text:?} {limit}");
+        }
+    });
+}
+
+#[test]
+fn an_index_that_comes_in_parts_is_that_of_the_whole() {
+    with_texts(|tokenizer, text| {
+        let text = text.repeat(5);
+        let mut builder = Builder::new();
+        let mut start = 0;
+        while let Some(end) = (start + 13..text.len()).find(|&at| text.is_char_boundary(at)) {
+            builder.push(tokenizer, &text[start..end], POLICY).unwrap();
+            start = end;
+        }
+        builder.push(tokenizer, &text[start..], POLICY).unwrap();
+        let indices = [builder.finish(tokenizer, POLICY).unwrap(), Index::new(tokenizer, &text, POLICY).unwrap()];
+        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        for (&start, &end) in
+            places.iter().step_by(3).zip(places.iter().rev().step_by(5)).filter(|(start, end)| start < end)
+        {
+            for index in &indices {
+                let counted = index.count(tokenizer, |range| Ok(text[range].into()), POLICY, start..end).unwrap();
+                assert_eq!(counted, count(tokenizer, &text[start..end]), "{:?}", &text[start..end]);
+            }
+        }
+    });
+}
