@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from benchmarks.measure import Report
 
 
+CHARTS = 6
+"""The most of them side by side."""
+
+
 def figure(rows: int, columns: int) -> tuple[Any, Any] | None:
     """A figure and its grid of axes; None, and a line that says so, without matplotlib."""
     if importlib.util.find_spec("matplotlib") is None:
@@ -61,26 +65,29 @@ def rates(report: Report, units: Sequence[str] = ("MB/s",), suffix: str = ".svg"
     save(report, drawn, suffix)
 
 
-def growth(report: Report, unit: str = "us") -> None:
-    """Lines of a unit over the number of tokens, which the measure begins with; a chart for each table."""
+def growth(report: Report, unit: str = "us", suffix: str = ".svg") -> None:
+    """Lines of a unit over the number of tokens, of measures that are such a number; a chart for each table."""
     tables: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for row in report.rows:
         value = _number(row["value"])
-        if row["unit"] == unit and value is not None:
+        if row["unit"] == unit and row["measure"].endswith(" tokens") and value is not None:
             points = tables.setdefault(row["title"], {}).setdefault(row["library"], [])
             points.append((int(row["measure"].split()[0]), value))
-    grid = figure(1, len(tables)) if tables else None
+    rows = -(-len(tables) // CHARTS)
+    grid = figure(rows, min(len(tables), CHARTS)) if tables else None
     if grid is None:
         return
     drawn, axes = grid
-    for place, (title, lines) in zip(axes[0], tables.items(), strict=True):
+    for place in axes.flat[len(tables) :]:
+        place.set_visible(False)
+    for place, (title, lines) in zip(axes.flat, tables.items(), strict=False):
         for name, points in lines.items():
             place.loglog(*zip(*points, strict=True), marker="o", label=name)
         place.set_title(title, fontsize=8)
         place.set_xlabel("tokens", fontsize=7)
         place.set_ylabel(unit, fontsize=7)
         place.legend(fontsize=7)
-    save(report, drawn)
+    save(report, drawn, suffix)
 
 
 def _bars(place: Any, title: str, values: Mapping[str, float]) -> None:

@@ -1,0 +1,95 @@
+"""The core measured by itself: runs ``crates/core/examples/count``, and reads its rows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.peers import ROOT
+
+if TYPE_CHECKING:
+    from benchmarks.peers import Vocabulary
+    from benchmarks.slices import Sliced
+
+COMMAND = ("cargo", "run", "--quiet", "--release", "--package", "bytepair-core", "--example", "count", "--")
+
+
+class CoreError(Exception):
+    """Why the example gave no rows."""
+
+
+def build() -> str:
+    """Builds the example, and says why it is not there: nothing if it is."""
+    if shutil.which(COMMAND[0]) is None:
+        return "there is no cargo"
+    built = subprocess.run([COMMAND[0], "build", *COMMAND[2:-1]], cwd=ROOT, capture_output=True, text=True, check=False)
+    return built.stderr.strip()
+
+
+def run(arguments: list[str], seconds: float | None = None) -> list[dict[str, Any]]:
+    """Runs the example.
+
+    Args:
+        arguments: See its head.
+        seconds: The most that it may take.
+
+    Returns:
+        Its rows.
+
+    Raises:
+        CoreError: It failed.
+        subprocess.TimeoutExpired: It took longer.
+    """
+    done = subprocess.run(
+        [*COMMAND, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=seconds, check=False
+    )
+    if done.returncode:
+        raise CoreError(done.stderr.strip())
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _about(vocabulary: Vocabulary, split: str) -> list[str]:
+    return [str(vocabulary.ranks), split]
+
+
+def slices(vocabulary: Vocabulary, split: str, sliced: Sliced, runs: int) -> list[dict[str, Any]]:
+    """A row for each size and measure: nanoseconds in all, and of how many bytes or calls.
+
+    Args:
+        vocabulary: It has a rank file.
+        split: The name of a split pattern.
+        sliced: The text, and its slices.
+        runs: How many there are of each measure, in turns.
+
+    Raises:
+        CoreError: The example failed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        text, places = Path(folder) / "text.txt", Path(folder) / "slices.json"
+        sliced.write(text, places)
+        return run(["slices", *_about(vocabulary, split), str(text), str(places), str(runs)])
+
+
+def piece(
+    vocabulary: Vocabulary, split: str, kind: str, operation: str, size: int, seconds: float
+) -> tuple[float | None, int | None]:
+    """Seconds of one operation on one piece (None if its result is wrong), and bytes at its peak (None if not known).
+
+    Args:
+        vocabulary: It has a rank file.
+        split: The name of a split pattern.
+        kind: What the piece is made of.
+        operation: What is done.
+        size: The bytes of the piece.
+        seconds: The most that the process may take.
+
+    Raises:
+        CoreError: The example failed.
+        subprocess.TimeoutExpired: It took longer.
+    """
+    (row,) = run(["piece", *_about(vocabulary, split), kind, operation, str(size)], seconds)
+    return row["seconds"], row["peak"]

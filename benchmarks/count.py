@@ -1,0 +1,160 @@
+"""Counting in part: ``python -m benchmarks.count``, in the setting of the `bpe` crate's README.
+
+Slices of 10, 100, 1,000 and 10,000 tokens are encoded, counted, grown byte by byte with a count after each, and counted as
+intervals of their text; the text is cut to so many tokens. Once without pieces, on random tokens, and once with the
+vocabulary's split pattern, on real text.
+
+- core: in Rust, where no call costs more than the work. Growing a text byte by byte is to cost at most four times encoding it.
+- peers: from Python, next to what one has to do with libraries that can only encode.
+- chunks: whole texts in chunks, next to libraries for that.
+- piece: one piece of 1, 10 and 100 MB, in the core: what is not linear is named.
+
+Results are compared with encoding from scratch before a time is printed. Times are CPU time, medians of interleaved runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import bytepair as bp
+from benchmarks import chunks, core, endless, growing, plot, slices
+from benchmarks.choose import add_choice, chosen
+from benchmarks.measure import NORMAL, QUICK, Report, data_folder
+from benchmarks.peers import ORACLES, PUBLISHED, Vocabulary, load_all, write
+from benchmarks.texts import Material, with_data, without_data
+from bytepair.cli.timing import WRONG
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchmarks.measure import Pace
+    from benchmarks.slices import Sliced
+
+PARTS = ("core", "peers", "chunks", "piece")
+CORPORA = ("en", "mixed")
+RANDOM_TOKENS = 100_000
+CHUNK_SIZES = (128, 1_024)
+
+A_BYTE = ("encode", "count", "append", "append-once", "prepend")
+"""What the core does with a slice, and the table gives for each of its bytes."""
+
+A_CALL = ("interval", "fit", "fit-right", "until")
+"""What is one call for a slice."""
+
+
+def tokenizer(vocabulary: Vocabulary) -> bp.Tokenizer:
+    """bytepair's tokenizer of a vocabulary that has a rank file."""
+    assert vocabulary.ranks is not None  # noqa: S101  # published and trained ones have one
+    split, special_tokens = vocabulary.split, vocabulary.special_tokens
+    return bp.Tokenizer.from_tiktoken(vocabulary.ranks, split=split, special_tokens=special_tokens)
+
+
+def without_split(vocabulary: Vocabulary, work: Path) -> Vocabulary:
+    """The same vocabulary as one that leaves a text whole."""
+    tok = tokenizer(vocabulary)
+    return write(bp.Tokenizer(replace(tok.spec, split=(), added_tokens=())), work / vocabulary.name / "whole")
+
+
+def in_core(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced], runs: int) -> None:
+    """For each text and with and without the split pattern: nanoseconds a byte and a call in the core.
+
+    Raises:
+        core.CoreError: The example failed.
+    """
+    for name, sliced in texts.items():
+        for split in (vocabulary.scheme or "none", "none"):
+            rows = core.slices(vocabulary, split, sliced, runs)
+            report.head(f"{vocabulary.name}, {name}, in the core, split {split}", (*A_BYTE, *A_CALL))
+            core_rows(report, rows)
+
+
+def core_rows(report: Report, rows: Sequence[Mapping[str, int | str | None]]) -> None:
+    """The rows that the core's example gave: times by size, and growing a text as a multiple of encoding it."""
+    times: dict[int, dict[str, float]] = {}
+    for row in rows:
+        taken, of, measure = row["nanoseconds"], row["of"], str(row["measure"])
+        if measure == "index":
+            report.row("index of the text", {"interval": float(taken or 0) / float(of or 1)}, "ns/byte")
+            report.row("index of the text", {"interval": float(row["bytes"] or 0) / float(of or 1)}, "bytes/byte")
+        else:
+            known = times.setdefault(int(row["tokens"] or 0), {})
+            if taken is not None:
+                known[measure] = float(taken) / float(of or 1)
+    for tokens, known in times.items():
+        values: dict[str, float | str] = {name: known.get(name, WRONG) for name in (*A_BYTE, *A_CALL)}
+        report.wrong |= WRONG in values.values()
+        report.row(f"{tokens} tokens", {name: values[name] for name in A_BYTE}, "ns/byte")
+        report.row(f"{tokens} tokens", {name: values[name] for name in A_CALL}, "ns")
+        if "encode" in known:
+            grown = {name: known[name] / known["encode"] for name in A_BYTE[1:] if name in known}
+            report.row(f"{tokens} tokens, of encode", grown, "times")
+
+
+def next_to_peers(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced], pace: Pace) -> None:
+    """Tables of all that is counted in part, from Python, next to the peers."""
+    peers = load_all(vocabulary, print, ORACLES)
+    tok = tokenizer(vocabulary)
+    for name, sliced in texts.items():
+        growing.tables(report, f"{vocabulary.name}, {name}", tok, peers, sliced, pace)
+
+
+def measure_all(report: Report, material: Material, work: Path, parts: Sequence[str], *, quick: bool) -> None:
+    """All tables; the pieces without end with the first vocabulary only."""
+    pace = QUICK if quick else NORMAL
+    missing = core.build() if {"core", "piece"} & {*parts} else ""
+    if missing:
+        print(f"the core is not measured by itself: {missing}")
+        parts = [part for part in parts if part not in ("core", "piece")]
+    for vocabulary in material.vocabularies.values():
+        tok = tokenizer(vocabulary)
+        drawn = {"random tokens": slices.of_random_tokens(tok, RANDOM_TOKENS)}
+        real = {name: slices.of_text(tok, path.read_bytes().decode()) for name, path in material.corpora.items()}
+        if "core" in parts:
+            in_core(report, vocabulary, {**drawn, **real}, pace.repeats)
+        if "peers" in parts:
+            whole = replace(without_split(vocabulary, work), name=f"{vocabulary.name} without pieces")
+            next_to_peers(report, whole, drawn, pace)
+            next_to_peers(report, vocabulary, real, pace)
+        if "chunks" in parts:
+            for name, sliced in real.items():
+                chunks.table(report, f"{vocabulary.name}, {name}, chunks", tok, sliced.text, CHUNK_SIZES, pace)
+    if "piece" in parts:
+        vocabulary = next(iter(material.vocabularies.values()))
+        sizes = endless.QUICK_SIZES if quick else endless.SIZES
+        endless.pieces(report, vocabulary, vocabulary.scheme or "none", sizes)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command line; the exit code is 1 if a result of bytepair was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.count", description="Counting in part.")
+    parser.add_argument("--data", help="the folder of real vocabularies and texts")
+    parser.add_argument("--quick", action="store_true", help="one vocabulary, smaller pieces, fewer repeats")
+    add_choice(parser, "--only", PARTS, "measure only")
+    add_choice(parser, "--vocabulary", PUBLISHED, "only these vocabularies")
+    options = parser.parse_args(arguments)
+    parts = chosen(parser, "--only", options.only, PARTS)
+    quick_vocabulary = ["o200k_base"] if options.quick else None
+    vocabularies = chosen(parser, "--vocabulary", options.vocabulary or quick_vocabulary, PUBLISHED)
+    folder = data_folder(options.data)
+    if folder is None and options.vocabulary:
+        parser.error("--vocabulary is of the data folder, which is not there; --data names it")
+    report = Report("count", [*ORACLES])
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        load = functools.partial(with_data, folder, work, vocabularies, CORPORA) if folder else None
+        material = load(write_json="peers" in parts) if load else without_data(work)
+        measure_all(report, material, work, parts, quick=options.quick)
+    report.save()
+    plot.growth(report)
+    plot.growth(report, "ns/byte", "-core.svg")
+    return int(report.wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
