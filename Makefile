@@ -74,6 +74,7 @@ bench: $(BIN)/.built build/peers/.installed
 	$(BIN)/python -m benchmarks.train
 	$(BIN)/python -m benchmarks.ladder
 	$(BIN)/python -m benchmarks.encoders
+	$(BIN)/python -m benchmarks.count
 
 docs: $(BIN)/.built
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

@@ -1,10 +1,10 @@
-"""Whole texts in chunks of at most so many tokens, next to the libraries that are for that; each counts with bytepair."""
+"""Whole texts in chunks of so many tokens, next to the libraries that are for that; each counts with bytepair."""
 
 from __future__ import annotations
 
 import functools
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarks.measure import timed
 from benchmarks.peers import OURS
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.measure import Pace, Report
 
 MB = 1_000_000
+LIMITS = (128, 1_024)
 
 
 def _semchunk(tok: bp.Tokenizer, text: str, limit: int) -> list[str]:
@@ -40,9 +41,11 @@ def _ours(tok: bp.Tokenizer, text: str, limit: int) -> list[str]:
     return [text[chunk.start : chunk.end] for chunk in found]
 
 
-CHUNKERS: dict[str, tuple[str, Callable[[bp.Tokenizer, str, int], list[str]]]] = {
+Chunker: TypeAlias = "Callable[[bp.Tokenizer, str, int], list[str]]"
+
+CHUNKERS: dict[str, tuple[str, Chunker]] = {
     "semchunk": ("semchunk", _semchunk),
-    "langchain": ("langchain_text_splitters", _langchain),
+    "langchain-text-splitters": ("langchain_text_splitters", _langchain),
 }
 """Library -> its module, and what it does."""
 
@@ -53,8 +56,10 @@ def are_chunks(tok: bp.Tokenizer, text: str, chunks: Sequence[str], limit: int, 
     Example:
         >>> import bytepair as bp
         >>> tok = bp.train({"low": 5}, vocab_size=258)
-        >>> are_chunks(tok, "low low", ["low", "low"], 1, whole=False), are_chunks(tok, "low", ["l", "o"], 1, whole=True)
-        (True, False)
+        >>> are_chunks(tok, "low low", ["low", "low"], 1, whole=False)
+        True
+        >>> are_chunks(tok, "low", ["l", "o"], 1, whole=True)
+        False
     """
     if any(tok.count(chunk, special="text") > limit for chunk in chunks):
         return False
@@ -62,9 +67,9 @@ def are_chunks(tok: bp.Tokenizer, text: str, chunks: Sequence[str], limit: int, 
     return joined == text if whole else "".join(joined.split()) == "".join(text.split())
 
 
-def table(report: Report, title: str, tok: bp.Tokenizer, text: str, limits: Sequence[int], pace: Pace) -> None:
+def table(report: Report, title: str, tok: bp.Tokenizer, text: str, pace: Pace) -> None:
     """MB/s for each limit, and how many chunks; nothing if there is nobody to measure."""
-    calls = {OURS: _ours} if hasattr(tok, "chunks") else {}
+    calls: dict[str, Chunker] = {OURS: _ours} if hasattr(tok, "chunks") else {}
     for name, (module, call) in CHUNKERS.items():
         if importlib.util.find_spec(module):
             calls[name] = call
@@ -74,7 +79,7 @@ def table(report: Report, title: str, tok: bp.Tokenizer, text: str, limits: Sequ
         print("no chunks: this bytepair has none")
         return
     report.head(title, [*calls])
-    for limit in limits:
+    for limit in LIMITS:
         given: dict[str, list[str]] = {}
 
         def run(name: str, limit: int = limit, given: dict[str, list[str]] = given) -> bool:

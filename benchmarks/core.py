@@ -52,10 +52,6 @@ def run(arguments: list[str], seconds: float | None = None) -> list[dict[str, An
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def _about(vocabulary: Vocabulary, split: str) -> list[str]:
-    return [str(vocabulary.ranks), split]
-
-
 def slices(vocabulary: Vocabulary, split: str, sliced: Sliced, runs: int) -> list[dict[str, Any]]:
     """A row for each size and measure: nanoseconds in all, and of how many bytes or calls.
 
@@ -71,19 +67,17 @@ def slices(vocabulary: Vocabulary, split: str, sliced: Sliced, runs: int) -> lis
     with tempfile.TemporaryDirectory() as folder:
         text, places = Path(folder) / "text.txt", Path(folder) / "slices.json"
         sliced.write(text, places)
-        return run(["slices", *_about(vocabulary, split), str(text), str(places), str(runs)])
+        return run(["slices", str(vocabulary.ranks), split, str(text), str(places), str(runs)])
 
 
 def piece(
-    vocabulary: Vocabulary, split: str, kind: str, operation: str, size: int, seconds: float
+    vocabulary: Vocabulary, case: tuple[str, str, str], size: int, seconds: float
 ) -> tuple[float | None, int | None]:
     """Seconds of one operation on one piece (None if its result is wrong), and bytes at its peak (None if not known).
 
     Args:
         vocabulary: It has a rank file.
-        split: The name of a split pattern.
-        kind: What the piece is made of.
-        operation: What is done.
+        case: The name of a split pattern, what the piece is made of, and what is done.
         size: The bytes of the piece.
         seconds: The most that the process may take.
 
@@ -91,5 +85,5 @@ def piece(
         CoreError: The example failed.
         subprocess.TimeoutExpired: It took longer.
     """
-    (row,) = run(["piece", *_about(vocabulary, split), kind, operation, str(size)], seconds)
+    (row,) = run(["piece", str(vocabulary.ranks), *case, str(size)], seconds)
     return row["seconds"], row["peak"]

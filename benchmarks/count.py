@@ -1,15 +1,17 @@
 """Counting in part: ``python -m benchmarks.count``, in the setting of the `bpe` crate's README.
 
-Slices of 10, 100, 1,000 and 10,000 tokens are encoded, counted, grown byte by byte with a count after each, and counted as
-intervals of their text; the text is cut to so many tokens. Once without pieces, on random tokens, and once with the
+Slices of 10, 100, 1,000 and 10,000 tokens are encoded, counted, grown byte by byte with a count after each, and counted
+as intervals of their text; the text is cut to so many tokens. Once without pieces, on random tokens, and once with the
 vocabulary's split pattern, on real text.
 
-- core: in Rust, where no call costs more than the work. Growing a text byte by byte is to cost at most four times encoding it.
+- core: in Rust, where no call costs more than the work. Growing a text byte by byte, with a count after each, is to
+  cost at most four times encoding it.
 - peers: from Python, next to what one has to do with libraries that can only encode.
 - chunks: whole texts in chunks, next to libraries for that.
 - piece: one piece of 1, 10 and 100 MB, in the core: what is not linear is named.
 
-Results are compared with encoding from scratch before a time is printed. Times are CPU time, medians of interleaved runs.
+Results are compared with encoding from scratch before a time is printed. Times are CPU time, medians of interleaved
+runs.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
 PARTS = ("core", "peers", "chunks", "piece")
 CORPORA = ("en", "mixed")
 RANDOM_TOKENS = 100_000
-CHUNK_SIZES = (128, 1_024)
+RUNS = 5
+"""Of each measure in the core."""
 
 A_BYTE = ("encode", "count", "append", "append-once", "prepend")
 """What the core does with a slice, and the table gives for each of its bytes."""
@@ -49,10 +52,9 @@ A_CALL = ("interval", "fit", "fit-right", "until")
 
 
 def tokenizer(vocabulary: Vocabulary) -> bp.Tokenizer:
-    """bytepair's tokenizer of a vocabulary that has a rank file."""
-    assert vocabulary.ranks is not None  # noqa: S101  # published and trained ones have one
+    """The tokenizer of a vocabulary, from its rank file: published ones and trained ones have one."""
     split, special_tokens = vocabulary.split, vocabulary.special_tokens
-    return bp.Tokenizer.from_tiktoken(vocabulary.ranks, split=split, special_tokens=special_tokens)
+    return bp.Tokenizer.from_tiktoken(str(vocabulary.ranks), split=split, special_tokens=special_tokens)
 
 
 def without_split(vocabulary: Vocabulary, work: Path) -> Vocabulary:
@@ -101,7 +103,7 @@ def next_to_peers(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sl
     peers = load_all(vocabulary, print, ORACLES)
     tok = tokenizer(vocabulary)
     for name, sliced in texts.items():
-        growing.tables(report, f"{vocabulary.name}, {name}", tok, peers, sliced, pace)
+        growing.Comparison(report, f"{vocabulary.name}, {name}", tok, peers, sliced, pace).tables()
 
 
 def measure_all(report: Report, material: Material, work: Path, parts: Sequence[str], *, quick: bool) -> None:
@@ -116,14 +118,14 @@ def measure_all(report: Report, material: Material, work: Path, parts: Sequence[
         drawn = {"random tokens": slices.of_random_tokens(tok, RANDOM_TOKENS)}
         real = {name: slices.of_text(tok, path.read_bytes().decode()) for name, path in material.corpora.items()}
         if "core" in parts:
-            in_core(report, vocabulary, {**drawn, **real}, pace.repeats)
+            in_core(report, vocabulary, {**drawn, **real}, RUNS)
         if "peers" in parts:
             whole = replace(without_split(vocabulary, work), name=f"{vocabulary.name} without pieces")
             next_to_peers(report, whole, drawn, pace)
             next_to_peers(report, vocabulary, real, pace)
         if "chunks" in parts:
             for name, sliced in real.items():
-                chunks.table(report, f"{vocabulary.name}, {name}, chunks", tok, sliced.text, CHUNK_SIZES, pace)
+                chunks.table(report, f"{vocabulary.name}, {name}, chunks", tok, sliced.text, pace)
     if "piece" in parts:
         vocabulary = next(iter(material.vocabularies.values()))
         sizes = endless.QUICK_SIZES if quick else endless.SIZES

@@ -1,9 +1,10 @@
-"""One piece of many megabytes, counted in each way: what is not linear, and what needs much memory, shows in one table."""
+"""One piece of many megabytes, counted in each way: shows what is not linear, and what needs much memory."""
 
 from __future__ import annotations
 
 import statistics
 import subprocess
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchmarks import core
@@ -19,7 +20,7 @@ KINDS = ("letter", "spaces", "lines", "digits", "letters")
 """One letter, spaces, newlines and spaces in turns, random digits, random letters."""
 
 GROWING = ("count", "until", "append", "append-64k", "prepend", "prepend-64k", "index")
-"""What goes through the whole piece: its time is that of a byte. `until` has half of the piece's tokens as its limit."""
+"""What goes through the whole piece: its time is that of a byte. The limit of `until` is half of the piece's tokens."""
 
 CALLS = ("interval", "fit", "fit-right")
 """What is one call: an interval at a random place, and the longest part of 1,000 tokens."""
@@ -39,11 +40,11 @@ GROWTH = 2.0
 """What takes so many times as long, a byte or a call, on a piece ten times as large, is named."""
 
 
-def names(size: int) -> str:
+def said(size: int) -> str:
     """A size as the table says it.
 
     Example:
-        >>> names(100_000_000), names(100_000)
+        >>> said(100_000_000), said(100_000)
         ('100 MB', '0.1 MB')
     """
     return f"{size / 1e6:g} MB"
@@ -59,6 +60,63 @@ def growth(times: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {name: row[-1] / row[-2] for name, row in times.items() if len(row) > 1 and row[-2]}
 
 
+@dataclass
+class Piece:
+    """One kind of piece, of growing size.
+
+    Attributes:
+        report: Gets the rows.
+        vocabulary: It has a rank file.
+        split: The name of a split pattern.
+        kind: What the piece is made of.
+        times: Of a byte or of a call, by operation: a value for each size so far.
+        out: Who gave up.
+    """
+
+    report: Report
+    vocabulary: Vocabulary
+    split: str
+    kind: str
+    times: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in OPERATIONS})
+    out: set[str] = field(default_factory=set)
+
+    def one_size(self, size: int) -> dict[str, float]:
+        """The rows of one size; returns peaks for each byte of the piece."""
+        values: dict[str, float | str] = {}
+        peaks: dict[str, float] = {}
+        for name in (name for name in OPERATIONS if name not in self.out):
+            measured = self.measure(name, size)
+            if isinstance(measured, str):
+                self.out.add(name)
+                values[name] = measured
+                self.report.wrong |= measured in (WRONG, RAISES)
+                continue
+            seconds, peak = measured
+            self.times[name].append(seconds / size if name in GROWING else seconds)
+            values[name] = self.times[name][-1] * (1e9 if name in GROWING else 1e6)
+            if peak is not None:
+                peaks[name] = peak / size
+        for names, unit in ((GROWING, "ns/byte"), (CALLS, "us")):
+            self.report.row(said(size), {name: values[name] for name in names if name in values}, unit)
+        return peaks
+
+    def measure(self, name: str, size: int) -> tuple[float, int | None] | str:
+        """Seconds and bytes at the peak; or what the table says in place of them."""
+        case = (self.split, self.kind, name)
+        about = f"{name} of {self.kind} at {said(size)}"
+        try:
+            repeats = REPEATS if size <= SMALL else 1
+            measured = [core.piece(self.vocabulary, case, size, MOST_SECONDS) for _ in range(repeats)]
+        except subprocess.TimeoutExpired:
+            print(f"{about}: takes more than {MOST_SECONDS:g} s with its check, and sits out what is larger")
+            return f"> {MOST_SECONDS:g} s"
+        except core.CoreError as error:
+            print(f"{about}: {error}")
+            return RAISES
+        seconds = [taken for taken, _ in measured if taken is not None]
+        return (statistics.median(seconds), measured[-1][1]) if len(seconds) == repeats else WRONG
+
+
 def pieces(report: Report, vocabulary: Vocabulary, split: str, sizes: Sequence[int]) -> None:
     """A table for each kind of piece: times by size, their growth, and bytes at the peak for each byte of the largest.
 
@@ -66,58 +124,17 @@ def pieces(report: Report, vocabulary: Vocabulary, split: str, sizes: Sequence[i
         report: Gets the rows.
         vocabulary: It has a rank file.
         split: The name of a split pattern.
-        sizes: Bytes, ascending; the last is so many times the one before as `GROWTH` is meant for.
+        sizes: Bytes, ascending.
     """
     for kind in KINDS:
         report.head(f"{vocabulary.name}, one piece, {kind}, split {split}", OPERATIONS)
-        times: dict[str, list[float]] = {name: [] for name in OPERATIONS}
-        out: dict[str, str] = {}
+        piece = Piece(report, vocabulary, split, kind)
+        peaks: dict[str, float] = {}
         for size in sizes:
-            peaks = one_size(report, vocabulary, split, kind, size, times, out)
-        grown = growth({name: row for name, row in times.items() if len(row) == len(sizes)})
+            peaks = piece.one_size(size)
+        grown = growth({name: row for name, row in piece.times.items() if len(row) == len(sizes)})
         report.row("growth, last step", grown, "times")
-        report.row(f"{names(sizes[-1])}, peak", peaks, "bytes/byte")
+        report.row(f"{said(sizes[-1])}, peak", peaks, "bytes/byte")
         for name, factor in grown.items():
             if factor > GROWTH:
-                print(f"not linear: {name} of {kind} takes {factor:.2g} times as long at {names(sizes[-1])}")
-
-
-def one_size(
-    report: Report,
-    vocabulary: Vocabulary,
-    split: str,
-    kind: str,
-    size: int,
-    times: dict[str, list[float]],
-    out: dict[str, str],
-) -> dict[str, float]:
-    """The rows of one size; appends to `times` and names in `out` who gives up. Returns peaks for each byte of the piece."""
-    values: dict[str, float | str] = {}
-    peaks: dict[str, float] = {}
-    for name in (name for name in OPERATIONS if name not in out):
-        try:
-            repeats = REPEATS if size <= SMALL else 1
-            measured = [core.piece(vocabulary, split, kind, name, size, MOST_SECONDS) for _ in range(repeats)]
-        except subprocess.TimeoutExpired:
-            out[name] = values[name] = f"> {MOST_SECONDS:g} s"
-            print(f"{name} of {kind} at {names(size)} takes more than {MOST_SECONDS:g} s, and sits out what is larger")
-            continue
-        except core.CoreError as error:
-            out[name] = values[name] = RAISES
-            report.wrong = True
-            print(f"{name} of {kind} at {names(size)}: {error}")
-            continue
-        seconds = [taken for taken, _ in measured if taken is not None]
-        if len(seconds) < len(measured):
-            out[name] = values[name] = WRONG
-            report.wrong = True
-            continue
-        middle = statistics.median(seconds)
-        values[name] = middle / size * 1e9 if name in GROWING else middle * 1e6
-        times[name].append(middle / size if name in GROWING else middle)
-        peak = measured[-1][1]
-        if peak is not None:
-            peaks[name] = peak / size
-    report.row(names(size), {name: values[name] for name in GROWING if name in values}, "ns/byte")
-    report.row(names(size), {name: values[name] for name in CALLS if name in values}, "us")
-    return peaks
+                print(f"not linear: {name} of {kind} takes {factor:.2g} times as long at {said(sizes[-1])}")

@@ -1,13 +1,13 @@
-"""Counting in part from Python, next to what one does with a library that can only encode: all of it, again and again."""
+"""Counting in part from Python, next to what one does with a library that can only encode: all of it, again."""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarks.peers import OURS
-from benchmarks.slices import SIZES
-from bytepair.cli.timing import PANIC, RAISES, WRONG, medians, verdict
+from bytepair.cli.timing import medians, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from benchmarks.measure import Pace, Report
     from benchmarks.peers import Peer
     from benchmarks.slices import Sliced
+
+Call: TypeAlias = "Callable[[Any], Any]"
 
 MOST_APPENDED = 100
 """Who encodes again for each byte sits out slices of more tokens: that is quadratic."""
@@ -94,165 +96,165 @@ def is_longest(tok: bp.Tokenizer, text: str, fit: str, limit: int) -> bool:
     return text.startswith(fit) and tok.count(fit, special="text") <= limit and not any(fits)
 
 
-def row(
-    report: Report,
-    measure: str,
-    calls: Mapping[str, Callable[[Any], Any]],
-    given: Sequence[Any],
-    expected: Mapping[str, Sequence[Any]],
-    pace: Pace,
-    *,
-    tokens: int,
-) -> None:
-    """Microseconds of one call by library, those that are right.
+def first(peer: Peer, limit: int, text: str) -> str | None:
+    """The text of the first ids."""
+    return peer.decode(peer.encode(text)[:limit]) if peer.decode else None
 
-    Args:
-        report: Gets the row.
-        measure: What is measured.
-        calls: Library -> call.
-        given: What it is called with, one after another.
-        expected: Library -> what it must give.
+
+def fit(tok: bp.Tokenizer, limit: int, text: str) -> str:
+    """The longest beginning that fits."""
+    return tok.fit(text, limit, special="text")
+
+
+def has_more(count: Callable[[str], int], limit: int, text: str) -> bool:
+    """Whether a text has more tokens than the limit, by counting them all."""
+    return count(text) > limit
+
+
+def passes(tok: bp.Tokenizer, limit: int, text: str) -> bool:
+    """The same by a call that stops there."""
+    return tok.count_until(text, limit, special="text") is None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A text and its slices, counted in part by bytepair and by its peers.
+
+    Attributes:
+        report: Gets the rows.
+        title: Of its tables; what is counted is added.
+        tok: bytepair's tokenizer.
+        peers: All libraries, bytepair too.
+        sliced: The text and its slices.
         pace: How long to measure.
-        tokens: Of each call; few are measured together.
     """
-    times = max(1, AT_LEAST // (tokens * len(given)))
 
-    def run(call: Callable[[Any], Any]) -> None:
-        for _ in range(times):
-            for one in given:
-                call(one)
+    report: Report
+    title: str
+    tok: bp.Tokenizer
+    peers: Mapping[str, Peer]
+    sliced: Sliced
+    pace: Pace
 
-    def all_of(call: Callable[[Any], Any]) -> list[Any]:
-        return [call(one) for one in given]
+    def encode(self, text: str) -> list[int]:
+        """What the ids have to be."""
+        ids: list[int] = self.peers[OURS].encode(text)
+        return ids
 
-    verdicts = {name: verdict(functools.partial(all_of, call), expected[name]) for name, call in calls.items()}
-    runs = {name: functools.partial(run, call) for name, call in calls.items() if not verdicts[name]}
-    seconds = medians(runs, repeats=pace.repeats, seconds=pace.seconds)
-    values: dict[str, float | str] = {name: bad for name, bad in verdicts.items() if bad in (WRONG, PANIC, RAISES)}
-    values |= {name: taken / (times * len(given)) * 1e6 for name, taken in seconds.items()}
-    report.row(measure, values, "us")
+    def count(self, text: str) -> int:
+        """What the count has to be."""
+        return len(self.encode(text))
 
+    @property
+    def others(self) -> list[str]:
+        """The peers."""
+        return [name for name in self.peers if name != OURS]
 
-def tables(
-    report: Report, title: str, tok: bp.Tokenizer, peers: Mapping[str, Peer], sliced: Sliced, pace: Pace
-) -> None:
-    """A table for each way to count, with a row for each size."""
-    sizes = [tokens for tokens in SIZES if tokens in sliced.slices]
-    whole(report, title, peers, sliced, sizes, pace)
-    appending(report, title, tok, peers, sliced, sizes, pace)
-    intervals(report, title, tok, peers, sliced, sizes, pace)
-    if len(sizes) > 1:
-        limits(report, title, tok, peers, sliced, sizes, pace)
+    def row(self, tokens: int, calls: Mapping[str, Call], given: Sequence[Any], expected: Mapping[str, Any]) -> None:
+        """Microseconds of one call by library, of those that are right.
 
+        Args:
+            tokens: What the row is called.
+            calls: Library -> call.
+            given: What it is called with, one after another.
+            expected: Library -> what it must give.
+        """
+        times = max(1, AT_LEAST // (tokens * len(given)))
 
-def whole(
-    report: Report, title: str, peers: Mapping[str, Peer], sliced: Sliced, sizes: Sequence[int], pace: Pace
-) -> None:
-    """Slices encoded to a list, and counted."""
-    encode: dict[str, Callable[[Any], Any]] = {name: peer.encode for name, peer in peers.items()}
-    count: dict[str, Callable[[Any], Any]] = {name: counted(peer) for name, peer in peers.items()}
-    report.head(f"{title}: encode")
-    for tokens in sizes:
-        texts = sliced.texts(tokens)
-        expected = dict.fromkeys(peers, [peers[OURS].encode(text) for text in texts])
-        row(report, f"{tokens} tokens", encode, texts, expected, pace, tokens=tokens)
-    report.head(f"{title}: count")
-    for tokens in sizes:
-        texts = sliced.texts(tokens)
-        lengths = dict.fromkeys(peers, [len(peers[OURS].encode(text)) for text in texts])
-        row(report, f"{tokens} tokens", count, texts, lengths, pace, tokens=tokens)
+        def run(call: Call) -> None:
+            for _ in range(times):
+                for one in given:
+                    call(one)
 
+        def all_of(call: Call) -> list[Any]:
+            return [call(one) for one in given]
 
-def appending(
-    report: Report,
-    title: str,
-    tok: bp.Tokenizer,
-    peers: Mapping[str, Peer],
-    sliced: Sliced,
-    sizes: Sequence[int],
-    pace: Pace,
-) -> None:
-    """A text that grows byte by byte, with a count after each."""
-    report.head(f"{title}: append byte by byte, count after each")
-    for tokens in sizes:
-        texts = sliced.texts(tokens)
-        calls: dict[str, Callable[[Any], Any]] = {OURS: functools.partial(grown, tok)}
-        others = [name for name in peers if name != OURS]
-        if tokens <= MOST_APPENDED:
-            calls |= {name: functools.partial(again, counted(peers[name])) for name in others}
-        else:
-            print(f"{', '.join(others)} sit out {tokens} tokens: to encode again for each byte is quadratic")
-        expected = dict.fromkeys(calls, [from_scratch(counted(peers[OURS]), text) for text in texts])
-        row(report, f"{tokens} tokens", calls, texts, expected, pace, tokens=tokens)
+        verdicts = {name: verdict(functools.partial(all_of, call), expected[name]) for name, call in calls.items()}
+        runs = {name: functools.partial(run, call) for name, call in calls.items() if not verdicts[name]}
+        seconds = medians(runs, repeats=self.pace.repeats, seconds=self.pace.seconds)
+        values: dict[str, float | str] = {name: bad for name, bad in verdicts.items() if bad}
+        values |= {name: taken / (times * len(given)) * 1e6 for name, taken in seconds.items()}
+        self.report.row(f"{tokens} tokens", values, "us")
 
+    def tables(self) -> None:
+        """A table for each way to count, with a row for each size."""
+        self.whole("encode", {name: peer.encode for name, peer in self.peers.items()}, self.encode)
+        self.whole("count", {name: counted(peer) for name, peer in self.peers.items()}, self.count)
+        self.appending()
+        self.intervals()
+        *fewer, largest = self.sliced.slices
+        texts = self.sliced.texts(largest)
+        self.cut(texts, largest, fewer)
+        self.asked(texts, largest, fewer)
 
-def intervals(
-    report: Report,
-    title: str,
-    tok: bp.Tokenizer,
-    peers: Mapping[str, Peer],
-    sliced: Sliced,
-    sizes: Sequence[int],
-    pace: Pace,
-) -> None:
-    """Intervals of a text that is indexed; who has no index encodes them."""
-    report.head(f"{title}: count an interval")
-    index, text = tok.index(sliced.text, special="text"), sliced.text
+    def whole(self, what: str, calls: Mapping[str, Call], right: Call) -> None:
+        """Slices by themselves."""
+        self.report.head(f"{self.title}: {what}")
+        for tokens in self.sliced.slices:
+            texts = self.sliced.texts(tokens)
+            expected = [right(text) for text in texts]
+            self.row(tokens, calls, texts, dict.fromkeys(calls, expected))
 
-    def encoded(count: Callable[[str], int], place: tuple[int, int]) -> int:
-        return count(text[place[0] : place[1]])
+    def appending(self) -> None:
+        """A text that grows byte by byte, with a count after each."""
+        self.report.head(f"{self.title}: append each byte, count after each")
+        for tokens in self.sliced.slices:
+            texts = self.sliced.texts(tokens)
+            calls: dict[str, Call] = {OURS: functools.partial(grown, self.tok)}
+            if tokens <= MOST_APPENDED:
+                calls |= {name: functools.partial(again, counted(self.peers[name])) for name in self.others}
+            else:
+                names = " and ".join(self.others)
+                print(f"{names} sit out {tokens} tokens: to encode again for each byte is quadratic")
+            expected = [from_scratch(self.count, text) for text in texts]
+            self.row(tokens, calls, texts, dict.fromkeys(calls, expected))
 
-    calls: dict[str, Callable[[Any], Any]] = {name: functools.partial(encoded, counted(peers[name])) for name in peers}
-    calls[OURS] = lambda place: index.count(*place)
-    for tokens in sizes:
-        given = [(part.start, part.end) for part in sliced.slices[tokens]]
-        expected = dict.fromkeys(calls, [encoded(counted(peers[OURS]), place) for place in given])
-        row(report, f"{tokens} tokens", calls, given, expected, pace, tokens=tokens)
+    def intervals(self) -> None:
+        """Intervals of a text that is indexed; who has no index encodes them."""
+        self.report.head(f"{self.title}: count an interval")
+        index, text = self.tok.index(self.sliced.text, special="text"), self.sliced.text
 
+        def encoded(count: Callable[[str], int], place: tuple[int, int]) -> int:
+            return count(text[place[0] : place[1]])
 
-def limits(
-    report: Report,
-    title: str,
-    tok: bp.Tokenizer,
-    peers: Mapping[str, Peer],
-    sliced: Sliced,
-    sizes: Sequence[int],
-    pace: Pace,
-) -> None:
-    """Slices of the largest size cut to fewer tokens, and asked whether they have more.
+        calls: dict[str, Call] = {name: functools.partial(encoded, counted(self.peers[name])) for name in self.others}
+        calls[OURS] = lambda place: index.count(*place)
+        for tokens, slices in self.sliced.slices.items():
+            places = [(part.start, part.end) for part in slices]
+            expected = [encoded(self.count, place) for place in places]
+            self.row(tokens, calls, places, dict.fromkeys(calls, expected))
 
-    Who cannot cut encodes all and decodes the first ids. That may end inside a character, or be encoded to other ids; how
-    often is a row of its own.
-    """
-    *fewer, largest = sizes
-    texts = sliced.texts(largest)
-    others = {name: peer for name, peer in peers.items() if name != OURS and peer.decode}
-    ids = [peers[OURS].encode(text) for text in texts]
-    report.head(f"{title}: {largest} tokens cut to fewer")
+    def cut(self, texts: Sequence[str], tokens: int, limits: Sequence[int]) -> None:
+        """Texts cut to fewer tokens.
 
-    def cut(peer: Peer, limit: int, text: str) -> Any:
-        return peer.decode(peer.encode(text)[:limit]) if peer.decode else None
+        Who cannot cut encodes all and decodes the first ids. That may end inside a character, or be encoded to other
+        ids; how often is a row of its own.
+        """
+        self.report.head(f"{self.title}: {tokens} tokens cut to fewer")
+        ids = [self.encode(text) for text in texts]
+        for limit in limits:
+            calls: dict[str, Call] = {
+                name: functools.partial(first, peer, limit) for name, peer in self.peers.items() if peer.decode
+            }
+            calls[OURS] = functools.partial(fit, self.tok, limit)
+            decoded = [self.tok.decode(row[:limit]) for row in ids]
+            fits = [calls[OURS](text) for text in texts]
+            right = all(is_longest(self.tok, text, fit, limit) for text, fit in zip(texts, fits, strict=True))
+            expected = dict.fromkeys(calls, decoded) | {OURS: fits if right else []}
+            self.row(limit, calls, texts, expected)
+            other = sum(self.encode(text) != row[:limit] for text, row in zip(decoded, ids, strict=True))
+            shorter = sum(len(cut) < len(fit) for fit, cut in zip(fits, decoded, strict=True))
+            of = f"of {len(texts)}"
+            self.report.row(f"{limit}, then other ids", dict.fromkeys(self.others, other), of)
+            self.report.row(f"{limit}, not the longest", dict.fromkeys(self.others, shorter), of)
 
-    for limit in fewer:
-        calls: dict[str, Callable[[Any], Any]] = {
-            name: functools.partial(cut, peer, limit) for name, peer in others.items()
-        }
-        calls[OURS] = lambda text, limit=limit: tok.fit(text, limit, special="text")
-        decoded = [tok.decode(row[:limit]) for row in ids]
-        fits = [tok.fit(text, limit, special="text") for text in texts]
-        right = all(is_longest(tok, text, fit, limit) for text, fit in zip(texts, fits, strict=True))
-        expected = {**dict.fromkeys(others, decoded), OURS: fits if right else []}
-        row(report, f"{limit} tokens", calls, texts, expected, pace, tokens=largest)
-        other = sum(peers[OURS].encode(cut) != row[:limit] for cut, row in zip(decoded, ids, strict=True))
-        longer = sum(len(fit) > len(cut) for fit, cut in zip(fits, decoded, strict=True))
-        about = f"of {len(texts)}"
-        report.row(f"{limit}: other ids afterwards", {**dict.fromkeys(others, other), OURS: 0}, about)
-        report.row(f"{limit}: shorter than fit", {**dict.fromkeys(others, longer), OURS: 0}, about)
-    report.head(f"{title}: have {largest} tokens more than a limit?")
-    for limit in fewer:
-        asked: dict[str, Callable[[Any], Any]] = {
-            name: (lambda text, count=counted(peer), limit=limit: count(text) > limit) for name, peer in others.items()
-        }
-        asked[OURS] = lambda text, limit=limit: tok.count_until(text, limit, special="text") is None
-        answers = dict.fromkeys(asked, [len(row) > limit for row in ids])
-        row(report, f"{limit} tokens", asked, texts, answers, pace, tokens=largest)
+    def asked(self, texts: Sequence[str], tokens: int, limits: Sequence[int]) -> None:
+        """Whether texts have more tokens than a limit."""
+        self.report.head(f"{self.title}: {tokens} tokens, more than a limit?")
+        for limit in limits:
+            calls: dict[str, Call] = {
+                name: functools.partial(has_more, counted(peer), limit) for name, peer in self.peers.items()
+            }
+            calls[OURS] = functools.partial(passes, self.tok, limit)
+            expected = [self.count(text) > limit for text in texts]
+            self.row(limit, calls, texts, dict.fromkeys(calls, expected))

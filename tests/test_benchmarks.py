@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import argparse
 import doctest
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,26 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from benchmarks import choose, encoders, ladder, measure, packages, peers, plot, texts, train, trainers, worker, worst
+from benchmarks import (
+    choose,
+    chunks,
+    core,
+    count,
+    encoders,
+    endless,
+    growing,
+    ladder,
+    measure,
+    packages,
+    peers,
+    plot,
+    slices,
+    texts,
+    train,
+    trainers,
+    worker,
+    worst,
+)
 
 import bytepair as bp
 from bytepair import reference
@@ -61,7 +81,12 @@ def test_every_pinned_peer_is_a_library() -> None:
     pinned = packages.group((peers.ROOT / "pyproject.toml").read_text(), "bench")
     names = {requirement.partition("==")[0] for requirement in pinned if "==" in requirement}
     encoding = {library.package for library in peers.LIBRARIES.values()}
-    assert names == (encoding | trainers.TRAINERS.keys()) - {"bytepair", "tokenizers-1", trainers.RAW, "youtokentome"}
+    assert names == (encoding | trainers.TRAINERS.keys() | chunks.CHUNKERS.keys()) - {
+        "bytepair",
+        "tokenizers-1",
+        trainers.RAW,
+        "youtokentome",
+    }
 
 
 def test_a_peer_that_fails_is_named(tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +170,116 @@ def test_exact_encoders_agree_or_are_wrong(
     assert float(found["10 tokens, given for 100 of the exact", "greedy"]) == 100
     encoders.compare(report, tok, 10_000, repeats=1)
     assert ("10000 tokens", "naive") not in values(report)
+
+
+def test_slices_are_whole_characters_of_the_text(tok: bp.Tokenizer, tmp_path: Path) -> None:
+    text = "low é lower 🦊 new " * 60
+    made = slices.of_text(tok, text)
+    assert made.text == text
+    assert {size: len(parts) for size, parts in made.slices.items()} == {10: 10, 100: 10, 1000: 10}
+    made.write(tmp_path / "text", tmp_path / "slices")
+    data = (tmp_path / "text").read_bytes()
+    for part in made.slices[100]:
+        assert data[part.start_byte : part.end_byte].decode() == text[part.start : part.end]
+    drawn = slices.of_random_tokens(tok, 300)
+    assert [*drawn.slices] == [10, 100]
+    assert drawn == slices.of_random_tokens(tok, 300)
+
+
+def test_counting_in_part_is_compared(report: measure.Report, tok: bp.Tokenizer, tmp_path: Path) -> None:
+    found = peers.load_all(peers.write(tok, tmp_path), print, ["bytepair", "tiktoken"])
+    sliced = slices.of_text(tok, "🦊é low 🦊🦊lower " * 60)
+    compared = growing.Comparison(report, "text", tok, found, sliced, measure.Pace(1, 1))
+    compared.tables()
+    assert not report.wrong
+    assert "WRONG" not in values(report).values()
+    titles = [row["title"] for row in report.rows if row["library"] == "tiktoken"]
+    assert [*dict.fromkeys(titles)] == [
+        "text: encode",
+        "text: count",
+        "text: append each byte, count after each",
+        "text: count an interval",
+        "text: 1000 tokens cut to fewer",
+        "text: 1000 tokens, more than a limit?",
+    ]
+    assert sum(float(values(report)[f"{limit}, then other ids", "tiktoken"]) for limit in (10, 100)) > 0
+    found["tiktoken"] = peers.Peer(lambda _: [1])
+    compared.appending()
+    assert values(report)["10 tokens", "tiktoken"] == "WRONG"
+
+
+def test_a_text_that_grows_is_compared_in_places(tok: bp.Tokenizer) -> None:
+    def length(text: str) -> int:
+        return len(tok.encode(text))
+
+    text = "low é 🦊 lower " * 20
+    assert growing.grown(tok, text) == growing.again(length, text) == growing.from_scratch(length, text)
+    assert growing.is_longest(tok, "low low", "low", 1)
+    assert not growing.is_longest(tok, "low low", "lo", 2)
+    assert not growing.is_longest(tok, "low low", "low", 0)
+
+
+def test_rows_of_the_core(report: measure.Report) -> None:
+    rows: list[dict[str, int | str | None]] = [
+        {"measure": "index", "nanoseconds": 400, "bytes": 50, "of": 200},
+        {"tokens": 10, "measure": "encode", "nanoseconds": 100, "of": 50},
+        {"tokens": 10, "measure": "append", "nanoseconds": 300, "of": 50},
+        {"tokens": 10, "measure": "fit", "nanoseconds": None, "of": 5},
+    ]
+    count.core_rows(report, rows)
+    found = {(row["measure"], row["unit"], row["library"]): row["value"] for row in report.rows}
+    assert found["index of the text", "bytes/byte", "interval"] == "0.25"
+    assert found["10 tokens", "ns/byte", "append"] == "6"
+    assert found["10 tokens, of encode", "times", "append"] == "3"
+    assert found["10 tokens", "ns", "fit"] == "WRONG"
+    assert report.wrong
+
+
+def test_what_is_not_linear_or_too_slow_is_named(
+    report: measure.Report, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def piece(_: peers.Vocabulary, case: tuple[str, str, str], size: int, seconds: float) -> tuple[float | None, int]:
+        operation = case[2]
+        if operation == "append" and size > 10:
+            raise subprocess.TimeoutExpired("count", seconds)
+        if operation == "fit":
+            raise core.CoreError("it fails")
+        if operation == "index":
+            return None, 0
+        return (size**2 if operation == "prepend" else size) / 1e9, 4 * size
+
+    monkeypatch.setattr(core, "piece", piece)
+    monkeypatch.setattr(endless, "KINDS", ("spaces",))
+    endless.pieces(report, peers.Vocabulary("trained", "", None, {}, None, None), "o200k", (10, 100))
+    found = values(report)
+    assert found["growth, last step", "count"] == "1"
+    assert found["0.0001 MB", "append"] == "> 60 s"
+    assert (found["1e-05 MB", "fit"], found["1e-05 MB", "index"]) == ("RAISES", "WRONG")
+    assert ("0.0001 MB", "fit") not in found
+    assert found["0.0001 MB, peak", "count"] == "4"
+    told = capsys.readouterr().out
+    assert "not linear: prepend of spaces takes 10 times as long" in told
+    assert "not linear: interval of spaces takes 10 times as long" in told
+    assert "append of spaces at 0.0001 MB: takes more than 60 s" in told
+    assert "fit of spaces at 1e-05 MB: it fails" in told
+
+
+def test_chunks_are_the_text_and_fit(
+    report: measure.Report, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "low lower " * 100
+    halves: chunks.Chunker = lambda _, text, __: [text[:500], text[500:]]  # noqa: E731
+    monkeypatch.setattr(chunks, "CHUNKERS", {"halves": ("bytepair", halves), "none": ("no_such_module", halves)})
+    monkeypatch.setattr(chunks, "_ours", lambda _, text, limit: [text[at : at + limit] for at in range(0, 1000, limit)])
+    monkeypatch.delattr(bp.Tokenizer, "chunks", raising=False)
+    chunks.table(report, "chunks", tok, text, measure.QUICK)
+    assert not report.rows
+    monkeypatch.setattr(bp.Tokenizer, "chunks", None, raising=False)
+    chunks.table(report, "chunks", tok, text, measure.QUICK)
+    found = values(report)
+    assert (found["128 tokens", "bytepair"], found["1024 tokens", "bytepair"]) == ("8", "1")
+    assert (found["128 tokens", "halves"], found["1024 tokens", "halves"]) == ("WRONG", "2")
+    assert "none takes no part in chunks: it is not installed" in capsys.readouterr().out
 
 
 def test_blocks_are_the_text_and_change_no_piece(tmp_path: Path) -> None:
@@ -233,7 +368,24 @@ def test_a_climb_that_differs_is_wrong_and_a_long_one_ends(report: measure.Repor
     assert ladder.overtaking(faster, ladder.Climb([], [3, 3, 4, 5])) is None
 
 
-@pytest.mark.parametrize("module", [choose, encoders, ladder, packages, peers, texts, train, trainers, worker])
+@pytest.mark.parametrize(
+    "module",
+    [
+        choose,
+        chunks,
+        encoders,
+        endless,
+        growing,
+        ladder,
+        packages,
+        peers,
+        slices,
+        texts,
+        train,
+        trainers,
+        worker,
+    ],
+)
 def test_the_examples_are_right(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 

@@ -5,8 +5,10 @@ use bytepair_core::encode::Count;
 use bytepair_core::segment::Policy;
 use bytepair_core::{Result, Tokenizer};
 
-/// So many characters beyond a part that fits none may fit. Longer parts are left to the tests.
+/// So many characters beyond a part that fits none may fit, fewer if the part is long: so many bytes are encoded for that.
+/// Longer parts are left to the tests.
 const BEYOND: usize = 200;
+const ENCODED: usize = 1 << 20;
 
 /// The number of ids of a text.
 pub(crate) fn count(tokenizer: &Tokenizer, text: &str) -> Result<u64> {
@@ -21,13 +23,15 @@ pub(crate) fn is_longest(tokenizer: &Tokenizer, text: &str, fit: Fit, limit: u64
     if fit.tokens > limit || count(tokenizer, part(fit.at))? != fit.tokens {
         return Ok(false);
     }
-    let mut longer: Vec<usize> = match side {
-        Side::Left => text[fit.at..].char_indices().map(|(at, _)| fit.at + at).skip(1).take(BEYOND).collect(),
-        Side::Right => text[..fit.at].char_indices().map(|(at, _)| at).rev().take(BEYOND).collect(),
+    let beyond = BEYOND.min(ENCODED / part(fit.at).len().max(1) + 1);
+    let longer: Vec<usize> = match side {
+        Side::Left => text[fit.at..]
+            .char_indices()
+            .map(|(at, character)| fit.at + at + character.len_utf8())
+            .take(beyond)
+            .collect(),
+        Side::Right => text[..fit.at].char_indices().map(|(at, _)| at).rev().take(beyond).collect(),
     };
-    if side == Side::Left && longer.len() < BEYOND && fit.at < text.len() {
-        longer.push(text.len());
-    }
     for at in longer {
         if count(tokenizer, part(at))? <= limit {
             return Ok(false);
