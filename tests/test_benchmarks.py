@@ -253,14 +253,14 @@ def test_what_is_not_linear_or_too_slow_is_named(
     endless.pieces(report, peers.Vocabulary("trained", "", None, {}, None, None), "o200k", (10, 100))
     found = values(report)
     assert found["growth, last step", "count"] == "1"
-    assert found["0.0001 MB", "append"] == "> 60 s"
+    assert found["0.0001 MB", "append"] == "> 120 s"
     assert (found["1e-05 MB", "fit"], found["1e-05 MB", "index"]) == ("RAISES", "WRONG")
     assert ("0.0001 MB", "fit") not in found
     assert found["0.0001 MB, peak", "count"] == "4"
     told = capsys.readouterr().out
     assert "not linear: prepend of spaces takes 10 times as long" in told
     assert "not linear: interval of spaces takes 10 times as long" in told
-    assert "append of spaces at 0.0001 MB: takes more than 60 s" in told
+    assert "append of spaces at 0.0001 MB: takes more than 120 s" in told
     assert "fit of spaces at 1e-05 MB: it fails" in told
 
 
