@@ -38,13 +38,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// The tokenizer of a rank file. It has a special token, as published ones do, which is looked for and not in the texts.
+/// The tokenizer of a rank file. It has a special token, as published ones do: it is looked for, and in none of the texts.
 fn load(ranks: &str, split: &str) -> Result<Tokenizer> {
     let columns = rank_file::read(&file(ranks)?)?;
     let tokens: Vec<&[u8]> = columns.tokens().collect();
     let vocab = Vocab::new(&tokens, &columns.ids, Semantics::Ranks)?;
     let id = columns.ids.last().map_or(0, |id| id + 1);
-    let end = AddedToken { content: "<|endoftext|>".to_owned(), id, special: true, ..AddedToken::default() };
+    let end = AddedToken { content: "<|absent|>".to_owned(), id, special: true, ..AddedToken::default() };
     let named = names::ALL.iter().find(|(name, _)| *name == split);
     let (_, pattern) = named.ok_or_else(|| wrong(format!("{split:?} is not the name of a split pattern")))?;
     let patterns = if pattern.is_empty() { vec![] } else { vec![Pattern::new(pattern)?] };
