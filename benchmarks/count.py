@@ -44,8 +44,13 @@ RANDOM_TOKENS = 100_000
 RUNS = 5
 """Of each measure in the core."""
 
-A_BYTE = ("encode", "count", "append", "append-once", "prepend")
-"""What the core does with a slice, and the table gives for each of its bytes."""
+A_BYTE = ("encode", "merge", "count", "append", "append-once", "prepend")
+"""What the core does with a slice, and the table gives for each of its bytes. To `encode`, which comes again and
+again, the pieces are known; `merge` encodes with none known."""
+
+A_WHOLE = A_BYTE[:2]
+GROWN = A_BYTE[3:]
+"""What is to cost at most four times what."""
 
 A_CALL = ("interval", "fit", "fit-right", "until")
 """What is one call for a slice."""
@@ -93,9 +98,10 @@ def core_rows(report: Report, rows: Sequence[Mapping[str, int | str | None]]) ->
         report.wrong |= WRONG in values.values()
         report.row(f"{tokens} tokens", {name: values[name] for name in A_BYTE}, "ns/byte")
         report.row(f"{tokens} tokens", {name: values[name] for name in A_CALL}, "ns")
-        if "encode" in known:
-            grown = {name: known[name] / known["encode"] for name in A_BYTE[1:] if name in known}
-            report.row(f"{tokens} tokens, of encode", grown, "times")
+        for whole in A_WHOLE:
+            if whole in known:
+                grown = {name: known[name] / known[whole] for name in GROWN if name in known}
+                report.row(f"{tokens} tokens, of {whole}", grown, "times")
 
 
 def next_to_peers(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced], pace: Pace) -> None:

@@ -4,8 +4,9 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use bytepair_core::count::{Appender, Index, Prepender, Side};
+use bytepair_core::merge::{Merger, Scratch};
 use bytepair_core::segment::Policy;
-use bytepair_core::{Result, Tokenizer};
+use bytepair_core::{Result, Tokenizer, study};
 use serde_json::json;
 
 use crate::clock::Start;
@@ -89,6 +90,7 @@ fn measures<'a>(tokenizer: &'a Tokenizer, text: &'a str, index: &'a Index) -> Ve
     };
     vec![
         Measure { name: "encode", ..has_same_count(Box::new(move |at| encode(tokenizer, slice(at)))) },
+        Measure { name: "merge", ..has_same_count(Box::new(move |at| merge(tokenizer, slice(at)))) },
         Measure { name: "count", ..has_same_count(Box::new(move |at| scratch::count(tokenizer, slice(at)))) },
         Measure {
             is_right: Box::new(move |at| is_appended_right(tokenizer, slice(at))),
@@ -171,6 +173,14 @@ fn middle(mut durations: Vec<Duration>) -> u64 {
 fn encode(tokenizer: &Tokenizer, text: &str) -> Result<u64> {
     let mut ids = Vec::new();
     tokenizer.encode(text, Policy::default(), &mut ids)?;
+    Ok(ids.len() as u64)
+}
+
+/// Encoding with every piece merged: what it costs when no piece is known from before.
+fn merge(tokenizer: &Tokenizer, text: &str) -> Result<u64> {
+    let merger = if tokenizer.vocab().is_proper() { Merger::Backtrack } else { Merger::Heap };
+    let mut ids = Vec::new();
+    study::encode(tokenizer, merger, text, Policy::default(), &mut Scratch::default(), &mut ids)?;
     Ok(ids.len() as u64)
 }
 
