@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,8 +26,8 @@ MOST_APPENDED = 100
 CHECKS = 200
 """So many counts of a text that grows are compared, and the last one."""
 
-AT_LEAST = 2_000
-"""Tokens that one run goes through, so that the clock's own time does not matter."""
+RUN = 2e-3
+"""Seconds. What is shorter is repeated, so that the clock's own time does not matter, nor what others left in memory."""
 
 BEYOND = 50
 """So many characters beyond a part that fits none may fit; longer parts are left to the tests."""
@@ -159,21 +160,26 @@ class Comparison:
             given: What it is called with, one after another.
             expected: Library -> what it must give.
         """
-        times = max(1, AT_LEAST // (tokens * len(given)))
-
-        def run(call: Call) -> None:
-            for _ in range(times):
-                for one in given:
-                    call(one)
 
         def all_of(call: Call) -> list[Any]:
             return [call(one) for one in given]
 
+        def run(call: Call, times: int) -> None:
+            for _ in range(times):
+                for one in given:
+                    call(one)
+
         verdicts = {name: verdict(functools.partial(all_of, call), expected[name]) for name, call in calls.items()}
-        runs = {name: functools.partial(run, call) for name, call in calls.items() if not verdicts[name]}
+        right = {name: call for name, call in calls.items() if not verdicts[name]}
+        times = {}
+        for name, call in right.items():
+            start = time.process_time()
+            run(call, 1)
+            times[name] = 1 + int(RUN / max(time.process_time() - start, 1e-6))
+        runs = {name: functools.partial(run, call, times[name]) for name, call in right.items()}
         seconds = medians(runs, repeats=self.pace.repeats, seconds=self.pace.seconds)
         values: dict[str, float | str] = {name: bad for name, bad in verdicts.items() if bad}
-        values |= {name: taken / (times * len(given)) * 1e6 for name, taken in seconds.items()}
+        values |= {name: taken / (times[name] * len(given)) * 1e6 for name, taken in seconds.items()}
         self.report.row(f"{tokens} tokens", values, "us")
 
     def tables(self) -> None:
