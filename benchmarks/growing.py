@@ -27,7 +27,7 @@ CHECKS = 200
 """So many counts of a text that grows are compared, and the last one."""
 
 RUN = 2e-3
-"""Seconds. What is shorter is repeated, so that the clock's own time does not matter, nor what others left in memory."""
+"""Seconds. What is shorter is repeated, so that neither the clock's own time matters nor what others left in caches."""
 
 BEYOND = 50
 """So many characters beyond a part that fits none may fit; longer parts are left to the tests."""
