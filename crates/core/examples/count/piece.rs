@@ -143,7 +143,9 @@ fn intervals(tokenizer: &Tokenizer, text: &str) -> Result<Done> {
     let index = Index::new(tokenizer, text, Policy::default())?;
     let mut random = Random(0x2545_F491_4F6C_DD1D);
     let count = |start: usize, end: usize| {
-        index.count(tokenizer, |range| Ok(&text[range]), Policy::default(), start..end).map(|count| (start, end, count))
+        index
+            .count(tokenizer, |range| Ok(text[range].into()), Policy::default(), start..end)
+            .map(|count| (start, end, count))
     };
     let mut counted = Vec::new();
     let started = Start::now();

@@ -107,7 +107,7 @@ fn measures<'a>(tokenizer: &'a Tokenizer, text: &'a str, index: &'a Index) -> Ve
             name: "interval",
             per_byte: false,
             ..has_same_count(Box::new(move |(_, start, end)| {
-                index.count(tokenizer, |range| Ok(&text[range]), Policy::default(), start..end)
+                index.count(tokenizer, |range| Ok(text[range].into()), Policy::default(), start..end)
             }))
         },
         fits(Side::Left),
