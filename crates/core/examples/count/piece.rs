@@ -74,7 +74,7 @@ enum Done {
     /// Counts of the text with so many bytes of it: of its beginning, or of its end.
     Counts(Vec<(usize, u64)>),
     /// It is kept until the peak was read.
-    Built(Index),
+    Built(Box<Index>),
     /// How long one of them took, and whether all are right.
     Intervals(Duration, bool),
     /// A limit, and whether it was passed.
@@ -95,7 +95,7 @@ fn perform(tokenizer: &Tokenizer, text: &str, operation: &str) -> Result<Done> {
         "append-64k" => append(tokenizer, text, PART),
         "prepend" => prepend(tokenizer, text, text.len()),
         "prepend-64k" => prepend(tokenizer, text, PART),
-        "index" => Index::new(tokenizer, text, Policy::default()).map(Done::Built),
+        "index" => Index::new(tokenizer, text, Policy::default()).map(|index| Done::Built(Box::new(index))),
         "interval" => intervals(tokenizer, text),
         "fit" => fit(Side::Left),
         "fit-right" => fit(Side::Right),
