@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.measure import timed
 from benchmarks.peers import OURS
@@ -37,8 +37,7 @@ def _langchain(tok: bp.Tokenizer, text: str, limit: int) -> list[str]:
 
 
 def _ours(tok: bp.Tokenizer, text: str, limit: int) -> list[str]:
-    found: Any = tok.chunks(text, limit, special="text")  # type: ignore[attr-defined]  # asked for before
-    return [text[chunk.start : chunk.end] for chunk in found]
+    return [text[chunk.start : chunk.end] for chunk in tok.chunks(text, limit, special="text")]
 
 
 Chunker: TypeAlias = "Callable[[bp.Tokenizer, str, int], list[str]]"
