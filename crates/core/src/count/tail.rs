@@ -7,9 +7,9 @@
 
 use crate::encode::Count;
 use crate::error::Result;
-use crate::merge::{self, Prefixes, Scratch};
+use crate::merge::{self, Prefixes};
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, Treat, shifted};
+use crate::segment::{Policy, Treat, Visit, shifted};
 use crate::split::added::Matcher;
 use crate::split::{Growing, GrowingPiece, Seams};
 use crate::vocab::Candidates;
@@ -55,27 +55,34 @@ pub(super) struct Split {
     pieces: Vec<GrowingPiece>,
 }
 
-/// What is known of the prefixes of pieces, by where the pieces start: the same whatever comes later.
+/// What is known of pieces, in the order of the text: the same whatever comes later.
 #[derive(Default)]
 pub(super) struct Known {
-    pieces: Vec<(usize, Prefixes)>,
-    /// One that is not used.
+    pieces: Vec<Piece>,
+    /// Prefixes that are not used.
     spare: Prefixes,
     found: Candidates,
-    scratch: Box<Scratch>,
-    ids: Vec<u32>,
-    /// The last piece that was merged as a whole: where it is, and how many tokens it has.
-    merged: (usize, usize, u64),
+}
+
+/// What is known of one piece.
+struct Piece {
+    start: usize,
+    /// Up to where it was encoded as a whole, and how many tokens it then had.
+    encoded: (usize, u64),
+    /// None of them until it is seen to grow.
+    prefixes: Prefixes,
 }
 
 impl Known {
     /// Forgets what is beyond a place of the text.
     pub(super) fn truncate(&mut self, end: usize) {
-        self.pieces.truncate(self.pieces.partition_point(|&(start, _)| start < end));
-        for (start, prefixes) in &mut self.pieces {
-            prefixes.truncate(end - *start);
+        self.pieces.truncate(self.pieces.partition_point(|piece| piece.start < end));
+        for piece in &mut self.pieces {
+            piece.prefixes.truncate(end - piece.start);
+            if piece.encoded.0 > end {
+                piece.encoded = (piece.start, 0);
+            }
         }
-        self.merged = (0, 0, 0);
     }
 
     /// The number of tokens of a piece. Errors are placed in the text.
@@ -84,51 +91,54 @@ impl Known {
         if end - start <= model.vocab.longest() && model.is_whole(text.as_bytes(), start, end) {
             return Ok(1);
         }
-        let (vocab, piece) = (&model.vocab, &text.as_bytes()[start..end]);
-        if merge::is_linear(vocab) {
-            let at = self.place(start).unwrap_or_else(|at| {
-                self.pieces.insert(at, (start, std::mem::take(&mut self.spare)));
-                at
-            });
-            let prefixes = &mut self.pieces[at].1;
-            if prefixes.len() < piece.len() {
-                prefixes.extend(vocab, piece, &mut self.found).map_err(|error| shifted(error, start))?;
+        let is_linear = merge::is_linear(&model.vocab);
+        let at = match self.place(start) {
+            // Asked for again, it grows.
+            Ok(at) if is_linear && self.pieces[at].encoded.0 != end => at,
+            Ok(at) if self.pieces[at].encoded.0 == end => return Ok(self.pieces[at].encoded.1),
+            known => {
+                let encoded = (end, encode(stages, text, start, end)?);
+                match known {
+                    Ok(at) => self.pieces[at].encoded = encoded,
+                    Err(at) => {
+                        let prefixes = std::mem::take(&mut self.spare);
+                        self.pieces.insert(at, Piece { start, encoded, prefixes });
+                    }
+                }
+                return Ok(encoded.1);
             }
-            return Ok(u64::from(prefixes.count(piece.len())));
+        };
+        let prefixes = &mut self.pieces[at].prefixes;
+        let piece = &text.as_bytes()[start..end];
+        if prefixes.len() < piece.len() {
+            prefixes.extend(&model.vocab, piece, &mut self.found).map_err(|error| shifted(error, start))?;
         }
-        if (self.merged.0, self.merged.1) != (start, end) {
-            self.merged = (start, end, self.merge(stages, piece).map_err(|error| shifted(error, start))?);
-        }
-        Ok(self.merged.2)
+        Ok(u64::from(prefixes.count(piece.len())))
     }
 
     /// The number of tokens of a piece that is final: of its prefixes nothing more is kept, unless it is long.
     fn count_final(&mut self, stages: &Stages, text: &str, start: usize, end: usize) -> Result<u64> {
-        let Ok(at) = self.place(start) else {
-            if stages.tokenizer.model().is_whole(text.as_bytes(), start, end) {
-                return Ok(1);
-            }
-            return self.merge(stages, &text.as_bytes()[start..end]).map_err(|error| shifted(error, start));
-        };
+        let Ok(at) = self.place(start) else { return encode(stages, text, start, end) };
         let count = self.count(stages, text, start, end)?;
         if end - start < KEPT {
-            self.spare = self.pieces.remove(at).1;
+            self.spare = self.pieces.remove(at).prefixes;
             self.spare.truncate(0);
         }
         Ok(count)
     }
 
-    /// Where the prefixes of a piece are, or would be.
+    /// Where what is known of a piece is, or would be.
     fn place(&self, start: usize) -> std::result::Result<usize, usize> {
-        let at = self.pieces.partition_point(|&(other, _)| other < start);
-        if self.pieces.get(at).is_some_and(|&(other, _)| other == start) { Ok(at) } else { Err(at) }
+        self.pieces.binary_search_by_key(&start, |piece| piece.start)
     }
+}
 
-    fn merge(&mut self, stages: &Stages, piece: &[u8]) -> Result<u64> {
-        self.ids.clear();
-        merge::encode(stages.tokenizer.vocab(), piece, &mut self.scratch, &mut self.ids)?;
-        Ok(self.ids.len() as u64)
-    }
+/// The number of tokens of a piece, through the caches of the thread. Errors are placed in the text.
+fn encode(stages: &Stages, text: &str, start: usize, end: usize) -> Result<u64> {
+    let mut count = Count::default();
+    let encoded = stages.tokenizer.encoder(&mut count, None).piece(&text[start..end]);
+    encoded.map_err(|error| shifted(error, start))?;
+    Ok(count.0)
 }
 
 impl Split {
@@ -218,7 +228,7 @@ impl Split {
             return 0;
         }
         let Ok(at) = known.place(piece.start) else { return 0 };
-        let prefixes = &known.pieces[at].1;
+        let prefixes = &known.pieces[at].prefixes;
         if prefixes.len() < read {
             return 0;
         }
