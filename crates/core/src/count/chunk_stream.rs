@@ -39,7 +39,7 @@ pub struct Streamed {
 /// let mut stream = ChunkStream::new(3, 0, Boundary::Word)?;
 /// assert_eq!(stream.push(&tokenizer, Policy::default(), "aa a", false)?, []);
 /// let chunks = stream.push(&tokenizer, Policy::default(), " aa", true)?;
-/// assert_eq!(chunks.iter().map(|chunk| &*chunk.text).collect::<Vec<_>>(), ["aa", " a", " aa"]);
+/// assert_eq!(chunks.iter().map(|chunk| &*chunk.text).collect::<Vec<_>>(), ["aa a", " aa"]);
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub struct ChunkStream {

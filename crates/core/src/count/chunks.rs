@@ -244,7 +244,7 @@ impl Tokenizer {
     /// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
     /// let settings = Settings { limit: 3, overlap: 0, boundary: Boundary::Word, given: &[] };
     /// let chunks = Tokenizer::new(parts)?.chunks("aa a aa", Policy::default(), settings, None)?;
-    /// let expected = [(0, 2, 1), (2, 4, 2), (4, 7, 2)];
+    /// let expected = [(0, 4, 3), (4, 7, 2)];
     /// assert_eq!(chunks, expected.map(|(start, end, tokens)| Chunk { start, end, tokens }));
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
