@@ -67,16 +67,13 @@ def are_chunks(tok: bp.Tokenizer, text: str, chunks: Sequence[str], limit: int, 
 
 
 def table(report: Report, title: str, tok: bp.Tokenizer, text: str, pace: Pace) -> None:
-    """MB/s for each limit, and how many chunks; nothing if there is nobody to measure."""
-    calls: dict[str, Chunker] = {OURS: _ours} if hasattr(tok, "chunks") else {}
+    """MB/s for each limit, and how many chunks."""
+    calls: dict[str, Chunker] = {OURS: _ours}
     for name, (module, call) in CHUNKERS.items():
         if importlib.util.find_spec(module):
             calls[name] = call
         else:
             print(f"{name} takes no part in chunks: it is not installed")
-    if OURS not in calls:
-        print("no chunks: this bytepair has none")
-        return
     report.head(title, [*calls])
     for limit in LIMITS:
         given: dict[str, list[str]] = {}

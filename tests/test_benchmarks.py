@@ -271,10 +271,6 @@ def test_chunks_are_the_text_and_fit(
     halves: chunks.Chunker = lambda _, text, __: [text[:500], text[500:]]  # noqa: E731
     monkeypatch.setattr(chunks, "CHUNKERS", {"halves": ("bytepair", halves), "none": ("no_such_module", halves)})
     monkeypatch.setattr(chunks, "_ours", lambda _, text, limit: [text[at : at + limit] for at in range(0, 1000, limit)])
-    monkeypatch.delattr(bp.Tokenizer, "chunks", raising=False)
-    chunks.table(report, "chunks", tok, text, measure.QUICK)
-    assert not report.rows
-    monkeypatch.setattr(bp.Tokenizer, "chunks", None, raising=False)
     chunks.table(report, "chunks", tok, text, measure.QUICK)
     found = values(report)
     assert (found["128 tokens", "bytepair"], found["1024 tokens", "bytepair"]) == ("8", "1")

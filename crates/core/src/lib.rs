@@ -1,8 +1,8 @@
 //! The core of bytepair: every loop that touches each byte of a text, and no Python.
 //!
 //! Data runs one way: [`segment`] takes a text through [`normalize`] and [`split`] to pieces, [`merge`] turns pieces into
-//! ids, [`decode`] turns ids back; [`pipeline`] alone composes them, [`batch`] for several threads, and [`study`] with an algorithm that the caller
-//! chose. [`train`] makes the merges that a [`vocab`] is compiled from.
+//! ids, [`decode`] turns ids back. [`pipeline`] alone composes them, [`batch`] for several threads, [`count`] for who needs
+//! no ids, and [`study`] with an algorithm that the caller chose. [`train`] makes the merges that a [`vocab`] is compiled from.
 
 pub mod batch;
 pub mod byte_alphabet;

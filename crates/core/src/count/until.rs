@@ -18,8 +18,8 @@ impl Tokenizer {
     /// The number of ids of a text, if that is at most `limit`.
     ///
     /// Stops soon after the limit is passed: a text of more bytes than so many of the longest tokens is not read at all,
-    /// and of others little more than the tokens that the limit leaves. Tokenizers with normalizers, `prefix_space`, added tokens that take white space, or a pattern without seams
-    /// read the whole text.
+    /// and of others little more than the tokens that the limit leaves. Tokenizers with normalizers, `prefix_space`, added
+    /// tokens that take white space, or a pattern without seams read the whole text.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], from what was read.
@@ -36,40 +36,43 @@ impl Tokenizer {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn count_until(&self, text: &str, policy: Policy, limit: u64) -> Result<Option<u64>> {
-        let mut counted = 0;
-        let mut rest = text;
+        let until = self.count_from_cut_to_cut(text, policy, limit);
+        until.map_err(|error| error.placed(text))
+    }
+
+    fn count_from_cut_to_cut(&self, text: &str, policy: Policy, limit: u64) -> Result<Option<u64>> {
+        // What was counted ends at `start`.
+        let (mut start, mut counted) = (0, 0);
         // Text of so few bytes has no more tokens than the limit, unless a stage before the model makes it longer.
-        let cuts = Cuts::new(self, policy).filter(|_| text.len() as u64 > limit);
-        let can_follow = text.len() as u64 > limit && Stages::new(self, policy).is_some();
-        if cuts.is_some() || can_follow {
+        let is_long = text.len() as u64 > limit;
+        let cuts = Cuts::new(self, policy);
+        if is_long && (cuts.is_some() || Stages::new(self, policy).is_some()) {
             let longest = self.longest_token() as u64;
             loop {
                 let left = limit - counted;
-                if rest.len() as u64 > left.saturating_mul(longest) {
+                if (text.len() - start) as u64 > left.saturating_mul(longest) {
                     return Ok(None);
                 }
                 let wanted = LEAST + left.saturating_mul(FOR_A_TOKEN).min(MOST) as usize;
-                let place = |wanted: usize| (wanted..rest.len()).find(|&at| rest.is_char_boundary(at));
+                let place = |wanted: usize| (start + wanted..text.len()).find(|&at| text.is_char_boundary(at));
                 let Some(near) = place(wanted) else { break };
-                let far = place(2 * wanted).unwrap_or(rest.len());
+                let far = place(2 * wanted).unwrap_or(text.len());
                 let cut =
-                    cuts.as_ref().and_then(|cuts| cuts.last(rest, 0..near).or_else(|| cuts.first(rest, near..far)));
+                    cuts.as_ref().and_then(|cuts| cuts.last(text, start..near).or_else(|| cuts.first(text, near..far)));
                 let Some(cut) = cut else {
                     // A long piece: no more of it is read than can fit.
-                    let start = text.len() - rest.len();
-                    let fit = self.fit_from_left(rest, policy, left);
-                    let fit = fit.map_err(|error| shifted(error, start).placed(text))?;
-                    return Ok((fit.at == rest.len()).then_some(counted + fit.tokens));
+                    let fit = self.fit_from_left(&text[start..], policy, left);
+                    let fit = fit.map_err(|error| shifted(error, start))?;
+                    return Ok((start + fit.at == text.len()).then_some(counted + fit.tokens));
                 };
-                counted += count(self, policy, &text[..text.len() - rest.len() + cut], text.len() - rest.len())
-                    .map_err(|error| error.placed(text))?;
+                counted += count(self, policy, &text[..cut], start)?;
                 if counted > limit {
                     return Ok(None);
                 }
-                rest = &rest[cut..];
+                start = cut;
             }
         }
-        counted += count(self, policy, text, text.len() - rest.len()).map_err(|error| error.placed(text))?;
+        counted += count(self, policy, text, start)?;
         Ok((counted <= limit).then_some(counted))
     }
 }

@@ -1,8 +1,11 @@
-//! Tokens and their ids, each found by the other, and the tokens that begin at a place of a text.
+//! Tokens and their ids, each found by the other, and the tokens that begin or end at a place of a text.
 //!
 //! The hash of a token is a polynomial in [`BASE`] whose first byte has the lowest power: one multiplication and one
-//! addition give the hash of a beginning from that of the one before, with no long chain of them, and those of all ends follow from
-//! those of the beginnings. So it costs little more to look up many beginnings, or both sides of many cuts, than one.
+//! addition give the hash of a beginning from that of the one before, with no long chain of them, and those of all ends
+//! follow from those of the beginnings. So it costs little more to look up many beginnings, or both sides of many cuts,
+//! than one.
+//!
+//! Long because every way to hash a token has to stand beside the table that all of them look into.
 
 use std::ops::Range;
 
