@@ -1,8 +1,8 @@
 //! The text stages alone: normalizers, pre-tokenizers and decoders as `tokenizer.json` states them.
 
 use bytepair_core::aligned::Aligned;
-use bytepair_core::decode::{self, TextDecoder};
-use bytepair_core::normalize::{self, Normalizer};
+use bytepair_core::decode::TextDecoder;
+use bytepair_core::normalize::{Normalizer, try_apply_all};
 use bytepair_core::split::pre::{PreTokenized, PreTokenizer};
 use bytepair_core::{Error, Result};
 use pyo3::prelude::*;
@@ -47,7 +47,7 @@ pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets:
     let made = py.detach(|| {
         let steps = parsed(&steps, Normalizer::parse)?;
         if !offsets {
-            return Ok(Normalized::Text(normalize::try_apply_all(&steps, text)?.into_owned()));
+            return Ok(Normalized::Text(try_apply_all(&steps, text)?.into_owned()));
         }
         let mut aligned = Aligned::traced(text)?;
         steps.iter().try_for_each(|step| step.apply_aligned(&mut aligned))?;
@@ -108,7 +108,7 @@ pub(crate) fn pre_tokenize(py: Python<'_>, steps: Vec<String>, text: &str) -> Py
 ///     'café'
 #[pyfunction]
 pub(crate) fn decode_tokens(py: Python<'_>, steps: Vec<String>, tokens: Vec<String>) -> PyResult<String> {
-    let made = py.detach(|| decode::decode_tokens(&parsed(&steps, TextDecoder::parse)?, tokens));
+    let made = py.detach(|| bytepair_core::decode::decode_tokens(&parsed(&steps, TextDecoder::parse)?, tokens));
     made.map_err(|error| raise(py, error))
 }
 

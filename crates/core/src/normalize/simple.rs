@@ -93,6 +93,10 @@ pub(super) fn prepend(edit: &mut Edit, content: &str) {
         edit.put(start, first.len_utf8());
         edit.insert(characters.as_str());
         edit.insert_char(first);
+    } else if edit.is_traced() {
+        // Nothing is put there, and still the first character is written anew: it comes from nothing.
+        edit.insert_char(first);
+        edit.skip(first.len_utf8());
     }
     edit.keep(text.len());
 }
