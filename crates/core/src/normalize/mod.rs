@@ -154,4 +154,4 @@ pub fn try_apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Result<Co
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
