@@ -338,7 +338,6 @@ def test_normalizers_and_pre_tokenizers_in_a_row() -> None:
     for _ in range(200):
         first = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(NORMALIZERS.values()))]
         then = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(PRE_TOKENIZERS.values()))]
-        # So that text was cut at all: else the one piece is said to come from all of the text, but its token is not.
         then.append(step("FixedLength", length=3))
         if step("Prepend", prepend="") in first:
             # What comes from nothing is left out by the peer's next normalizer.

@@ -28,12 +28,11 @@ pub(crate) fn texts(mut seed: u64) -> impl Iterator<Item = String> {
 
 /// The units of a trie of these characters' bytes, and their replacements: a node at a multiple of 256 for each.
 pub(crate) fn table(entries: &[(char, &str)]) -> Vec<u8> {
-    let mut units = vec![0xFE_u32; 256];
+    let mut units = vec![0xFE_u32; 512];
     let mut replacements = Vec::new();
-    units[0] = 1 << 10;
-    // Children of the root stand at 1 ^ byte.
+    units[0] = 1 << 9 | 1 << 10;
     for (character, replacement) in entries {
-        let mut node = 1_usize;
+        let mut node = 256_usize;
         let bytes = character.to_string().into_bytes();
         for (at, &byte) in bytes.iter().enumerate() {
             let place = node ^ usize::from(byte);
