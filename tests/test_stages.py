@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import random
 import struct
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,6 +46,7 @@ CLASSES: dict[str, tuple[str, ...]] = {
 }
 
 
+@functools.cache
 def texts(seed: int, count: int = TEXTS) -> list[str]:
     """Texts from a few of the classes each, so that runs and repetitions are as likely as changes."""
     source = random.Random(seed)
@@ -334,20 +335,21 @@ def test_a_real_table(data: Path) -> None:
 
 def test_normalizers_and_pre_tokenizers_in_a_row() -> None:
     source = random.Random(4)
-    for _ in range(150):
+    for _ in range(200):
         first = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(NORMALIZERS.values()))]
         then = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(PRE_TOKENIZERS.values()))]
+        then.append(step("FixedLength", length=3))
         if step("Prepend", prepend="") in first:
+            # What comes from nothing is left out by the peer's next normalizer.
             continue
         theirs = peer("normalizer", first)
         theirs.pre_tokenizer = peer("pre_tokenizer", then).pre_tokenizer
         for text in source.sample(texts(7), 40):
-            made, places = normalize(first, text, offsets=True)
-            assert made == normalize(first, text) == theirs.normalizer.normalize_str(text)
-            # What a piece came from reaches from where its first character came from to where its last one did.
-            expected = theirs.encode(text).offsets
-            pieces = pre_tokenize(then, made)
-            assert [(places[start][0], places[end - 1][1]) for _, (start, end) in pieces] == expected, ascii(text)
+            made = pre_tokenize(then, text, first)
+            assert [offsets for _, offsets in made] == theirs.encode(text).offsets, (first, then, ascii(text))
+            if not any('"first"' in one for one in then):
+                pieces = [piece for piece, _ in pre_tokenize(then, normalize(first, text))]
+                assert [piece for piece, _ in made] == pieces
 
 
 @pytest.mark.parametrize(

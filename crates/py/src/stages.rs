@@ -67,9 +67,10 @@ pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets:
 /// Args:
 ///     steps: Pre-tokenizers, each a bare name or its object in ``tokenizer.json``.
 ///     text: The text.
+///     normalizers: What the text goes through before.
 ///
 /// Raises:
-///     FormatError: If there is no such pre-tokenizer.
+///     FormatError: If there is no such pre-tokenizer or normalizer.
 ///     PatternError: If a pattern does not compile or gives up.
 ///
 /// Example:
@@ -77,10 +78,19 @@ pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets:
 ///     >>> pre_tokenize(["BertPreTokenizer"], "Hey, you")
 ///     [('Hey', (0, 3)), (',', (3, 4)), ('you', (5, 8))]
 #[pyfunction]
-pub(crate) fn pre_tokenize(py: Python<'_>, steps: Vec<String>, text: &str) -> PyResult<Vec<Piece>> {
+#[pyo3(signature = (steps, text, normalizers = Vec::new()))]
+pub(crate) fn pre_tokenize(
+    py: Python<'_>,
+    steps: Vec<String>,
+    text: &str,
+    normalizers: Vec<String>,
+) -> PyResult<Vec<Piece>> {
     let made = py.detach(|| {
         let steps = parsed(&steps, PreTokenizer::parse)?;
-        let mut cut = PreTokenized::new(Aligned::traced(text)?);
+        let mut aligned = Aligned::traced(text)?;
+        let normalizers = parsed(&normalizers, Normalizer::parse)?;
+        normalizers.iter().try_for_each(|step| step.apply_aligned(&mut aligned))?;
+        let mut cut = PreTokenized::new(aligned);
         steps.iter().try_for_each(|step| step.apply(&mut cut, true))?;
         let places = Places::new(text);
         let pieces = cut
@@ -89,7 +99,7 @@ pub(crate) fn pre_tokenize(py: Python<'_>, steps: Vec<String>, text: &str) -> Py
             .map(|(number, piece)| (piece.to_owned(), places.range(cut.original(number).unwrap_or_default())));
         Ok(pieces.collect())
     });
-    made.map_err(|error: Error| raise(py, error.placed(text)))
+    made.map_err(|error: Error| raise(py, error))
 }
 
 /// The text that decoders make of tokens, one after another, joined.
