@@ -14,6 +14,7 @@ pub mod decode;
 pub mod encode;
 pub mod error;
 pub mod merge;
+pub mod model;
 pub mod normalize;
 pub mod parallel;
 pub mod pipeline;
