@@ -78,17 +78,17 @@ pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets:
 ///     >>> pre_tokenize(["BertPreTokenizer"], "Hey, you")
 ///     [('Hey', (0, 3)), (',', (3, 4)), ('you', (5, 8))]
 #[pyfunction]
-#[pyo3(signature = (steps, text, normalizers = Vec::new()))]
+#[pyo3(signature = (steps, text, normalizers = None))]
 pub(crate) fn pre_tokenize(
     py: Python<'_>,
     steps: Vec<String>,
     text: &str,
-    normalizers: Vec<String>,
+    normalizers: Option<Vec<String>>,
 ) -> PyResult<Vec<Piece>> {
     let made = py.detach(|| {
         let steps = parsed(&steps, PreTokenizer::parse)?;
         let mut aligned = Aligned::traced(text)?;
-        let normalizers = parsed(&normalizers, Normalizer::parse)?;
+        let normalizers = parsed(&normalizers.unwrap_or_default(), Normalizer::parse)?;
         normalizers.iter().try_for_each(|step| step.apply_aligned(&mut aligned))?;
         let mut cut = PreTokenized::new(aligned);
         steps.iter().try_for_each(|step| step.apply(&mut cut, true))?;

@@ -125,7 +125,9 @@ impl TextDecoder {
             }
             Step::Fuse => return Ok(vec![tokens.concat()]),
             Step::Strip { content, start, stop } => {
-                tokens.iter_mut().for_each(|token| strip(token, *content, *start, *stop));
+                for token in &mut tokens {
+                    strip(token, *content, *start, *stop);
+                }
             }
             Step::Replace(replace) => {
                 for token in &mut tokens {

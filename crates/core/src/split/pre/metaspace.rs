@@ -53,16 +53,16 @@ impl TryFrom<Stated> for Metaspace {
 }
 
 impl Metaspace {
-    pub(super) fn is_first(&self) -> bool {
+    pub(super) fn is_first(self) -> bool {
         self.scheme == Scheme::First
     }
 
     /// Whether text is marked in front at all.
-    pub(crate) fn prepends(&self) -> bool {
+    pub(crate) fn prepends(self) -> bool {
         self.scheme != Scheme::Never
     }
 
-    pub(super) fn apply(&self, text: &mut PreTokenized, at_start: bool) {
+    pub(super) fn apply(self, text: &mut PreTokenized, at_start: bool) {
         let origins = text.text.origins().map(|origins| origins.iter().take_while(|origin| origin.0 == 0).count());
         // The pieces that start before this place begin with the original text.
         let begin = match (self.scheme, origins) {
