@@ -71,6 +71,8 @@ class Columns:
     def single_bytes(self) -> bytes: ...
     def __len__(self) -> int: ...
 
+def check_step(stage: str, step: str) -> None: ...
+
 @final
 class Control:
     def __new__(cls, token: str) -> Self: ...
@@ -166,6 +168,9 @@ class CoreTokenizer:
         normalizers: Sequence[str],
         prefix_space: bool,
         patterns: Sequence[str],
+        pre_tokenizers: Sequence[str] = (),
+        decoders: Sequence[str] = (),
+        model: str | None = None,
     ) -> Self: ...
     def encode(
         self,
@@ -175,7 +180,20 @@ class CoreTokenizer:
         added: str = "match",
         errors: str = "strict",
         threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> list[int]: ...
+    def sample(
+        self,
+        text: str | bytes,
+        n: int,
+        alpha: float,
+        *,
+        seed: int | None = None,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+    ) -> list[list[int]]: ...
     def encode_array(
         self,
         text: TextInput,
@@ -185,6 +203,14 @@ class CoreTokenizer:
         errors: str = "strict",
         threads: int | None = None,
     ) -> NDArray[np.uint32]: ...
+    def located(
+        self,
+        text: str | bytes,
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+    ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
     def count(
         self,
         text: TextInput,

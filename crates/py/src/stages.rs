@@ -5,6 +5,7 @@ use bytepair_core::decode::TextDecoder;
 use bytepair_core::normalize::{Normalizer, try_apply_all};
 use bytepair_core::split::pre::{PreTokenized, PreTokenizer};
 use bytepair_core::{Error, Result};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
@@ -19,7 +20,8 @@ pub(crate) enum Normalized {
 /// A piece, and the characters of the original text that it came from.
 type Piece = (String, (usize, usize));
 
-fn parsed<T>(steps: &[String], parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
+/// What steps are, from what is said of them.
+pub(crate) fn parsed<T>(steps: &[String], parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
     steps.iter().map(|step| parse(step)).collect()
 }
 
@@ -142,4 +144,16 @@ impl Places {
         let number = |byte: usize| self.0.as_ref().map_or(byte, |numbers| numbers.get(byte).copied().unwrap_or(byte));
         (number(bytes.start), number(bytes.end))
     }
+}
+
+/// FormatError or PatternError, if a step of ``normalizer``, ``pre_tokenizer`` or ``decoder`` is not what it has to be.
+#[pyfunction]
+pub(crate) fn check_step(py: Python<'_>, stage: &str, step: &str) -> PyResult<()> {
+    let checked = match stage {
+        "normalizer" => Normalizer::parse(step).map(drop),
+        "pre_tokenizer" => PreTokenizer::parse(step).map(drop),
+        "decoder" => TextDecoder::parse(step).map(drop),
+        _ => return Err(PyValueError::new_err(format!("{stage:?} is no stage"))),
+    };
+    checked.map_err(|error| raise(py, error))
 }

@@ -8,6 +8,7 @@ mod characters;
 mod dropout;
 mod list;
 mod longest;
+mod merging;
 mod on_bytes;
 mod options;
 mod pairs;
@@ -26,6 +27,7 @@ mod word_piece;
 
 pub use characters::Characters;
 pub use dropout::encode_bytes_with_dropout;
+pub use merging::Merging;
 pub use on_bytes::OnBytes;
 pub use random::Random;
 pub use unigram::Unigram;

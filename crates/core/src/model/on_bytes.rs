@@ -9,21 +9,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::options::Options;
 use super::pairs::Pairs;
 use super::table::{NONE, Table};
 use crate::error::Result;
-use crate::vocab::{Semantics, Vocab};
+use crate::vocab::{Beginnings, NO_ID, Semantics, Vocab};
 
 /// The most bytes of a beginning.
 const LONGEST: usize = 3;
 
 /// A vocabulary over bytes with beginnings of characters as tokens of their own, whose ids are above all others.
 pub struct OnBytes {
-    /// Encodes as the characters would, but for beginnings.
+    /// Encodes as the characters would.
     pub vocab: Vocab,
-    first_pseudo: u32,
-    /// The ids of the bytes of each beginning; [`NONE`] behind the last one.
-    beginnings: Vec<[u32; LONGEST]>,
     /// Tokens that merges of characters make.
     products: Vec<u32>,
 }
@@ -45,7 +43,6 @@ impl OnBytes {
     /// let Some(model) = OnBytes::new(&tokens, &ids, &[(256, 257)])? else { unreachable!() };
     /// let mut ids = Vec::new();
     /// encode(&model.vocab, "▁a▂".as_bytes(), &mut Scratch::default(), &mut ids)?;
-    /// model.expand(&mut ids, 0);
     /// assert_eq!(ids, [258, 0xE2, 0x96, 0x82]);
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
@@ -105,7 +102,7 @@ impl OnBytes {
         for (id, (&(_, beginning), place)) in (first_pseudo..).zip(&mut beginnings) {
             *place = id;
             columns.push((beginning, id));
-            let mut ids = [NONE; LONGEST];
+            let mut ids = [NO_ID; LONGEST];
             for (id, &byte) in ids.iter_mut().zip(beginning) {
                 *id = byte_ids[usize::from(byte)];
             }
@@ -137,31 +134,29 @@ impl OnBytes {
         let mut products: Vec<u32> = merges.products().iter().map(|&token| table.id(token)).collect();
         products.sort_unstable();
         products.dedup();
-        Ok(Some(Self { vocab, first_pseudo, beginnings: bytes_of, products }))
+        let vocab = vocab.with_beginnings(Beginnings { first: first_pseudo, bytes: bytes_of });
+        Ok(Some(Self { vocab, products }))
     }
 
-    /// Replaces beginnings by the byte tokens that they stand for, in `ids[from..]`.
-    pub fn expand(&self, ids: &mut Vec<u32>, from: usize) {
-        let Some(first) = ids.iter().skip(from).position(|&id| id >= self.first_pseudo) else { return };
-        let tail = ids.split_off(from + first);
-        for id in tail {
-            match self.beginning(id) {
-                None => ids.push(id),
-                Some(bytes) => ids.extend(bytes),
-            }
-        }
-    }
-
-    /// How many tokens these ids are once they are expanded.
+    /// Whether a model with these options is such that [`OnBytes::new`] may be asked: byte fallback, and nothing else.
     #[must_use]
-    pub fn expanded_len(&self, ids: &[u32]) -> usize {
-        ids.iter().map(|&id| self.beginning(id).map_or(1, Iterator::count)).sum()
+    pub fn suits(options: &str) -> bool {
+        Options::new(options).is_ok_and(|mut options| {
+            let none =
+                |key, options: &mut Options| options.text(key).is_ok_and(|text| text.unwrap_or_default().is_empty());
+            options.flag("byte_fallback") == Ok(true)
+                && options.flag("ignore_merges") == Ok(false)
+                && none("continuing_subword_prefix", &mut options)
+                && none("end_of_word_suffix", &mut options)
+        })
     }
 
-    /// The ids of the bytes of a beginning; none if the id is one of the file's.
-    fn beginning(&self, id: u32) -> Option<impl Iterator<Item = u32>> {
-        let bytes = self.beginnings.get(id.checked_sub(self.first_pseudo)? as usize)?;
-        Some(bytes.iter().copied().filter(|&id| id != NONE))
+    /// A split pattern whose pieces may be merged alone: words with the U+2581 in front of them. None if tokens reach across.
+    #[must_use]
+    pub fn wall_pattern(&self) -> Option<String> {
+        const MARK: char = '\u{2581}';
+        let is_alone = self.walls(MARK).iter().all(|&before| before == MARK);
+        is_alone.then(|| format!("{MARK}+[^{MARK}]*|[^{MARK}]+"))
     }
 
     /// The characters that stand right before `mark` in a token that merges make, ascending. Before a `mark` behind any
