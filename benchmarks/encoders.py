@@ -42,7 +42,7 @@ def slices(tok: bp.Tokenizer, tokens: int) -> list[bytes]:
         (10, True)
     """
     choice = random.Random(tokens)
-    vocabulary = tok.spec.model.tokens
+    vocabulary = tok.spec.byte_pair.tokens
     return [b"".join(choice.choices(vocabulary, k=tokens)) for _ in range(SLICES)]
 
 

@@ -77,7 +77,7 @@ def sliced(tokens: list[bytes]) -> Sliced:
 def of_random_tokens(tok: bp.Tokenizer, tokens: int) -> Sliced:
     """Random tokens, those that are whole characters: the text of the `bpe` crate's README."""
     choice = random.Random(tokens)
-    readable = [token for token in tok.spec.model.tokens if token.decode(errors="ignore").encode() == token]
+    readable = [token for token in tok.spec.byte_pair.tokens if token.decode(errors="ignore").encode() == token]
     return sliced(choice.choices(readable, k=tokens))
 
 

@@ -62,7 +62,7 @@ def _bytepair(corpus: Path, tokens: int, threads: int, byte_order: Literal["gpt2
     warnings.simplefilter("ignore", bp.TokenizerWarning)
     model = bp.train(
         corpus, tokens, split="gpt2", ties="lowest_ids", byte_order=byte_order, min_frequency=1, threads=threads
-    ).spec.model
+    ).spec.byte_pair
     if byte_order == "raw":
         return list(model.tokens)
     return [(model.tokens[left], model.tokens[right]) for left, right in model.merges or ()]

@@ -26,7 +26,7 @@ def variant(split: str, kind: str) -> bp.Tokenizer:
     tok = tokenizer(split)
     if kind == "plain":
         return tok
-    spec, model = tok.spec, tok.spec.model
+    spec, model = tok.spec, tok.spec.byte_pair
     above = tok.vocab_size
     ranks = dict(zip(model.tokens, model.ids, strict=True))
 

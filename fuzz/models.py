@@ -84,7 +84,7 @@ def sweep_encoding(random: random.Random) -> None:
         model = random_model(random)
         letters = "ab"
     else:
-        model = trained(random, letters).spec.model
+        model = trained(random, letters).spec.byte_pair
     tok = bp.Tokenizer(bp.TokenizerSpec(model))
     for _ in range(3):
         text = text_of(random, letters)
@@ -98,7 +98,7 @@ def sweep_encoding(random: random.Random) -> None:
 def sweep_conversions(random: random.Random) -> None:
     """A model that lets itself be converted keeps its ids."""
     letters = random.choice(LETTERS)
-    model = trained(random, letters).spec.model if random.random() < 0.3 else random_model(random)
+    model = trained(random, letters).spec.byte_pair if random.random() < 0.3 else random_model(random)
     with case(**_shown(model)):
         try:
             converted = (semantics.to_merges if model.merges is None else semantics.to_ranks)(model)
@@ -117,7 +117,7 @@ def sweep_peers(random: random.Random) -> None:
     specials = random.choice([(), ("<|end|>",)])
     tok = trained(random, letters, split=split, special_tokens=specials)
     texts = [text_of(random, letters) for _ in range(5)]
-    with tempfile.TemporaryDirectory() as folder, case(split=split, texts=texts, **_shown(tok.spec.model)):
+    with tempfile.TemporaryDirectory() as folder, case(split=split, texts=texts, **_shown(tok.spec.byte_pair)):
         vocabulary = peers.write(tok, Path(folder))
         equal("the file", bp.Tokenizer.from_file(vocabulary.json or "").fingerprint, tok.fingerprint)
         for name, peer in peers.load_all(vocabulary, tell=lambda _: None).items():

@@ -41,7 +41,7 @@ def tokenizer(split: str) -> bp.Tokenizer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bp.TokenizerWarning)
         spec = bp.train([text.encode()], 450, split=split, special_tokens=SPECIALS).spec
-    added = bp.AddedToken(ADDED, len(spec.model.tokens) + len(SPECIALS), special=False)
+    added = bp.AddedToken(ADDED, len(spec.byte_pair.tokens) + len(SPECIALS), special=False)
     return bp.Tokenizer(replace(spec, added_tokens=(*spec.added_tokens, added)))
 
 

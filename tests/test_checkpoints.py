@@ -105,7 +105,7 @@ def test_interrupted_at_any_call_it_goes_on(tmp_path: Path, long: tuple[str, bp.
             if isinstance(error, bp.TrainingInterrupted):
                 merges.append(error.merges)
                 partial = error.tokenizer
-                assert partial.spec.model.tokens == whole.tokenizer.spec.model.tokens[: 256 + error.merges]
+                assert partial.spec.byte_pair.tokens == whole.tokenizer.spec.byte_pair.tokens[: 256 + error.merges]
                 # What was kept before and not yet replayed is still there.
                 logged = [record["count"] for record in lines(kept / MERGES)]
                 assert len(logged) >= error.merges

@@ -41,7 +41,7 @@ def unpacked(path: Path) -> bytes:
 def test_published_encodings_are_tiktokens(data: Path, name: str) -> None:
     tok = bp.get_encoding(name, folder=data / "vocabs" / "openai")
     encoding = ENCODINGS[name]
-    model = tok.spec.model
+    model = tok.spec.byte_pair
     peer = tiktoken.Encoding(
         name,
         pat_str=TIKTOKEN[encoding.split],
@@ -60,8 +60,8 @@ def test_gpt2_files_of_three_kinds_are_one_tokenizer(data: Path) -> None:
     vocab = bp.Tokenizer.from_file(data / "vocabs/gpt2/vocab.json", special_tokens={"<|endoftext|>": 50256})
     table = bp.Tokenizer.from_file(data / "vocabs/gpt2/tokenizer.json")
     ranks = bp.get_encoding("gpt2", folder=data / "vocabs/openai")
-    assert vocab.spec.model == table.spec.model
-    assert vocab.spec.model.merges is not None
+    assert vocab.spec.byte_pair == table.spec.byte_pair
+    assert vocab.spec.byte_pair.merges is not None
     for text in texts(data).values():
         ids = ranks.encode(text, special="allow")
         assert ids == vocab.encode(text, special="allow") == table.encode(text, special="allow")

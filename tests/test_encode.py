@@ -21,7 +21,7 @@ from tests.conftest import HOSTILE
 
 def naive(tok: bp.Tokenizer, piece: bytes) -> list[bytes]:
     """The definition, on one piece."""
-    model = tok.spec.model
+    model = tok.spec.byte_pair
     if model.merges is None:
         return encode_ranks(piece, dict(zip(model.tokens, model.ids, strict=True)))
     token = dict(zip(model.ids, model.tokens, strict=True))
@@ -145,7 +145,7 @@ def test_normalization_and_prefix_space_come_before_the_split() -> None:
 
 
 def test_several_patterns_apply_one_after_another() -> None:
-    model = bp.train({"a": 1}, 256).spec.model
+    model = bp.train({"a": 1}, 256).spec.byte_pair
     tok = bp.Tokenizer(bp.TokenizerSpec(model, split=(r"\p{N}{1,3}", "[一-龥]+", r"\s+|\w+")))
     assert tok.pieces("ab12345 中文x!") == ["ab", "123", "45", " ", "中文", "x", "!"]
 
@@ -179,7 +179,7 @@ def test_children_encode_as_well(tok: bp.Tokenizer, sources: list[str], method: 
 
 def test_sizes(tok: bp.Tokenizer) -> None:
     assert (len(tok), tok.vocab_size) == (2000, 2000)
-    holes = bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, added_tokens=(bp.AddedToken("<x>", 5000),)))
+    holes = bp.Tokenizer(bp.TokenizerSpec(tok.spec.byte_pair, added_tokens=(bp.AddedToken("<x>", 5000),)))
     assert (len(holes), holes.vocab_size) == (1999, 5001)
     assert holes.token_bytes(5000) == b"<x>"
     assert holes.token_id("<x>") == 5000

@@ -46,7 +46,7 @@ def test_inexact_encoders_spell_the_text(tok: bp.Tokenizer, name: str, text: str
 @pytest.mark.parametrize("name", EXACT)
 def test_a_piece_encodes_as_the_reference_says(tok: bp.Tokenizer, sources: list[str], name: str) -> None:
     encoder = tok.encoder(name)
-    model = tok.spec.model
+    model = tok.spec.byte_pair
     token = dict(zip(model.ids, model.tokens, strict=True))
     merges = None if model.merges is None else [(token[left], token[right]) for left, right in model.merges]
     ranks = dict(zip(model.tokens, model.ids, strict=True))

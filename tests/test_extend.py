@@ -21,11 +21,11 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 def merges_of(tok: bp.Tokenizer) -> list[Pair]:
-    return [(tok.token_bytes(left), tok.token_bytes(right)) for left, right in tok.spec.model.merges or ()]
+    return [(tok.token_bytes(left), tok.token_bytes(right)) for left, right in tok.spec.byte_pair.merges or ()]
 
 
 def spell(tok: bp.Tokenizer, piece: bytes) -> list[bytes]:
-    model = tok.spec.model
+    model = tok.spec.byte_pair
     if model.merges is None:
         return encode_ranks(piece, dict(zip(model.tokens, model.ids, strict=True)))
     return encode_merges(piece, merges_of(tok), whole=model.tokens if model.ignore_merges else None)
@@ -36,7 +36,7 @@ def extend_slowly(
 ) -> list[Pair]:
     """The new merges by a full recount at every step, what is a token already being passed over."""
     pieces = [spell(tok, piece.encode()) for piece in counts]
-    ids = dict(zip(tok.spec.model.tokens, tok.spec.model.ids, strict=True))
+    ids = dict(zip(tok.spec.byte_pair.tokens, tok.spec.byte_pair.ids, strict=True))
     taken = {*ids, *(token.content.encode() for token in tok.spec.added_tokens)}
     found: list[Pair] = []
     while len(found) < merges:
@@ -68,7 +68,7 @@ def random_tokenizer(random: Random) -> bp.Tokenizer:
         tok = bp.train(
             random_counts(random), 256 + random.randint(1, 9), min_frequency=1, special_tokens=["<|end|>"], split="none"
         )
-        return bp.Tokenizer(replace(tok.spec, model=to_ranks(tok.spec.model))) if random.random() < 0.5 else tok
+        return bp.Tokenizer(replace(tok.spec, model=to_ranks(tok.spec.byte_pair))) if random.random() < 0.5 else tok
     tokens = list(BYTES)
     merges: list[tuple[int, int]] = []
     for _ in range(random.randint(1, 8)):
@@ -94,11 +94,11 @@ def test_random_extensions_are_those_of_a_slow_recount() -> None:
         options: dict[str, Any] = {"ties": ties, "min_frequency": frequency, "max_token_length": longest}
         more = bp.extend(tok, counts, tok.vocab_size + new, **options)
         first = tok.vocab_size
-        assert more.spec.model.ids == (*tok.spec.model.ids, *range(first, first + len(expected)))
-        assert more.spec.model.tokens == (*tok.spec.model.tokens, *(left + right for left, right in expected))
+        assert more.spec.byte_pair.ids == (*tok.spec.byte_pair.ids, *range(first, first + len(expected)))
+        assert more.spec.byte_pair.tokens == (*tok.spec.byte_pair.tokens, *(left + right for left, right in expected))
         assert more.spec.added_tokens == tok.spec.added_tokens
-        assert more.spec.model.semantics == tok.spec.model.semantics
-        if tok.spec.model.merges is not None:
+        assert more.spec.byte_pair.semantics == tok.spec.byte_pair.semantics
+        if tok.spec.byte_pair.merges is not None:
             assert merges_of(more) == [*merges_of(tok), *expected]
         # Encoding is encoding as before, and then the new merges in order.
         encoder = more.encoder("heap")
@@ -124,10 +124,12 @@ def test_to_extend_is_to_train_on(sources: list[str], ties: Ties) -> None:
 
 def test_ranks_stay_ranks(sources: list[str], tmp_path: Path) -> None:
     merges = bp.train(iter(sources), 600, special_tokens=["<|end|>"])
-    ranks = bp.Tokenizer(replace(merges.spec, model=to_ranks(merges.spec.model)))
+    ranks = bp.Tokenizer(replace(merges.spec, model=to_ranks(merges.spec.byte_pair)))
     more = bp.extend(ranks, iter(sources), 900, threads=1)
-    assert more.spec.model.semantics == "ranks"
-    assert more == bp.Tokenizer(replace(merges.spec, model=to_ranks(bp.extend(merges, iter(sources), 900).spec.model)))
+    assert more.spec.byte_pair.semantics == "ranks"
+    assert more == bp.Tokenizer(
+        replace(merges.spec, model=to_ranks(bp.extend(merges, iter(sources), 900).spec.byte_pair))
+    )
     assert more.encode(sources[0]) == bp.extend(merges, iter(sources), 900).encode(sources[0])
     for format in ("native", "tokenizer.json"):
         more.save(tmp_path / format, format)
@@ -152,15 +154,15 @@ def test_a_pair_whose_bytes_are_a_token_never_merges(ignore_merges: bool) -> Non
     model = bp.BytePair((*BYTES, b"bc", b"abc"), tuple(range(258)), ((98, 99),), ignore_merges=ignore_merges)
     tok = bp.Tokenizer(bp.TokenizerSpec(model))
     more = bp.extend(tok, {"xabcy": 9, "abc": 5}, 300, min_frequency=1)
-    assert more.spec.model.tokens[258:] == (b"xa", b"bcy", b"xabcy")
-    assert len(set(more.spec.model.tokens)) == len(more.spec.model.tokens)
+    assert more.spec.byte_pair.tokens[258:] == (b"xa", b"bcy", b"xabcy")
+    assert len(set(more.spec.byte_pair.tokens)) == len(more.spec.byte_pair.tokens)
     assert more.tokens("abc") == ([b"abc"] if ignore_merges else [b"a", b"bc"])
 
 
 def test_no_merge_makes_an_added_token() -> None:
     tok = bp.train({"ab": 2}, 257, special_tokens=["xy"], min_frequency=5)
     more = bp.extend(tok, {"xyz": 9}, 260, min_frequency=1)
-    assert more.spec.model.tokens[256:] == (b"yz", b"xyz")
+    assert more.spec.byte_pair.tokens[256:] == (b"yz", b"xyz")
 
 
 def test_text_is_counted_behind_the_tokenizers_own_stages(sources: list[str]) -> None:
@@ -213,7 +215,7 @@ def test_what_cannot_be_extended_is_said(tok: bp.Tokenizer) -> None:
     with pytest.raises(bp.EncodeError, match="has no token"):
         bp.extend(bp.Tokenizer(bp.TokenizerSpec(partial)), {"abc": 2}, 9)
     more = bp.extend(bp.Tokenizer(bp.TokenizerSpec(partial)), {"abab": 2}, 4)
-    assert more.spec.model.tokens == (b"a", b"b", b"ab", b"abab")
+    assert more.spec.byte_pair.tokens == (b"a", b"b", b"ab", b"abab")
 
 
 def test_too_little_text_is_a_warning(tok: bp.Tokenizer) -> None:
@@ -227,8 +229,8 @@ def test_an_encoding_that_is_real_is_extended(data: Path, sources: list[str]) ->
     tok = bp.get_encoding("cl100k_base", folder=data / "vocabs/openai")
     more = bp.extend(tok, iter(sources), tok.vocab_size + 50)
     assert more.special_tokens == tok.special_tokens
-    assert more.spec.model.semantics == "ranks"
-    assert more.spec.model.tokens[: len(tok.spec.model.tokens)] == tok.spec.model.tokens
+    assert more.spec.byte_pair.semantics == "ranks"
+    assert more.spec.byte_pair.tokens[: len(tok.spec.byte_pair.tokens)] == tok.spec.byte_pair.tokens
     naive = more.encoder("naive")
     for id in range(tok.vocab_size, more.vocab_size):
         assert naive.encode_piece(more.token_bytes(id)) == [id]

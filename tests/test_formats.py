@@ -28,7 +28,7 @@ def rich(tok: bp.Tokenizer) -> bp.Tokenizer:
     )
     return bp.Tokenizer(
         bp.TokenizerSpec(
-            tok.spec.model,
+            tok.spec.byte_pair,
             split=(r"\p{N}{1,3}", *tok.spec.split),
             added_tokens=(*added, flags),
             normalizers=("NFC", "NFKC"),
@@ -67,7 +67,7 @@ def test_bare_formats_refuse_what_they_cannot_hold(tmp_path: Path, tok: bp.Token
     if format_name == "vocab+merges":
         assert again == tok
     else:
-        assert again.spec.model == semantics.to_ranks(tok.spec.model)
+        assert again.spec.byte_pair == semantics.to_ranks(tok.spec.byte_pair)
     assert again.fingerprint == json.loads((tmp_path / "manifest.json").read_text())["fingerprint"]
     if format_name == "tiktoken":
         with pytest.raises(bp.FormatError, match="holds no split pattern"):
@@ -99,7 +99,7 @@ def test_a_changed_file_is_caught_by_the_manifest(tmp_path: Path, tok: bp.Tokeni
     with pytest.raises(bp.IntegrityError, match=r"remove manifest\.json"):
         bp.Tokenizer.from_file(tmp_path)
     (tmp_path / "manifest.json").unlink()
-    assert bp.Tokenizer.from_file(tmp_path).spec.model.ignore_merges
+    assert bp.Tokenizer.from_file(tmp_path).spec.byte_pair.ignore_merges
 
 
 def test_a_foreign_manifest_is_left_alone(tmp_path: Path, tok: bp.Tokenizer) -> None:
@@ -164,10 +164,10 @@ def test_the_native_format_detects_every_flip_and_cut(tok: bp.Tokenizer) -> None
 
 
 def test_ranks_and_merges_are_converted_only_with_proof(tmp_path: Path, tok: bp.Tokenizer) -> None:
-    ranks = bp.Tokenizer(bp.TokenizerSpec(semantics.to_ranks(tok.spec.model), split=tok.spec.split))
-    assert semantics.to_merges(ranks.spec.model) == tok.spec.model
+    ranks = bp.Tokenizer(bp.TokenizerSpec(semantics.to_ranks(tok.spec.byte_pair), split=tok.spec.split))
+    assert semantics.to_merges(ranks.spec.byte_pair) == tok.spec.byte_pair
     ranks.save(tmp_path / "json")
-    assert bp.Tokenizer.from_file(tmp_path / "json").spec.model == tok.spec.model
+    assert bp.Tokenizer.from_file(tmp_path / "json").spec.byte_pair == tok.spec.byte_pair
     alphabet = tuple(bytes([byte]) for byte in range(256))
     # `abc` has no way to be merged of two tokens, but is taken whole under ranks.
     unreachable = bp.BytePair((*alphabet, b"abc"), tuple(range(257)))
@@ -354,11 +354,11 @@ def test_newcomers_findings(tmp_path: Path, tok: bp.Tokenizer) -> None:
     """What a first user ran into, once each."""
     with pytest.raises(bp.FormatError, match="the name of the manifest"):
         tok.save(tmp_path / "manifest.json")
-    line_feed = bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, added_tokens=(bp.AddedToken("\n", 3000),)))
+    line_feed = bp.Tokenizer(bp.TokenizerSpec(tok.spec.byte_pair, added_tokens=(bp.AddedToken("\n", 3000),)))
     line_feed.save(tmp_path / "line feed")
     assert bp.Tokenizer.from_file(tmp_path / "line feed") == line_feed
     with pytest.raises(bp.FormatError, match="has 1025 bytes; use at most 1024"):
-        bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, added_tokens=(bp.AddedToken("x" * 1025, 3000),)))
+        bp.Tokenizer(bp.TokenizerSpec(tok.spec.byte_pair, added_tokens=(bp.AddedToken("x" * 1025, 3000),)))
     (tmp_path / "manifest.json").write_text('{"kind": "bytepair tokenizer", "files": {"../secret": "x"}}')
     with pytest.raises(bp.FormatError, match="no file of its folder"):
         bp.Tokenizer.from_file(tmp_path)
@@ -379,7 +379,7 @@ def test_newcomers_findings(tmp_path: Path, tok: bp.Tokenizer) -> None:
     with pytest.raises(TypeError, match="made of a TokenizerSpec"):
         bp.Tokenizer(None)  # type: ignore[arg-type]
     with pytest.raises(bp.FormatError, match="post_processor is not JSON"):
-        bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, post_processor="{nope"))
+        bp.Tokenizer(bp.TokenizerSpec(tok.spec.byte_pair, post_processor="{nope"))
 
 
 def test_a_link_is_followed_and_modes_are_kept(tmp_path: Path, tok: bp.Tokenizer) -> None:
@@ -396,7 +396,7 @@ def test_a_link_is_followed_and_modes_are_kept(tmp_path: Path, tok: bp.Tokenizer
 
 def test_normalized_added_tokens_are_named_as_given_and_do_not_collide(tok: bp.Tokenizer) -> None:
     one = bp.AddedToken("e\u0301", 3000, normalized=True)
-    spec = bp.TokenizerSpec(tok.spec.model, normalizers=("NFC",), added_tokens=(one,))
+    spec = bp.TokenizerSpec(tok.spec.byte_pair, normalizers=("NFC",), added_tokens=(one,))
     own = bp.Tokenizer(spec)
     with pytest.raises(bp.SpecialTokenError) as caught:
         own.encode("aé")
@@ -404,7 +404,7 @@ def test_normalized_added_tokens_are_named_as_given_and_do_not_collide(tok: bp.T
     assert own.encode(["a", bp.Control("e\u0301")]) == own.encode("aé", special="allow") == [97, 3000]
     two = (one, bp.AddedToken("é", 3001, normalized=True))
     with pytest.raises(bp.FormatError, match="is another one once it is normalized"):
-        bp.Tokenizer(bp.TokenizerSpec(spec.model, normalizers=("NFC",), added_tokens=two))
+        bp.Tokenizer(bp.TokenizerSpec(spec.byte_pair, normalizers=("NFC",), added_tokens=two))
 
 
 def test_detection_goes_by_content(tmp_path: Path, tok: bp.Tokenizer) -> None:

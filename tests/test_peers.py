@@ -44,7 +44,7 @@ def test_tokenizers_reads_what_was_written(tmp_path: Path, sources: list[str], s
 
 def test_special_tokens_keep_their_ids_in_tokenizers(tmp_path: Path) -> None:
     added = (bp.AddedToken("<b>", 300), bp.AddedToken("<c>", 301, special=False), bp.AddedToken("<a>", 900))
-    tok = bp.Tokenizer(bp.TokenizerSpec(bp.train({"low": 5}, 258).spec.model, added_tokens=added))
+    tok = bp.Tokenizer(bp.TokenizerSpec(bp.train({"low": 5}, 258).spec.byte_pair, added_tokens=added))
     tok.save(tmp_path)
     peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert peer.encode("low<a>x<b><c>").ids == tok.encode("low<a>x<b><c>", special="allow") == [257, 900, 120, 300, 301]
@@ -66,7 +66,7 @@ def test_training_gives_what_tokenizers_trains(tmp_path: Path, sources: list[str
     peer.save(str(tmp_path / "peer.json"))
     theirs = bp.Tokenizer.from_file(tmp_path / "peer.json")
     ours = bp.train(iter(sources), 1500, split="gpt2", special_tokens=special, special_ids="first", byte_order="gpt2")
-    assert ours.spec.model == theirs.spec.model
+    assert ours.spec.byte_pair == theirs.spec.byte_pair
     assert ours.special_tokens == theirs.special_tokens
     for text in HOSTILE:
         assert ours.encode(text) == peer.encode(text, add_special_tokens=False).ids
@@ -75,7 +75,7 @@ def test_training_gives_what_tokenizers_trains(tmp_path: Path, sources: list[str
 @pytest.mark.parametrize("split", TIKTOKEN)
 def test_tiktoken_gives_the_same_ids(sources: list[str], split: str) -> None:
     tok = bp.train(iter(sources), 1500, split=split, special_tokens=["<|end|>"])
-    model = semantics.to_ranks(tok.spec.model)
+    model = semantics.to_ranks(tok.spec.byte_pair)
     peer = tiktoken.Encoding(
         "test",
         pat_str=TIKTOKEN[split],
@@ -93,7 +93,7 @@ def test_tiktoken_gives_the_same_ids(sources: list[str], split: str) -> None:
 def test_a_space_in_front_is_that_of_tokenizers(tmp_path: Path) -> None:
     spec = bp.train({"low": 5, " low": 5}, 259, split="gpt2").spec
     added = (bp.AddedToken("<x>", 300),)
-    tok = bp.Tokenizer(bp.TokenizerSpec(spec.model, split=spec.split, added_tokens=added, prefix_space=True))
+    tok = bp.Tokenizer(bp.TokenizerSpec(spec.byte_pair, split=spec.split, added_tokens=added, prefix_space=True))
     tok.save(tmp_path)
     peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in ["low", "\tlow", " low", "\u00a0low", "\nlow", "low<x>low", "low<x>\tlow<x> low", "", "<x>"]:
@@ -101,7 +101,7 @@ def test_a_space_in_front_is_that_of_tokenizers(tmp_path: Path) -> None:
 
 
 def test_flags_of_added_tokens_are_those_of_tokenizers(tmp_path: Path) -> None:
-    model = bp.train({"low": 5, "cat": 3}, 260).spec.model
+    model = bp.train({"low": 5, "cat": 3}, 260).spec.byte_pair
     texts = ["a <m> b", "<m><m>", " <m>  <m> ", "x<m>y <m>", "\n<m>\t", "é<m>é", "_<m>_", "<m", "a<m>1 <m>-", ""]
     for flags in range(16):
         single_word, lstrip, rstrip, normalized = (bool(flags >> place & 1) for place in range(4))

@@ -24,7 +24,7 @@ from tests.test_extend import BYTES, merges_of, random_counts, random_tokenizer,
 def prune_slowly(tok: bp.Tokenizer, size: int, counts: Mapping[str, int]) -> set[bytes]:
     """The tokens that go, found by looking at all of them each time."""
     merges = merges_of(tok)
-    tokens = dict(zip(tok.spec.model.tokens, tok.spec.model.ids, strict=True))
+    tokens = dict(zip(tok.spec.byte_pair.tokens, tok.spec.byte_pair.ids, strict=True))
     added = {token.id for token in tok.spec.added_tokens}
     uses = Counter(
         dict.fromkeys(tokens, 0)
@@ -45,7 +45,7 @@ def prune_slowly(tok: bp.Tokenizer, size: int, counts: Mapping[str, int]) -> set
 
 def check(tok: bp.Tokenizer, pruned: bp.Pruned, gone: set[bytes]) -> None:
     small, ids = pruned
-    model, old = small.spec.model, tok.spec.model
+    model, old = small.spec.byte_pair, tok.spec.byte_pair
     assert ids.dtype == np.int64
     assert ids.shape == (tok.vocab_size,)
     kept = [token for token in old.tokens if token not in gone]
@@ -64,7 +64,7 @@ def check(tok: bp.Tokenizer, pruned: bp.Pruned, gone: set[bytes]) -> None:
     # What merges reached, they reach.
     was, now = tok.encoder("heap"), small.encoder("heap")
     for token in kept:
-        if was.encode_piece(token) == [tok.spec.model.ids[old.tokens.index(token)]]:
+        if was.encode_piece(token) == [tok.spec.byte_pair.ids[old.tokens.index(token)]]:
             assert len(now.encode_piece(token)) == 1
 
 
@@ -74,7 +74,7 @@ def test_random_vocabularies_are_pruned_as_by_looking_at_all() -> None:
     for _ in range(200):
         tok = random_tokenizer(random)
         counts = random_counts(random) if random.random() < 0.8 else {}
-        merges = bp.Tokenizer(replace(tok.spec, model=to_merges(tok.spec.model)))
+        merges = bp.Tokenizer(replace(tok.spec, model=to_merges(tok.spec.byte_pair)))
         size = random.randint(256 + len(tok.spec.added_tokens), len(tok))
         gone = prune_slowly(merges, size, counts)
         pruned = bp.prune(tok, size, counts or None)
@@ -92,8 +92,8 @@ def test_without_a_source_it_is_training_to_the_smaller_size(sources: list[str],
         large = bp.train(iter(sources), 1000, ties=ties, special_tokens=special, **options)  # type: ignore[arg-type]
         small = bp.train(iter(sources), 600, ties=ties, special_tokens=special, **options)  # type: ignore[arg-type]
         assert bp.prune(large, 600).tokenizer == small
-        ranks = bp.Tokenizer(replace(large.spec, model=to_ranks(large.spec.model)))
-        assert bp.prune(ranks, 600).tokenizer.spec == replace(small.spec, model=to_ranks(small.spec.model))
+        ranks = bp.Tokenizer(replace(large.spec, model=to_ranks(large.spec.byte_pair)))
+        assert bp.prune(ranks, 600).tokenizer.spec == replace(small.spec, model=to_ranks(small.spec.byte_pair))
 
 
 def test_with_a_source_it_keeps_what_the_source_uses(sources: list[str], tok: bp.Tokenizer) -> None:
@@ -111,7 +111,7 @@ def test_with_a_source_it_keeps_what_the_source_uses(sources: list[str], tok: bp
 
 def test_several_merges_of_one_token(sources: list[str]) -> None:
     # As Llama 3 has them: each cut of a token into two tokens is a merge, in the order of the tokens.
-    model = bp.train(iter(sources), 500).spec.model
+    model = bp.train(iter(sources), 500).spec.byte_pair
     id_of = dict(zip(model.tokens, model.ids, strict=True))
     cuts = [
         (id_of[token[:at]], id_of[token[at:]])
@@ -123,7 +123,7 @@ def test_several_merges_of_one_token(sources: list[str]) -> None:
     counts = Counter(tok.pieces(sources[0][:500]))
     pruned = bp.prune(tok, 400, counts)
     check(tok, pruned, prune_slowly(tok, 400, counts))
-    ranks = {token: id for id, token in enumerate(pruned.tokenizer.spec.model.tokens)}
+    ranks = {token: id for id, token in enumerate(pruned.tokenizer.spec.byte_pair.tokens)}
     for piece in counts:
         assert pruned.tokenizer.tokens(piece) == encode_ranks(piece.encode(), ranks)
 
@@ -131,7 +131,7 @@ def test_several_merges_of_one_token(sources: list[str]) -> None:
 def test_an_added_token_that_merges_make_stays_with_what_it_needs() -> None:
     model = bp.BytePair((*BYTES, b"ab", b"abc", b"de"), tuple(range(259)), ((97, 98), (256, 99), (100, 101)))
     tok = bp.Tokenizer(bp.TokenizerSpec(model, added_tokens=(bp.AddedToken("abc", 257),)))
-    assert bp.prune(tok, 258).tokenizer.spec.model.tokens[256:] == (b"ab", b"abc")
+    assert bp.prune(tok, 258).tokenizer.spec.byte_pair.tokens[256:] == (b"ab", b"abc")
     with pytest.raises(bp.TrainingError, match="only 1 tokens can go") as raised:
         bp.prune(tok, 256)
     assert "2 higher" in raised.value.remedy
@@ -200,6 +200,6 @@ def test_gpt2_is_pruned(data: Path, sources: list[str]) -> None:
     small, ids = bp.prune(tok, 20_000, iter(sources))
     assert small.count(sources[1]) <= bp.prune(tok, 20_000).tokenizer.count(sources[1])
     encoder = small.encoder("naive")
-    for id, token in zip(small.spec.model.ids, small.spec.model.tokens, strict=True):
+    for id, token in zip(small.spec.byte_pair.ids, small.spec.byte_pair.tokens, strict=True):
         assert encoder.encode_piece(token) == [id]
     assert len(small) == (ids >= 0).sum() == 20_000

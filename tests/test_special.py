@@ -70,7 +70,7 @@ def test_plain_spans_stay_plain(tok: bp.Tokenizer) -> None:
 
 def test_added_tokens_that_are_not_special(tok: bp.Tokenizer) -> None:
     added = (bp.AddedToken("<|end|>", END), bp.AddedToken("</think>", 3000, special=False))
-    own = bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, split=tok.spec.split, added_tokens=added))
+    own = bp.Tokenizer(bp.TokenizerSpec(tok.spec.byte_pair, split=tok.spec.split, added_tokens=added))
     assert own.encode("a</think>") == [97, 3000]
     assert 3000 not in own.encode("a</think>", added="text")
     with pytest.raises(bp.SpecialTokenError, match="added token"):
@@ -81,7 +81,7 @@ def test_added_tokens_that_are_not_special(tok: bp.Tokenizer) -> None:
 
 def test_strip_flags_hold_for_control_spans_too(tok: bp.Tokenizer) -> None:
     mask = bp.AddedToken("<mask>", 3000, lstrip=True, rstrip=True)
-    own = bp.Tokenizer(bp.TokenizerSpec(tok.spec.model, split=tok.spec.split, added_tokens=(mask,)))
+    own = bp.Tokenizer(bp.TokenizerSpec(tok.spec.byte_pair, split=tok.spec.split, added_tokens=(mask,)))
     expected = [97, 3000, 98]
     assert own.encode("a  <mask> \n b", special="allow") == expected
     assert own.encode(["a  ", bp.Control("<mask>"), " \n b"]) == expected

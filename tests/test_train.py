@@ -191,7 +191,7 @@ def test_cuts_are_exact_even_where_scans_do_not_settle() -> None:
 
 def test_special_tokens_are_cut_out_before_counting() -> None:
     tok = bp.train(iter(["ab<|x|>ab<|x|>ab"]), 258, split="none", special_tokens=["<|x|>"])
-    assert tok.spec.model.tokens[256:] == (b"ab",)
+    assert tok.spec.byte_pair.tokens[256:] == (b"ab",)
 
 
 def test_id_layouts() -> None:

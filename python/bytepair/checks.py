@@ -41,6 +41,29 @@ def _is_canonical(text: str) -> bool:
         return False
 
 
+def check_steps(
+    normalizers: Sequence[str],
+    pre_tokenizers: Sequence[str],
+    decoders: Sequence[str],
+    *,
+    has_split: bool,
+    is_byte_level: bool,
+) -> None:
+    """Raises FormatError if a step is neither a name nor canonical JSON, or stages exclude each other."""
+    for step in (*normalizers, *pre_tokenizers, *decoders):
+        if not step.isalnum() and not _is_canonical(step):
+            raise FormatError(
+                f"the step {step[:80]!r} is neither a name nor JSON as json.dumps(..., ensure_ascii=False) writes it"
+            )
+    if pre_tokenizers and has_split:
+        raise FormatError("pre_tokenizers stand in place of split and prefix_space", remedy="say one of them")
+    if is_byte_level and (pre_tokenizers or decoders):
+        raise FormatError(
+            "tokens that are bytes have neither pre_tokenizers nor decoders",
+            remedy="use split and prefix_space, or a model whose alphabet is Characters()",
+        )
+
+
 def check_alphabet(single_bytes: Iterable[int]) -> None:
     """Raises FormatError if a byte that text can hold is not among the bytes that are tokens of their own."""
     missing = sorted(_BYTES_IN_TEXT.difference(single_bytes))

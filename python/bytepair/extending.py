@@ -90,7 +90,7 @@ def extend(
             remedy=f"use vocab_size={tokenizer.vocab_size} or more; bytepair.prune makes vocabularies smaller",
         )
     spec = tokenizer.spec
-    model = proved_merges(spec.model)
+    model = proved_merges(spec.byte_pair)
     report = reporter(progress)
     learned: list[Learned] = []
     learn_merges(
@@ -117,7 +117,7 @@ def extend(
     ids = (*model.ids, *range(tokenizer.vocab_size, tokenizer.vocab_size + len(learned)))
     merges = (*(model.merges or ()), *((ids[left], ids[right]) for left, right, _ in learned))
     extended = replace(model, tokens=tuple(tokens), ids=ids, merges=merges)
-    if spec.model.semantics == "ranks":
+    if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: without its own merge, a new token's bytes are left in the pair that was adjacent.
         extended = to_ranks(extended)
     return Tokenizer(replace(spec, model=extended))

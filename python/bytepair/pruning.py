@@ -100,7 +100,7 @@ def prune(
             f"the largest id is {tokenizer.vocab_size - 1}: the map of all ids would fill the memory",
             remedy="give its tokens smaller ids first",
         )
-    model = proved_merges(spec.model)
+    model = proved_merges(spec.byte_pair)
     uses: Sequence[int] = [0] * len(model.ids)
     if source is not None:
         report = reporter(progress)
@@ -113,7 +113,7 @@ def prune(
     ids = np.full(tokenizer.vocab_size, -1, np.int64)
     ids[kept] = np.arange(len(kept))
     pruned = _renumbered(model, new)
-    if spec.model.semantics == "ranks":
+    if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: the merges that leave a token's bytes in two are those of its parts, which stayed.
         pruned = to_ranks(pruned)
     result = replace(

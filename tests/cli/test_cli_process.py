@@ -91,7 +91,7 @@ def test_ctrl_c_while_merging_saves_the_merges(checkpoint: list[str]) -> None:
     # One piece, on which there is more to merge than anyone waits for.
     Path("long.txt").write_bytes(letters(1_500_000, b"abcdefgh"))
     train = ["train", "long.txt", "--split", "none", "--min-frequency", "1", *checkpoint, "-o", "out", "--vocab-size"]
-    merges = bp.train("long.txt", 2500, split="none").spec.model.merges
+    merges = bp.train("long.txt", 2500, split="none").spec.byte_pair.merges
     assert merges
     done = 0
     for turn in range(5):
@@ -105,7 +105,7 @@ def test_ctrl_c_while_merging_saves_the_merges(checkpoint: list[str]) -> None:
         )
         assert found, said
         done = int(found[1].replace(",", ""))
-        saved = bp.Tokenizer.from_file("out").spec.model.merges or ()
+        saved = bp.Tokenizer.from_file("out").spec.byte_pair.merges or ()
         assert len(saved) == done
         shared = min(done, len(merges))
         assert saved[:shared] == merges[:shared]

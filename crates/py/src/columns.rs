@@ -14,7 +14,8 @@ use crate::errors::raise;
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Columns {
     pub(crate) tokens: Core,
-    merges: Option<Vec<(u32, u32)>>,
+    pub(crate) merges: Option<Vec<(u32, u32)>>,
+    pub(crate) scores: Option<Vec<f64>>,
 }
 
 impl Columns {
@@ -30,13 +31,18 @@ impl Columns {
 #[pymethods]
 impl Columns {
     #[new]
-    #[pyo3(signature = (tokens, ids, merges))]
-    fn new(tokens: Vec<PyBackedBytes>, ids: Vec<u32>, merges: Option<Vec<(u32, u32)>>) -> Self {
+    #[pyo3(signature = (tokens, ids, merges, scores=None))]
+    fn new(
+        tokens: Vec<PyBackedBytes>,
+        ids: Vec<u32>,
+        merges: Option<Vec<(u32, u32)>>,
+        scores: Option<Vec<f64>>,
+    ) -> Self {
         let mut columns = Core { ids, ..Core::default() };
         for token in &tokens {
             columns.push(token);
         }
-        Self { tokens: columns, merges }
+        Self { tokens: columns, merges, scores }
     }
 
     /// What was trained: these symbols, and what each merge (left, right, count) makes, with ids from `first` on;
@@ -58,13 +64,13 @@ impl Columns {
         let made = columns.tokens().len();
         columns.ids = (first..).take(made).collect();
         let pairs = merges.iter().map(|&(left, right, _)| (left + first, right + first)).collect();
-        Ok(Self { tokens: columns, merges: Some(pairs) })
+        Ok(Self { tokens: columns, merges: Some(pairs), scores: None })
     }
 
     /// Reads what `pack` wrote, whose sizes the caller knows; ValueError if it has another length.
     #[staticmethod]
-    #[pyo3(signature = (data, tokens, merges))]
-    fn unpack(data: &[u8], tokens: usize, merges: Option<usize>) -> PyResult<Self> {
+    #[pyo3(signature = (data, tokens, merges, scores=false))]
+    fn unpack(data: &[u8], tokens: usize, merges: Option<usize>, scores: bool) -> PyResult<Self> {
         let too_short = || PyValueError::new_err("the columns are longer than the file");
         let mut rest = data;
         // A number is a claim: nothing is reserved before that many bytes are there.
@@ -76,6 +82,7 @@ impl Columns {
         };
         let (ids, lengths) = (column(Some(tokens))?.collect(), column(Some(tokens))?);
         let pairs: Vec<u32> = column(merges.unwrap_or(0).checked_mul(2))?.collect();
+        let halves: Vec<u32> = column(if scores { tokens.checked_mul(2) } else { Some(0) })?.collect();
         let ends: Vec<usize> = lengths
             .scan(0_usize, |end, length| {
                 *end = end.saturating_add(length as usize);
@@ -86,7 +93,9 @@ impl Columns {
             return Err(PyValueError::new_err("the tokens are not as long as the file"));
         }
         let pairs = pairs.as_chunks().0.iter().map(|&[left, right]| (left, right)).collect();
-        Ok(Self { tokens: Core { bytes: rest.to_vec(), ends, ids }, merges: merges.map(|_| pairs) })
+        let bits = |&[low, high]: &[u32; 2]| f64::from_bits(u64::from(low) | u64::from(high) << 32);
+        let scores = scores.then(|| halves.as_chunks().0.iter().map(bits).collect());
+        Ok(Self { tokens: Core { bytes: rest.to_vec(), ends, ids }, merges: merges.map(|_| pairs), scores })
     }
 
     /// The columns one after another, as `bytepair.formats.native` says.
@@ -95,6 +104,7 @@ impl Columns {
         let pairs = self.merges.iter().flatten().flat_map(|&(left, right)| [left, right]);
         let numbers = self.tokens.ids.iter().copied().chain(lengths).chain(pairs);
         let mut packed: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
+        packed.extend(self.scores.iter().flatten().flat_map(|score| score.to_le_bytes()));
         packed.extend_from_slice(&self.tokens.bytes);
         PyBytes::new(py, &packed)
     }
@@ -112,6 +122,17 @@ impl Columns {
     /// The merges as pairs of ids, if there is a list of them.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.merges.as_ref().map(|merges| PyTuple::new(py, merges)).transpose()
+    }
+
+    /// The score of each token, if they have scores.
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        self.scores.as_ref().map(|scores| PyTuple::new(py, scores)).transpose()
+    }
+
+    /// Whether tokens have scores.
+    #[getter]
+    fn has_scores(&self) -> bool {
+        self.scores.is_some()
     }
 
     /// The number of merges, if there is a list of them.
@@ -137,7 +158,7 @@ impl Columns {
 #[pyfunction]
 pub(crate) fn read_rank_file(py: Python<'_>, data: PyBackedBytes) -> PyResult<Columns> {
     let tokens = py.detach(|| rank_file::read(&data)).map_err(|error| raise(py, error))?;
-    Ok(Columns { tokens, merges: None })
+    Ok(Columns { tokens, merges: None, scores: None })
 }
 
 /// One merge of a JSON file: two tokens with a space between, or a list of two.
@@ -188,5 +209,5 @@ pub(crate) fn read_byte_alphabet(
     let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
     let added: Vec<&str> = added.iter().map(String::as_str).collect();
     let (tokens, merges) = py.detach(|| byte_alphabet::read(&vocab, &pairs, &added))?;
-    Some(Columns { tokens, merges: Some(merges) })
+    Some(Columns { tokens, merges: Some(merges), scores: None })
 }

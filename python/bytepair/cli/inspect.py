@@ -7,18 +7,19 @@ import reprlib
 import unicodedata
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bytepair import formats
 from bytepair.cli.arguments import add_model, load
 from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import BytepairError
 from bytepair.hub import ENCODINGS
-from bytepair.spec import split_name
+from bytepair.spec import BytePair, split_name
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from bytepair.spec import NormalizerName
     from bytepair.tokenizer import Tokenizer
 
 EXAMPLE = """\
@@ -49,7 +50,7 @@ def run(options: Namespace) -> int:
     else:
         longest = ", ".join(map(reprlib.repr, facts["longest_tokens"]))
         write_table({**{name: _shown(value) for name, value in facts.items()}, "longest_tokens": longest})
-    return 0 if round_trip == "ok" else 1
+    return 0 if round_trip in ("ok", "not checked") else 1
 
 
 def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -57,14 +58,16 @@ def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
     model = spec.model
     return {
         "fingerprint": tokenizer.fingerprint,
-        "semantics": model.semantics,
-        "ignore_merges": model.ignore_merges,
+        "semantics": tokenizer.spec.semantics,
+        "ignore_merges": isinstance(model, BytePair) and model.ignore_merges,
         "tokens": len(tokenizer),
         "vocab_size": tokenizer.vocab_size,
-        "merges": None if model.merges is None else len(model.merges),
+        "merges": len(model.merges) if isinstance(model, BytePair) and model.merges is not None else None,
         "split": [split_name(pattern) or pattern for pattern in spec.split],
         "normalizers": list(spec.normalizers),
         "prefix_space": spec.prefix_space,
+        "pre_tokenizers": list(spec.pre_tokenizers),
+        "decoders": list(spec.decoders),
         "post_processor": spec.post_processor is not None,
         "special_tokens": spec.special_tokens,
         "added_tokens": {token.content: token.id for token in spec.added_tokens if not token.special},
@@ -76,7 +79,12 @@ def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def _round_trip(tokenizer: Tokenizer) -> str:
-    expected = reduce(lambda text, form: unicodedata.normalize(form, text), tokenizer.spec.normalizers, SAMPLE)
+    spec = tokenizer.spec
+    if not spec.is_byte_level or not all(form.startswith("NF") for form in spec.normalizers):
+        # The stages may change the text: `bytepair verify` looks closer.
+        return "not checked"
+    forms = cast("tuple[NormalizerName, ...]", spec.normalizers)
+    expected = reduce(lambda text, form: unicodedata.normalize(form, text), forms, SAMPLE)
     try:
         found = tokenizer.decode(tokenizer.encode(SAMPLE, special="text", added="text"))
     except BytepairError as error:

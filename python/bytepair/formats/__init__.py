@@ -207,9 +207,9 @@ def _write(spec: TokenizerSpec, format_name: str) -> tuple[TokenizerSpec, tuple[
     if format_name == "native":
         return spec, (native.write(spec),)
     if format_name == "tiktoken":
-        held = replace(spec, model=to_ranks(spec.model))
+        held = replace(spec, model=to_ranks(spec.byte_pair))
         return held, (tiktoken.write(held),)
-    held = replace(spec, model=to_merges(spec.model))
+    held = replace(spec, model=to_merges(spec.byte_pair))
     return held, (hf_json.write(held),) if format_name == "tokenizer.json" else vocab_merges.write(held)
 
 

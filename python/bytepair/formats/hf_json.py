@@ -294,7 +294,7 @@ def write(spec: TokenizerSpec) -> bytes:
     # What was loaded is seldom saved again.
     from bytepair.semantics import to_merges  # noqa: PLC0415
 
-    model = to_merges(spec.model)
+    model = to_merges(spec.byte_pair)
     spelled = {id: byte_alphabet.to_characters(token) for token, id in zip(model.tokens, model.ids, strict=True)}
     vocab = {token: id for id, token in spelled.items()}
     outside = [token for token in spec.added_tokens if token.id not in spelled]

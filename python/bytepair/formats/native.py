@@ -2,9 +2,10 @@
 
 Layout, numbers little-endian: "bytepair", the version as a byte (1) and a line feed; the SHA-256 of the rest (32
 bytes), which is the tokenizer's fingerprint; a line of JSON (sorted keys, no spaces) with the stages and the number of
-tokens and merges; then as uint32 the ids, the lengths of the tokens, and the merges as pairs of ids; last the bytes of
-all tokens. Equal tokenizers give equal bytes. A file is refused if its hash or its size is not what its head says,
-before anything is made of it.
+tokens and merges; then as uint32 the ids, the lengths of the tokens, and the merges as pairs of ids; the scores as
+float64, if the model has them; last the bytes of all tokens. Stages that most tokenizers do not have are named in the
+head only where they are there. Equal tokenizers give equal bytes. A file is refused if its hash or its size is not what
+its head says, before anything is made of it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ _HEAD: dict[str, Any] = {
     "prefix_space": bool,
     "post_processor": str | None,
 }
+_LATER: dict[str, Any] = {"pre_tokenizers": list, "decoders": list, "model": str, "scores": bool}
+"""What stands in the head only if it is not empty."""
 
 
 def looks_like(data: bytes) -> bool:
@@ -73,6 +76,13 @@ def _payload(tokenizer: TokenizerSpec | Loaded) -> bytes:
         "prefix_space": loaded.prefix_space,
         "post_processor": loaded.post_processor,
     }
+    later = {
+        "pre_tokenizers": loaded.pre_tokenizers,
+        "decoders": loaded.decoders,
+        "model": loaded.model,
+        "scores": loaded.columns.has_scores,
+    }
+    head |= {name: value for name, value in later.items() if value}
     line = json.dumps(head, sort_keys=True, separators=(",", ":")).encode()
     return b"".join((line, b"\n", loaded.columns.pack()))
 
@@ -109,14 +119,17 @@ def _parse(payload: bytes) -> Loaded:
     for name, kinds in _HEAD.items():
         if not isinstance(head[name], kinds):
             raise TypeError(f"{name} is {head[name]!r}")
-    if unknown := head.keys() - _HEAD.keys():
-        raise ValueError(f"{min(unknown)} is unknown")
-    tokens, merges = int(head["tokens"]), head["merges"]
-    sizes = (tokens, tokens, 2 * int(merges or 0))
+    for name in head.keys() - _HEAD.keys():
+        if name not in _LATER:
+            raise ValueError(f"{name} is unknown")
+        if not isinstance(head[name], _LATER[name]) or not head[name]:
+            raise TypeError(f"{name} is {head[name]!r}")
+    tokens, merges, scores = int(head["tokens"]), head["merges"], head.get("scores", False)
+    sizes = (tokens, tokens, 2 * int(merges or 0), 2 * tokens * scores)
     if min(sizes) < 0 or 4 * sum(sizes) > len(rest):
         raise ValueError("the columns are longer than the file")
     return Loaded(
-        Columns.unpack(rest, tokens, merges),
+        Columns.unpack(rest, tokens, merges, scores),
         ignore_merges=head["ignore_merges"],
         partial_alphabet=head["partial_alphabet"],
         split=tuple(head["split"]),
@@ -124,4 +137,7 @@ def _parse(payload: bytes) -> Loaded:
         normalizers=tuple(head["normalizers"]),
         prefix_space=head["prefix_space"],
         post_processor=head["post_processor"],
+        pre_tokenizers=tuple(head.get("pre_tokenizers", ())),
+        decoders=tuple(head.get("decoders", ())),
+        model=head.get("model"),
     )

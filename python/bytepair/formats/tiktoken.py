@@ -60,7 +60,7 @@ def write(spec: TokenizerSpec) -> bytes:
     # What was loaded is seldom saved again.
     from bytepair.semantics import to_ranks  # noqa: PLC0415
 
-    model = to_ranks(spec.model)
+    model = to_ranks(spec.byte_pair)
     lines = (
         b"%b %d\n" % (binascii.b2a_base64(token, newline=False), id)
         for token, id in zip(model.tokens, model.ids, strict=True)

@@ -56,7 +56,7 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     # What was loaded is seldom saved again.
     from bytepair.semantics import to_merges  # noqa: PLC0415
 
-    model = to_merges(spec.model)
+    model = to_merges(spec.byte_pair)
     if model.ignore_merges:
         raise FormatError(
             "vocab.json + merges.txt cannot hold ignore_merges", remedy="save as tokenizer.json or as the native format"
