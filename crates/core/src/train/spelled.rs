@@ -14,18 +14,22 @@ fn divides(character: char) -> bool {
     character == SPACE || character.is_whitespace()
 }
 
-/// Calls `take(word, spaced, count)` for each word of each piece; `spaced` says whether white space or [`SPACE`] is in front
-/// of it within its piece. White space itself belongs to no word. Pieces come sorted, so that the order is a function
-/// of the counts; one that occurs in several groups comes several times.
+/// Calls `take(piece, count)` for each piece. They come sorted, so that the order is a function of the counts; one that occurs
+/// in several groups comes several times.
 ///
 /// # Errors
 /// `Training`, if a piece is empty or no UTF-8; what `take` returns; `Artifact`, if a temporary file cannot be read.
+pub(super) fn for_each_piece(counts: &PieceCounts, mut take: impl FnMut(&str, u64) -> Result<()>) -> Result<()> {
+    counts.for_each(|row| take(text_of(&row)?, row.count))
+}
+
+/// Calls `take(word, spaced, count)` for each word of each piece; `spaced` says whether white space or [`SPACE`] is in front
+/// of it within its piece. White space itself belongs to no word.
+///
+/// # Errors
+/// As [`for_each_piece`].
 pub(super) fn for_each_word(counts: &PieceCounts, mut take: impl FnMut(&str, bool, u64) -> Result<()>) -> Result<()> {
-    counts.for_each(|row| {
-        let piece = text_of(&row)?;
-        if row.count == 0 {
-            return Ok(());
-        }
+    for_each_piece(counts, |piece, count| {
         let mut spaced = false;
         let mut rest = piece;
         while let Some(first) = rest.chars().next() {
@@ -35,7 +39,7 @@ pub(super) fn for_each_word(counts: &PieceCounts, mut take: impl FnMut(&str, boo
                 continue;
             }
             let (word, behind) = rest.split_at(rest.find(divides).unwrap_or(rest.len()));
-            take(word, spaced, row.count)?;
+            take(word, spaced, count)?;
             rest = behind;
         }
         Ok(())

@@ -12,14 +12,18 @@
 //! Long because the two scores share the bookkeeping, which is most of it.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
 use crate::train::counts::PieceCounts;
-use crate::train::spelled::for_each_word;
 use crate::train::{Progress, overflow};
+
+mod words;
+
+pub use self::words::Bert;
+use self::words::Counted;
 
 /// No position: the end of a word.
 const NONE: u32 = u32::MAX;
@@ -64,6 +68,8 @@ pub struct Settings {
     pub limit_alphabet: Option<usize>,
     /// Characters that count as the most frequent ones, whether they occur or not.
     pub initial_alphabet: Vec<char>,
+    /// How words are normalized and cut; None for pieces that are words.
+    pub bert: Option<Bert>,
 }
 
 /// Learns the tokens, in order of their ids: special tokens, characters in order of Unicode, those that continue a word in
@@ -86,14 +92,17 @@ pub struct Settings {
 ///     min_frequency: 2,
 ///     limit_alphabet: None,
 ///     initial_alphabet: Vec::new(),
+///     bert: None,
 /// };
 /// let counts = PieceCounts::of([(&b"low"[..], 5), (b"owl", 2)])?;
 /// let tokens = learn(&counts, &settings, &Progress::default())?;
-/// assert_eq!(tokens, ["[UNK]", "l", "o", "w", "##l", "##o", "##w", "##ow", "low"]);
+/// assert_eq!(tokens, ["[UNK]", "l", "o", "w", "##l", "##o", "##w", "lo", "low"]);
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> Result<Vec<String>> {
-    let alphabet = alphabet(counts, settings)?;
+    let words = words::words(counts, settings.bert)?;
+    progress.check()?;
+    let alphabet = alphabet(&words, settings)?;
     let mut tokens = Tokens::new(&settings.prefix);
     for token in &settings.special_tokens {
         tokens.id(token.clone())?;
@@ -102,7 +111,7 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> 
     for &character in &alphabet {
         starts.insert(character, tokens.id(character.to_string())?);
     }
-    let continuing = continuing(counts, &starts, &mut tokens)?;
+    let continuing = continuing(&words, &starts, &mut tokens)?;
     let needed = tokens.texts.len();
     if needed > settings.vocab_size {
         let what = format!(
@@ -115,16 +124,17 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> 
         let remedy = format!("use vocab_size={needed} or more, or a lower limit_alphabet");
         return Err(Error::new(Kind::Training, what).remedy(remedy));
     }
-    let mut words = Words::default();
-    for_each_word(counts, |word, _, count| {
+    let mut spelled = Spelled::default();
+    for (word, &count) in &words {
         let known = word.chars().enumerate().filter_map(|(index, character)| {
-            // What begins a word is a character that begins the piece, even if the ones before it were left out.
+            // What begins a word is its first character, even if that is left out.
             let ids = if index == 0 { &starts } else { &continuing };
             ids.get(&character).copied()
         });
-        words.push(known, count)
-    })?;
-    let mut merging = Merging::new(words, tokens.texts.len(), settings)?;
+        spelled.push(known, count)?;
+    }
+    drop(words);
+    let mut merging = Merging::new(spelled, tokens.texts.len(), settings)?;
     while tokens.texts.len() < settings.vocab_size {
         let Some(pair) = merging.best() else { break };
         let (left, right) = merging.pairs[pair as usize].ids;
@@ -137,15 +147,14 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> 
 }
 
 /// The characters that words may be made of, in order.
-fn alphabet(counts: &PieceCounts, settings: &Settings) -> Result<Vec<char>> {
+fn alphabet(words: &Counted, settings: &Settings) -> Result<Vec<char>> {
     let mut seen: BTreeMap<char, u64> = BTreeMap::new();
-    for_each_word(counts, |word, _, count| {
+    for (word, &count) in words {
         for character in word.chars() {
             let total = seen.entry(character).or_default();
             *total = total.checked_add(count).ok_or_else(overflow)?;
         }
-        Ok(())
-    })?;
+    }
     for &character in &settings.initial_alphabet {
         seen.insert(character, u64::MAX);
     }
@@ -163,16 +172,9 @@ fn alphabet(counts: &PieceCounts, settings: &Settings) -> Result<Vec<char>> {
 }
 
 /// The tokens of characters that continue a word, in order of the characters.
-fn continuing(
-    counts: &PieceCounts,
-    starts: &FxHashMap<char, u32>,
-    tokens: &mut Tokens,
-) -> Result<FxHashMap<char, u32>> {
-    let mut seen = std::collections::BTreeSet::new();
-    for_each_word(counts, |word, _, _| {
-        seen.extend(word.chars().skip(1).filter(|character| starts.contains_key(character)));
-        Ok(())
-    })?;
+fn continuing(words: &Counted, starts: &FxHashMap<char, u32>, tokens: &mut Tokens) -> Result<FxHashMap<char, u32>> {
+    let inside = words.keys().flat_map(|word| word.chars().skip(1));
+    let seen: BTreeSet<char> = inside.filter(|character| starts.contains_key(character)).collect();
     let prefix = tokens.prefix.clone();
     seen.into_iter().map(|character| Ok((character, tokens.id(format!("{prefix}{character}"))?))).collect()
 }
@@ -212,9 +214,9 @@ fn too_large() -> Error {
         .remedy("leave out rare words, for example by min_count=2")
 }
 
-/// Words as tokens: each stands at the position of its first character, and knows its neighbours.
+/// Words as tokens: each token stands at the position of its first character, and knows its neighbours.
 #[derive(Default)]
-struct Words {
+struct Spelled {
     tokens: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
@@ -224,7 +226,7 @@ struct Words {
     counts: Vec<u64>,
 }
 
-impl Words {
+impl Spelled {
     fn push(&mut self, tokens: impl Iterator<Item = u32>, count: u64) -> Result<()> {
         let start = self.tokens.len();
         self.tokens.extend(tokens);
@@ -300,7 +302,7 @@ fn wide(left: u64, right: u128) -> (u128, u64) {
 
 /// The words, their pairs, and the queue of what merges next.
 struct Merging {
-    words: Words,
+    words: Spelled,
     score: Score,
     min_frequency: u64,
     pairs: Vec<Pair>,
@@ -315,7 +317,7 @@ struct Merging {
 }
 
 impl Merging {
-    fn new(words: Words, tokens: usize, settings: &Settings) -> Result<Self> {
+    fn new(words: Spelled, tokens: usize, settings: &Settings) -> Result<Self> {
         let mut merging = Self {
             score: settings.score,
             min_frequency: settings.min_frequency.max(1),
@@ -325,7 +327,7 @@ impl Merging {
             occurrences: vec![0; tokens],
             queue: BinaryHeap::new(),
             risen: Vec::new(),
-            words: Words::default(),
+            words: Spelled::default(),
         };
         let mut total = 0_u64;
         for (position, (&token, &word)) in words.tokens.iter().zip(&words.word).enumerate() {

@@ -133,7 +133,9 @@ fn rescale(sums: &mut [f64]) -> i32 {
     if most >= 2.0_f64.powi(-STEP) || most <= 0.0 {
         return 0;
     }
-    sums.iter_mut().for_each(|sum| *sum *= 2.0_f64.powi(STEP));
+    for sum in sums {
+        *sum *= 2.0_f64.powi(STEP);
+    }
     1
 }
 

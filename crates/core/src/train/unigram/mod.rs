@@ -6,6 +6,12 @@
 //!
 //! All sums over words are sums of integers, so that the result is the same on any number of threads.
 
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "probabilities need no more bits than f64 has, and what is cast to an integer is not negative"
+)]
+
 mod expectation;
 mod finish;
 mod lattice;
@@ -25,6 +31,7 @@ use self::text::Text;
 
 /// What is learned, in the terms of SentencePiece.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of SentencePiece")]
 pub struct Settings {
     /// At most this many tokens, the reserved ones included.
     pub vocab_size: usize,

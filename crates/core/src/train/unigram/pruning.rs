@@ -97,10 +97,10 @@ fn loss(
     if other > tokens.scores[id] {
         return None;
     }
-    let used = uses[id] as f64;
+    let count = uses[id] as f64;
     let parts = best.path().count() as f64;
-    let total_without = (total + used * (parts - 1.0)).ln();
-    let uses_of = |id: u32| uses.get(id as usize).map_or(0.0, |&uses| uses as f64);
-    let without: f64 = best.path().map(|id| (uses_of(id) + used).ln() - total_without).sum();
-    Some(used * (used.ln() - total.ln() - without))
+    let total_without = (total + count * (parts - 1.0)).ln();
+    let count_of = |id: u32| uses.get(id as usize).map_or(0.0, |&uses| uses as f64);
+    let without: f64 = best.path().map(|id| (count_of(id) + count).ln() - total_without).sum();
+    Some(count * (count.ln() - total.ln() - without))
 }

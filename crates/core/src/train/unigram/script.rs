@@ -87,9 +87,8 @@ pub(super) fn within_one_script(scripts: impl Iterator<Item = Script>, split_by_
     for script in scripts {
         let now = match script {
             Script::Space if length > 0 => break,
-            // It sets no script of its own.
-            Script::Space => None,
-            Script::Any => None,
+            // They set no script of their own.
+            Script::Space | Script::Any => None,
             Script::Inherited => before,
             Script::Of(number) => Some(number),
         };
@@ -126,10 +125,8 @@ mod tests {
 
     #[test]
     fn every_letter_has_a_script() {
-        let letters = match regex_syntax::parse(r"\p{L}").unwrap().into_kind() {
-            HirKind::Class(Class::Unicode(class)) => class,
-            _ => unreachable!("it is a class"),
-        };
+        let letters = regex_syntax::parse(r"\p{L}").unwrap().into_kind();
+        let HirKind::Class(Class::Unicode(letters)) = letters else { unreachable!("it is a class") };
         let letters: Vec<char> = letters.ranges().iter().flat_map(|range| range.start()..=range.end()).collect();
         let without = scripts(&letters, true).unwrap().into_iter().filter(|&script| script == Script::Of(0)).count();
         let common = regex_syntax::parse(r"[\p{L}&&\p{Script=Common}]").unwrap().into_kind();

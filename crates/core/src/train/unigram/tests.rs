@@ -34,8 +34,8 @@ pub(super) fn random_words(seed: u64) -> BTreeMap<String, u64> {
     };
     let letters = next(3) + 2;
     let mut words = BTreeMap::new();
-    for _ in 0..next(14) + 1 {
-        let word: String = (0..next(9) + 1).map(|_| char::from(b'a' + next(letters) as u8)).collect();
+    for _ in 0..=next(14) {
+        let word: String = (0..=next(9)).map(|_| char::from(b'a' + next(letters) as u8)).collect();
         *words.entry(word).or_default() += next(20) + 1;
     }
     words

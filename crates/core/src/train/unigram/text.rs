@@ -109,9 +109,6 @@ impl Text {
                 parts.push(first..number + 1);
                 first = number + 1;
             }
-            if first > number {
-                continue;
-            }
         }
         if first < self.words.len() {
             parts.push(first..self.words.len());

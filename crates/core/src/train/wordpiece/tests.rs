@@ -13,6 +13,7 @@ fn settings(vocab_size: usize, score: Score) -> Settings {
         min_frequency: 1,
         limit_alphabet: None,
         initial_alphabet: Vec::new(),
+        bert: None,
     }
 }
 
@@ -32,8 +33,12 @@ fn naive(words: &BTreeMap<String, u64>, settings: &Settings) -> Vec<String> {
     };
     let starts: BTreeSet<char> = words.keys().flat_map(|word| word.chars()).collect();
     let inside: BTreeSet<char> = words.keys().flat_map(|word| word.chars().skip(1)).collect();
-    starts.iter().for_each(|start| drop(id(start.to_string(), &mut tokens)));
-    inside.iter().for_each(|inside| drop(id(format!("{prefix}{inside}"), &mut tokens)));
+    for start in &starts {
+        id(start.to_string(), &mut tokens);
+    }
+    for inside in &inside {
+        id(format!("{prefix}{inside}"), &mut tokens);
+    }
     let mut spelled: Vec<(Vec<usize>, u64)> = Vec::new();
     for (word, &count) in words {
         let text =
@@ -101,8 +106,8 @@ fn random_words(seed: u64) -> BTreeMap<String, u64> {
     };
     let letters: Vec<char> = "abcé#".chars().take(2 + next(4) as usize).collect();
     let mut words = BTreeMap::new();
-    for _ in 0..next(12) + 1 {
-        let word: String = (0..next(9) + 1).map(|_| letters[next(letters.len() as u64) as usize]).collect();
+    for _ in 0..=next(12) {
+        let word: String = (0..=next(9)).map(|_| letters[next(letters.len() as u64) as usize]).collect();
         *words.entry(word).or_default() += next(6) + 1;
     }
     words
