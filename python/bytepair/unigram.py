@@ -52,10 +52,10 @@ def learn_unigram(
 ) -> list[tuple[str, float]]:
     r"""Learns tokens and their log probabilities from counts, best first: training without a tokenizer around it.
 
-    Pieces, such as those of the split ``\S+``, are divided at white space, and a word with white space in front of it in
-    its piece begins with U+2581. So do all others, unless `add_dummy_prefix` is False: that is for counts of pieces that
-    hold their leading space, such as those of the split ``gpt2``, of which some continue a word. `reserved` is how many
-    places of `vocab_size` are for other tokens, such as ``<unk>``; the rest is as for `train_unigram`.
+    Pieces, such as those of the split ``\S+``, are divided at white space, and a word with white space in front of it
+    in its piece begins with U+2581. So do all others, unless `add_dummy_prefix` is False: that is for counts of pieces
+    that hold their leading space, such as those of the split ``gpt2``, of which some continue a word. `reserved` is how
+    many places of `vocab_size` are for other tokens, such as ``<unk>``; the rest is as for `train_unigram`.
 
     Raises:
         TrainingError: As `train_unigram`; a piece is empty or no UTF-8.

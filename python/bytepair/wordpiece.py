@@ -61,7 +61,7 @@ def learn_wordpiece(
 
     Example:
         >>> counts = Counts.of(iter(["Low low lower lowest"]), split=r"\S+")
-        >>> learn_wordpiece(counts, 15, score="frequency", special_tokens=["[UNK]"])[-4:]
+        >>> learn_wordpiece(counts, 12, score="frequency", special_tokens=["[UNK]"])[-4:]
         ['##w', 'lo', 'low', 'lowe']
     """
     check_choice("score", score, ("likelihood", "frequency"))
