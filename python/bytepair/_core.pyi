@@ -350,7 +350,7 @@ def learn_wordpiece(
     min_frequency: int,
     limit_alphabet: int | None,
     initial_alphabet: Sequence[str],
-    bert: tuple[bool, bool, bool, bool] | None,
+    bert: tuple[bool, bool, bool | None, bool] | None,
     tell: Callable[[int], object],
 ) -> list[str]: ...
 def learn_unigram(

@@ -16,7 +16,7 @@ from bytepair.tokenizer import Tokenizer
 from bytepair.word_counts import count_words, special_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bytepair.corpus.weights import Weight
     from bytepair.progress import Report
@@ -62,11 +62,10 @@ def learn_wordpiece(
     Example:
         >>> counts = Counts.of(iter(["Low low lower lowest"]), split=r"\S+")
         >>> learn_wordpiece(counts, 12, score="frequency", special_tokens=["[UNK]"])[-4:]
-        ['##w', 'lo', 'low', 'lowe']
+        ['##w', 'lo', 'low', '##es']
     """
     check_choice("score", score, ("likelihood", "frequency"))
     _check_sizes(vocab_size=vocab_size, min_frequency=min_frequency, limit_alphabet=limit_alphabet)
-    strip = lowercase if strip_accents is None else strip_accents
     with Phase(reporter(progress), "merge", vocab_size) as phase:
         return _core.learn_wordpiece(
             counts.core,
@@ -77,7 +76,7 @@ def learn_wordpiece(
             min_frequency=min(min_frequency * counts.denominator, MOST),
             limit_alphabet=limit_alphabet,
             initial_alphabet=list(initial_alphabet),
-            bert=None if words else (clean_text, handle_chinese_chars, strip, lowercase),
+            bert=None if words else (clean_text, handle_chinese_chars, strip_accents, lowercase),
             tell=phase.tell,
         )
 
@@ -177,6 +176,39 @@ def train_wordpiece(
             TokenizerWarning,
             stacklevel=2,
         )
+    spec = wordpiece_spec(
+        tokens,
+        special_tokens=specials,
+        unk_token=unk_token,
+        prefix=prefix,
+        lowercase=lowercase,
+        strip_accents=strip_accents,
+        clean_text=clean_text,
+        handle_chinese_chars=handle_chinese_chars,
+        max_input_chars_per_word=max_input_chars_per_word,
+    )
+    return Tokenizer(spec)
+
+
+def wordpiece_spec(
+    tokens: Sequence[str],
+    *,
+    special_tokens: Iterable[str] = SPECIAL_TOKENS,
+    unk_token: str = "[UNK]",
+    prefix: str = "##",
+    lowercase: bool = True,
+    strip_accents: bool | None = None,
+    clean_text: bool = True,
+    handle_chinese_chars: bool = True,
+    max_input_chars_per_word: int = 100,
+) -> TokenizerSpec:
+    """The tokenizer of a vocabulary that `learn_wordpiece` learned with the same options, as plain data.
+
+    Example:
+        >>> spec = wordpiece_spec(["[UNK]", "a", "##b"], special_tokens=["[UNK]"])
+        >>> spec.pre_tokenizers, spec.special_tokens
+        (('BertPreTokenizer',), {'[UNK]': 0})
+    """
     normalizer = {
         "type": "BertNormalizer",
         "clean_text": clean_text,
@@ -184,21 +216,18 @@ def train_wordpiece(
         "strip_accents": strip_accents,
         "lowercase": lowercase,
     }
-    model = WordPiece(
-        tuple(token.encode() for token in tokens),
-        tuple(range(len(tokens))),
-        unk_token=unk_token,
-        continuing_subword_prefix=prefix,
-        max_input_chars_per_word=max_input_chars_per_word,
-    )
-    return Tokenizer(
-        TokenizerSpec(
-            model,
-            added_tokens=tuple(AddedToken(token, id) for id, token in enumerate(specials)),
-            normalizers=(json.dumps(normalizer),),
-            pre_tokenizers=("BertPreTokenizer",),
-            decoders=(json.dumps({"type": "WordPiece", "prefix": prefix, "cleanup": True}, ensure_ascii=False),),
-        )
+    return TokenizerSpec(
+        WordPiece(
+            tuple(token.encode() for token in tokens),
+            tuple(range(len(tokens))),
+            unk_token=unk_token,
+            continuing_subword_prefix=prefix,
+            max_input_chars_per_word=max_input_chars_per_word,
+        ),
+        added_tokens=tuple(AddedToken(token, id) for id, token in enumerate(special_tokens)),
+        normalizers=(json.dumps(normalizer),),
+        pre_tokenizers=("BertPreTokenizer",),
+        decoders=(json.dumps({"type": "WordPiece", "prefix": prefix, "cleanup": True}, ensure_ascii=False),),
     )
 
 

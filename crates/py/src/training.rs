@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use bytepair_core::normalize::Bert;
 use bytepair_core::train::{self, Alphabet, Learned, Progress, Settings, Ties, unigram, wordpiece};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -100,12 +101,12 @@ pub(crate) fn learn_wordpiece(
     min_frequency: u64,
     limit_alphabet: Option<usize>,
     initial_alphabet: Vec<char>,
-    bert: Option<(bool, bool, bool, bool)>,
+    bert: Option<(bool, bool, Option<bool>, bool)>,
     tell: Bound<'_, PyAny>,
 ) -> PyResult<Vec<String>> {
     let score = wordpiece::Score::by_name(score)
         .ok_or_else(|| PyValueError::new_err(format!("the score {score:?} is unknown")))?;
-    let bert = bert.map(|(clean_text, handle_chinese_chars, strip_accents, lowercase)| wordpiece::Bert {
+    let bert = bert.map(|(clean_text, handle_chinese_chars, strip_accents, lowercase)| Bert {
         clean_text,
         handle_chinese_chars,
         strip_accents,

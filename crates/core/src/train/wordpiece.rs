@@ -17,12 +17,12 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
+use crate::normalize::Bert;
 use crate::train::counts::PieceCounts;
 use crate::train::{Progress, overflow};
 
 mod words;
 
-pub use self::words::Bert;
 use self::words::Counted;
 
 /// No position: the end of a word.
@@ -68,7 +68,7 @@ pub struct Settings {
     pub limit_alphabet: Option<usize>,
     /// Characters that count as the most frequent ones, whether they occur or not.
     pub initial_alphabet: Vec<char>,
-    /// How words are normalized and cut; None for pieces that are words.
+    /// How words are normalized before their punctuation is set apart, as BERT's are; None for pieces that are words.
     pub bert: Option<Bert>,
 }
 

@@ -51,11 +51,17 @@ fn naive(words: &BTreeMap<String, u64>, settings: &Settings) -> Vec<String> {
         let mut single: BTreeMap<usize, u128> = BTreeMap::new();
         let mut pairs: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         for (word, count) in &spelled {
-            word.iter().for_each(|&token| *single.entry(token).or_default() += u128::from(*count));
-            word.windows(2).for_each(|two| *pairs.entry((two[0], two[1])).or_default() += count);
+            for &token in word {
+                *single.entry(token).or_default() += u128::from(*count);
+            }
+            for two in word.windows(2) {
+                *pairs.entry((two[0], two[1])).or_default() += count;
+            }
         }
         if settings.score == Score::Frequency {
-            pairs.iter_mut().for_each(|(pair, count)| *count += kept.get(pair).unwrap_or(&0));
+            for (pair, count) in &mut pairs {
+                *count += kept.get(pair).unwrap_or(&0);
+            }
         }
         let mut best: Option<((usize, usize), u64)> = None;
         // In order of ids, so that only a better one replaces what was found.
