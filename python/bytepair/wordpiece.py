@@ -61,8 +61,8 @@ def learn_wordpiece(
 
     Example:
         >>> counts = Counts.of(iter(["Low low lower lowest"]), split=r"\S+")
-        >>> learn_wordpiece(counts, 12, score="frequency", special_tokens=["[UNK]"])[-4:]
-        ['##w', 'lo', 'low', '##es']
+        >>> learn_wordpiece(counts, 17, score="frequency", special_tokens=["[UNK]"])[-4:]
+        ['##w', 'lo', 'low', 'lowe']
     """
     check_choice("score", score, ("likelihood", "frequency"))
     _check_sizes(vocab_size=vocab_size, min_frequency=min_frequency, limit_alphabet=limit_alphabet)
