@@ -119,9 +119,8 @@ def test_threads_parts_and_order_change_nothing(lines: list[str]) -> None:
 
 
 def test_options_are_those_of_sentencepiece(lines: list[str]) -> None:
-    lines = [
-        f"{line} {1900 + number % 5} x{number % 90} \u3042\u30a2\u4e00{'zk'[number % 2]}" for number, line in enumerate(lines)
-    ]
+    more = [f"{1900 + at % 5} x{at % 90} \u3042\u30a2\u4e00{'zk'[at % 2]}" for at in range(len(lines))]
+    lines = [f"{line} {tail}" for line, tail in zip(lines, more, strict=True)]
     counts = bp.Counts.of(iter([*lines, "\u00e8"]), split=SPLIT, digest=False)
 
     def tokens(**options: Any) -> set[str]:
