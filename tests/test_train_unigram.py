@@ -158,6 +158,8 @@ def test_the_tokenizer_says_how_it_was_made(lines: list[str]) -> None:
     assert spec.normalizers == ("NFKC",)
     assert spec.special_tokens == {"<pad>": 0, "<unk>": 1}
     spec.check()
+    assert tok.decode(tok.encode("  ".join(lines[0].split()))) == lines[0]
+    assert tok.encode("\u4e2d")[-1] == 1
     assert tok == bp.train_unigram(
         bp.Counts.of(iter(lines), split=SPLIT, normalizers=["NFKC"]), 200, special_tokens=["<pad>", "<unk>"]
     )

@@ -126,21 +126,9 @@ def test_the_spec_says_how_it_was_made(tmp_path: Path) -> None:
     assert '"lowercase": false' in spec.normalizers[0]
 
 
-def core_compiles() -> bool:
-    try:
-        bp.Tokenizer(wordpiece_spec(["[UNK]", "a"], special_tokens=["[UNK]"]))
-    except bp.FormatError:
-        return False
-    return True
-
-
-needs_core = pytest.mark.skipif(not core_compiles(), reason="the core does not run these stages yet")
-
-
-@needs_core
 def test_the_tokenizer_spells_what_it_learned() -> None:
     texts = ["Low lower lowest [MASK] newest widest"] * 3
-    tok = bp.train_wordpiece(iter(texts), 38, score="frequency")
+    tok = bp.train_wordpiece(iter(texts), 36, score="frequency")
     tokens = [token.decode() for token in tok.spec.model.tokens]
     # What is cut out as a special token is not counted.
     assert not {"m", "##a", "["} & set(tokens)
@@ -148,9 +136,8 @@ def test_the_tokenizer_spells_what_it_learned() -> None:
     assert tok.encode("xyz") == [1]
 
 
-@needs_core
 def test_too_few_pairs_are_a_warning() -> None:
-    with pytest.warns(bp.TokenizerWarning, match="8 tokens instead of vocab_size=50"):
+    with pytest.warns(bp.TokenizerWarning, match="9 tokens instead of vocab_size=50"):
         bp.train_wordpiece({"ab": 2}, 50)
 
 
