@@ -243,6 +243,16 @@ impl WordModel {
         Some(on_bytes::before(mark, model.products()))
     }
 
+    /// This model over bytes, whose encoders are faster on long pieces; none if it is no BPE with byte fallback, or has
+    /// what bytes could not do.
+    ///
+    /// # Errors
+    /// Those of [`crate::Vocab::new`].
+    pub fn on_bytes(&self) -> Result<Option<OnBytes>> {
+        let Self::Characters(model) = self else { return Ok(None) };
+        model.on_bytes()
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Self::Characters(_) => "BPE",

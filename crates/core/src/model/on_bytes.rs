@@ -52,6 +52,11 @@ impl OnBytes {
     pub fn new(tokens: &[&[u8]], ids: &[u32], pairs: &[(u32, u32)]) -> Result<Option<Self>> {
         let table = Table::new(tokens, ids)?;
         let merges = Pairs::new(&table, pairs, 0)?;
+        Self::of(&table, &merges)
+    }
+
+    /// The same of what is compiled already.
+    pub(super) fn of(table: &Table, merges: &Pairs) -> Result<Option<Self>> {
         let byte_tokens = table.byte_tokens();
         let mut byte_of = vec![None; table.len()];
         for (byte, &token) in (0..=u8::MAX).zip(byte_tokens.iter()) {
@@ -129,11 +134,8 @@ impl OnBytes {
             build(character.as_bytes());
         }
         all.sort_by_key(|merge| merge.0);
-        let mut list: Vec<(u32, u32)> = all.into_iter().map(|(_, left, right)| (left, right)).collect();
-        list.extend_from_slice(pairs);
-
-        let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.into_iter().unzip();
-        let vocab = Vocab::new(&tokens, &ids, Semantics::Merges { pairs: list, ignore_merges: false })?;
+        let list: Vec<(u32, u32)> = all.into_iter().map(|(_, left, right)| (left, right)).collect();
+        let vocab = compile(&columns, &list, table, merges)?;
         let mut products: Vec<u32> = merges.products().iter().map(|&token| table.id(token)).collect();
         products.sort_unstable();
         products.dedup();
@@ -171,6 +173,46 @@ impl OnBytes {
         let bytes = self.products.iter().filter_map(|&id| self.vocab.token_bytes(id));
         before(mark, bytes.filter_map(|bytes| std::str::from_utf8(bytes).ok()))
     }
+}
+
+/// Compiles columns and merges, `first` before those of the table.
+///
+/// A merge is *late* if the list makes one of its tokens only behind it; files that list all cuts of all tokens have
+/// thousands. In general they make a vocabulary improper. But say that the token that a late merge makes is made in its
+/// turn by another merge, before the late merge's tokens are both there. Then the late one never happens. Take the
+/// first one that does, in some text: until then merges went by rank, and no token reached over the edges of the two.
+/// So their bytes merged as they would alone, and alone they were one token before the two were there.
+fn compile(columns: &[(&[u8], u32)], first: &[(u32, u32)], table: &Table, merges: &Pairs) -> Result<Vocab> {
+    let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.iter().copied().unzip();
+    let with = |merge: &dyn Fn(usize) -> bool| {
+        let named = |&(left, right): &(u32, u32)| (table.id(left), table.id(right));
+        let kept = merges.parts().iter().enumerate().filter(|(rank, _)| merge(*rank)).map(|(_, parts)| named(parts));
+        let pairs = first.iter().copied().chain(kept).collect();
+        Vocab::new(&tokens, &ids, Semantics::Merges { pairs, ignore_merges: false })
+    };
+    let mut there: Vec<bool> = table.texts().map(|text| text.chars().nth(1).is_none()).collect();
+    let mut late = vec![false; merges.products().len()];
+    for (((left, right), &product), late) in merges.parts().iter().zip(merges.products()).zip(&mut late) {
+        *late = !there[*left as usize] || !there[*right as usize];
+        there[product as usize] |= !*late;
+    }
+    if late.contains(&true) {
+        let vocab = with(&|rank| !late[rank])?;
+        // Symbols count up as merges make them.
+        let symbol = |token: u32| vocab.symbol_of(table.id(token));
+        let never = |rank: usize| {
+            let (left, right) = merges.parts()[rank];
+            match (symbol(left), symbol(right), symbol(merges.products()[rank])) {
+                (Some(left), Some(right), Some(product)) => product < left.max(right),
+                (Some(_), Some(_), None) => false,
+                _ => true,
+            }
+        };
+        if vocab.is_proper() && (0..late.len()).all(|rank| !late[rank] || never(rank)) {
+            return Ok(vocab);
+        }
+    }
+    with(&|_| true)
 }
 
 /// The characters that stand right before `mark` in one of these tokens, ascending.

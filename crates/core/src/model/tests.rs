@@ -613,10 +613,29 @@ fn on_bytes_is_on_characters() {
                 merges.push((left, right));
             }
         }
-        if below(random, 3) == 0 {
-            for at in 1..merges.len() {
-                merges.swap(at, below(random, at + 1));
+        match below(random, 4) {
+            0 => {
+                for at in 1..merges.len() {
+                    merges.swap(at, below(random, at + 1));
+                }
             }
+            // All cuts of all tokens, as files that were SentencePiece models have them.
+            1 => {
+                let known: std::collections::HashSet<&String> = tokens.iter().collect();
+                merges.clear();
+                for token in &tokens[first..] {
+                    for (at, _) in token.char_indices().skip(1) {
+                        let (left, right) = (token[..at].to_owned(), token[at..].to_owned());
+                        if known.contains(&left)
+                            && known.contains(&right)
+                            && !merges.contains(&(left.clone(), right.clone()))
+                        {
+                            merges.push((left, right));
+                        }
+                    }
+                }
+            }
+            _ => {}
         }
         let case = Case::new(tokens, random);
         let id = |text: &String| case.id_of[text];
@@ -625,6 +644,7 @@ fn on_bytes_is_on_characters() {
             case.model(r#"{"type":"BPE","unk_token":"<unk>","byte_fallback":true}"#, Some(&pairs), None).unwrap();
         let bytes: Vec<&[u8]> = case.tokens.iter().map(String::as_bytes).collect();
         let on_bytes = OnBytes::new(&bytes, &case.ids, &pairs).unwrap().unwrap();
+        assert_eq!(model.on_bytes().unwrap().unwrap().vocab.is_proper(), on_bytes.vocab.is_proper());
         assert_eq!(model.walls('▁'), Some(on_bytes.walls('▁')));
         *(if on_bytes.vocab.is_proper() { &mut proper } else { &mut improper }) += 1;
         let (mut scratch, mut merging) = (Scratch::default(), crate::merge::Scratch::default());
