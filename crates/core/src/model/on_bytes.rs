@@ -9,6 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use aho_corasick::AhoCorasick;
+
 use super::pairs::Pairs;
 use super::table::{NONE, Table};
 use crate::error::Result;
@@ -17,15 +19,20 @@ use crate::vocab::{Semantics, Vocab};
 /// The most bytes of a beginning.
 const LONGEST: usize = 3;
 
+/// Bytes of the hazards that are looked for.
+const MOST_HAZARDS: usize = 1 << 14;
+
 /// A vocabulary over bytes with beginnings of characters as tokens of their own, whose ids are above all others.
 pub struct OnBytes {
-    /// Encodes as the characters would, but for beginnings.
+    /// Encodes as the characters would, but for beginnings, what [`OnBytes::can_encode`].
     pub vocab: Vocab,
     first_pseudo: u32,
     /// The ids of the bytes of each beginning; [`NONE`] behind the last one.
     beginnings: Vec<[u32; LONGEST]>,
     /// Tokens that merges of characters make.
     products: Vec<u32>,
+    /// What a piece must not contain; see `compile`.
+    hazards: Option<AhoCorasick>,
 }
 
 impl OnBytes {
@@ -135,11 +142,27 @@ impl OnBytes {
         }
         all.sort_by_key(|merge| merge.0);
         let list: Vec<(u32, u32)> = all.into_iter().map(|(_, left, right)| (left, right)).collect();
-        let vocab = compile(&columns, &list, table, merges)?;
+        let (vocab, hazards) = compile(&columns, &list, table, merges)?;
         let mut products: Vec<u32> = merges.products().iter().map(|&token| table.id(token)).collect();
         products.sort_unstable();
         products.dedup();
-        Ok(Some(Self { vocab, first_pseudo, beginnings: bytes_of, products }))
+        Ok(Some(Self { vocab, first_pseudo, beginnings: bytes_of, products, hazards }))
+    }
+
+    /// Whether the vocabulary encodes this piece as the characters would. It does all pieces of most models. Some have
+    /// tokens, such as runs of white space, that merge out of turn: pieces with one of these are left to
+    /// [`crate::model::WordModel::encode`].
+    ///
+    /// Time: linear in the piece, far less than encoding it.
+    #[must_use]
+    pub fn can_encode(&self, piece: &str) -> bool {
+        self.hazards.as_ref().is_none_or(|hazards| !hazards.is_match(piece))
+    }
+
+    /// Whether there are pieces that the vocabulary does not encode as the characters would.
+    #[must_use]
+    pub fn has_hazards(&self) -> bool {
+        self.hazards.is_some()
     }
 
     /// Replaces beginnings by the byte tokens that they stand for, in `ids[from..]`.
@@ -179,10 +202,19 @@ impl OnBytes {
 ///
 /// A merge is *late* if the list makes one of its tokens only behind it; files that list all cuts of all tokens have
 /// thousands. In general they make a vocabulary improper. But say that the token that a late merge makes is made in its
-/// turn by another merge, before the late merge's tokens are both there. Then the late one never happens. Take the
-/// first one that does, in some text: until then merges went by rank, and no token reached over the edges of the two.
-/// So their bytes merged as they would alone, and alone they were one token before the two were there.
-fn compile(columns: &[(&[u8], u32)], first: &[(u32, u32)], table: &Table, merges: &Pairs) -> Result<Vocab> {
+/// turn by another merge, before the late merge's tokens are both there. Then the late one is never the first late one
+/// to happen in a text. For until then merges went by rank, and no token reached over the edges of the two. So their
+/// bytes merged as they would alone, and alone they were one token before the two were there. Nor is a late merge of a
+/// token that only late merges make.
+///
+/// The others make *hazards*. In a text that contains none of these no late merge happens: all are left out, if that
+/// leaves a proper vocabulary and few hazards. Else all merges stay.
+fn compile(
+    columns: &[(&[u8], u32)],
+    first: &[(u32, u32)],
+    table: &Table,
+    merges: &Pairs,
+) -> Result<(Vocab, Option<AhoCorasick>)> {
     let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.iter().copied().unzip();
     let with = |merge: &dyn Fn(usize) -> bool| {
         let named = |&(left, right): &(u32, u32)| (table.id(left), table.id(right));
@@ -208,11 +240,20 @@ fn compile(columns: &[(&[u8], u32)], first: &[(u32, u32)], table: &Table, merges
                 _ => true,
             }
         };
-        if vocab.is_proper() && (0..late.len()).all(|rank| !late[rank] || never(rank)) {
-            return Ok(vocab);
+        if vocab.is_proper() {
+            let hazards = (0..late.len()).filter(|&rank| late[rank] && !never(rank));
+            let hazards: BTreeSet<&str> = hazards.map(|rank| table.text(merges.products()[rank])).collect();
+            if hazards.is_empty() {
+                return Ok((vocab, None));
+            }
+            if hazards.iter().map(|text| text.len()).sum::<usize>() <= MOST_HAZARDS
+                && let Ok(hazards) = AhoCorasick::new(hazards)
+            {
+                return Ok((vocab, Some(hazards)));
+            }
         }
     }
-    with(&|_| true)
+    Ok((with(&|_| true)?, None))
 }
 
 /// The characters that stand right before `mark` in one of these tokens, ascending.
