@@ -113,7 +113,7 @@ impl OnBytes {
         if NONE - first_pseudo <= beginnings.len() as u32 {
             return Ok(None);
         }
-        let mut bytes_of = Vec::with_capacity(beginnings.len());
+        let mut spelled = Vec::with_capacity(beginnings.len());
         for (id, (&(_, beginning), place)) in (first_pseudo..).zip(&mut beginnings) {
             *place = id;
             columns.push((beginning, id));
@@ -121,7 +121,7 @@ impl OnBytes {
             for (id, &byte) in ids.iter_mut().zip(beginning) {
                 *id = byte_ids[usize::from(byte)];
             }
-            bytes_of.push(ids);
+            spelled.push(ids);
         }
 
         let mut all: Vec<(usize, u32, u32)> = Vec::new();
@@ -146,7 +146,7 @@ impl OnBytes {
         let mut products: Vec<u32> = merges.products().iter().map(|&token| table.id(token)).collect();
         products.sort_unstable();
         products.dedup();
-        Ok(Some(Self { vocab, first_pseudo, beginnings: bytes_of, products, hazards }))
+        Ok(Some(Self { vocab, first_pseudo, beginnings: spelled, products, hazards }))
     }
 
     /// Whether the vocabulary encodes this piece as the characters would. It does all pieces of most models. Some have

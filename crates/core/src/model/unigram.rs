@@ -137,10 +137,9 @@ impl Unigram {
             }
         }
         if rests[0] == f64::NEG_INFINITY {
-            return Err(no_unk(
-                piece,
-                piece.char_indices().rev().map(|at| at.0).find(|&at| rests[at].is_infinite()).unwrap_or(0),
-            ));
+            let mut places = piece.char_indices().map(|(at, _)| at).rev();
+            let at = places.find(|&at| rests[at] == f64::NEG_INFINITY).unwrap_or_default();
+            return Err(no_unk(piece, at));
         }
         steps.clear();
         let mut start = 0;
