@@ -264,7 +264,8 @@ fn word_piece_takes_the_longest_token_first() {
         let case = Case::new(tokens, random);
         let most = [100, 100, 100, 5, 0][below(random, 5)];
         let options = format!(
-            r#"{{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":{},"max_input_chars_per_word":{most}}}"#,
+            r#"{{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":{},
+                "max_input_chars_per_word":{most}}}"#,
             quoted(Some(prefix))
         );
         let model = case.model(&options, None, None).unwrap();
