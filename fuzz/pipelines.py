@@ -175,6 +175,8 @@ def sweep_pipelines(random: random.Random) -> None:
             equal("what is loaded again", bp.Tokenizer.from_file(tok.save(folder + "/again")[0]), tok)
             equal("what is loaded from native", bp.Tokenizer.from_file(tok.save(folder + "/n", "native")[0]), tok)
             again = tokenizers.Tokenizer.from_str(hf_json.write(tok.spec).decode())
+    # The peer knows special tokens by their content, and forgets that they are special where that was normalized.
+    unnamed = any(token.special and token.normalized for token in tok.spec.added_tokens) and tok.spec.normalizers
     names = {token.id: token.content for token in tok.spec.added_tokens}
     spell = byte_alphabet.to_characters if tok.spec.is_byte_level else bytes.decode
     contents = [token["content"] for token in table["added_tokens"]]
@@ -194,7 +196,8 @@ def sweep_pipelines(random: random.Random) -> None:
             ]
             equal("tokens", spelled, expected.tokens)
             equal("text", tok.decode(ids), peer.decode(ids, skip_special_tokens=False))
-            equal("text less special", tok.decode(ids, skip_special_tokens=True), peer.decode(ids))
+            if not unnamed:
+                equal("text less special", tok.decode(ids, skip_special_tokens=True), peer.decode(ids))
             equal("ids of what was written", again.encode(text, add_special_tokens=False).ids, ids)
             stream = tok.stream()
             equal("streamed", "".join([*map(stream.push, ids), stream.flush()]), tok.decode(ids))

@@ -11,6 +11,7 @@ use crate::decode::{Decoder, Table, TextDecoder};
 use crate::encode::{Compiled, Encoder, Sink};
 use crate::error::{Error, Kind, Result};
 use crate::model::{OnBytes, WordModel};
+use crate::normalize;
 use crate::segment::{Policy, Segmenter, Steps, Visit};
 use crate::spelled::Spelled;
 use crate::split::Pattern;
@@ -38,6 +39,7 @@ impl<'a> Span<'a> {
 }
 
 /// What turns pieces into ids.
+#[allow(clippy::large_enum_variant, reason = "there is one a tokenizer, and it is moved twice")]
 pub enum Model {
     /// Tokens are bytes, and merging begins from bytes.
     Bytes(Vocab),
@@ -95,6 +97,8 @@ pub struct Tokenizer {
     added: Vec<AddedToken>,
     added_by_content: HashMap<String, usize>,
     added_by_id: HashMap<u32, usize>,
+    /// What decoders get in place of added tokens that were looked for in normalized text, where that is not their content.
+    added_normalized: HashMap<u32, String>,
     segmenter: Segmenter,
     /// Made when something is decoded first.
     table: OnceLock<Table>,
@@ -131,6 +135,13 @@ impl Tokenizer {
             }
         };
         let spelled = tokens.map(|tokens| (Spelled::new(tokens), TextMaker::new(decoders)));
+        let mut added_normalized = HashMap::new();
+        for token in added.iter().filter(|token| token.normalized && spelled.is_some()) {
+            let normalized = normalize::try_apply_all(&steps.normalizers, &token.content)?;
+            if normalized != token.content {
+                added_normalized.insert(token.id, normalized.into_owned());
+            }
+        }
         let mut segmenter = Segmenter::new(&added, steps)?;
         if spelled.is_some() {
             segmenter = segmenter.without_cuts();
@@ -138,7 +149,7 @@ impl Tokenizer {
         let added_by_content = added.iter().enumerate().map(|(at, token)| (token.content.clone(), at)).collect();
         let added_by_id = added.iter().enumerate().map(|(at, token)| (token.id, at)).collect();
         let table = OnceLock::new();
-        let made = Self { model, spelled, added, added_by_content, added_by_id, segmenter, table };
+        let made = Self { model, spelled, added, added_by_content, added_by_id, added_normalized, segmenter, table };
         for token in &made.added {
             if made.own_token(token.id).is_some_and(|bytes| bytes != token.content.as_bytes()) {
                 let what = format!("the added token {:?} has id {}, which another token has", token.content, token.id);
@@ -359,7 +370,7 @@ impl Tokenizer {
         };
         let mut tokens = Vec::with_capacity(ids.len());
         for (row, &id) in ids.iter().enumerate() {
-            let token = self.token_bytes(id).ok_or_else(|| self.invalid_id(id).row(row))?;
+            let token = self.spelled_for_decoders(id).ok_or_else(|| self.invalid_id(id).row(row))?;
             if !(skip_special_tokens && self.is_special(id)) {
                 tokens.push(String::from_utf8_lossy(token).into_owned());
             }
@@ -380,10 +391,17 @@ impl Tokenizer {
         let table = self.table.get_or_init(|| {
             let own = self.own_tokens().map(|(id, token)| (id, self.decoded(token), self.is_special(id)));
             let added = self.added.iter();
-            let added = added.map(|token| (token.id, self.decoded(token.content.as_bytes()), token.special));
+            let added = added.filter_map(|token| {
+                Some((token.id, self.decoded(self.spelled_for_decoders(token.id)?), token.special))
+            });
             Table::new(own.len() + self.added.len(), own.chain(added))
         });
         Decoder::new(table, ids, skip_special_tokens)
+    }
+
+    /// What decoders get for an id.
+    pub(crate) fn spelled_for_decoders(&self, id: u32) -> Option<&[u8]> {
+        self.added_normalized.get(&id).map(String::as_bytes).or_else(|| self.token_bytes(id))
     }
 
     /// The bytes of a token in the text, if tokens are decoded one by one.

@@ -35,20 +35,13 @@ impl TextStream {
         if !tokenizer.decodes_by_table() {
             return self.push_to_window(tokenizer, ids, skip_special).map(Cow::Owned);
         }
-        let bytes = match *ids {
-            [id] => {
-                let token = tokenizer.token_bytes(id).ok_or_else(|| tokenizer.invalid_id(id).row(0))?;
-                if skip_special && tokenizer.is_special(id) {
-                    Cow::Borrowed(&b""[..])
-                } else {
-                    tokenizer.decoded(token)
-                }
-            }
-            _ => {
-                let mut decoder = tokenizer.decoder(ids.len(), skip_special);
-                decoder.push(ids).map_err(|row| tokenizer.invalid_id(ids[row]).row(row))?;
-                Cow::Owned(decoder.finish())
-            }
+        let bytes = if let [id] = *ids {
+            let token = tokenizer.spelled_for_decoders(id).ok_or_else(|| tokenizer.invalid_id(id).row(0))?;
+            if skip_special && tokenizer.is_special(id) { Cow::Borrowed(&b""[..]) } else { tokenizer.decoded(token) }
+        } else {
+            let mut decoder = tokenizer.decoder(ids.len(), skip_special);
+            decoder.push(ids).map_err(|row| tokenizer.invalid_id(ids[row]).row(row))?;
+            Cow::Owned(decoder.finish())
         };
         let text = match bytes {
             Cow::Borrowed(bytes) => self.utf8.push(bytes),

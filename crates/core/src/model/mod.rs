@@ -66,7 +66,8 @@ pub struct Scratch {
 /// let model = WordModel::new(options, &[b"[UNK]", b"un", b"##able"], &[0, 1, 2], None, None)?;
 /// let mut tokens = Vec::new();
 /// model.encode("unable", &mut Scratch::default(), &mut tokens)?;
-/// assert_eq!(tokens.iter().map(|token| (token.id, token.start, token.end)).collect::<Vec<_>>(), [(1, 0, 2), (2, 2, 6)]);
+/// let found: Vec<_> = tokens.iter().map(|token| (token.id, token.start, token.end)).collect();
+/// assert_eq!(found, [(1, 0, 2), (2, 2, 6)]);
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 #[non_exhaustive]

@@ -78,7 +78,8 @@ fn bert_takes_the_longest_token_first() {
             out.clear();
             model.encode(word, &mut scratch, &mut out).unwrap();
             assert_eq!(triples(&out), expected, "{word:?}");
-            if let Some(linear) = inner.spell_slowly_for_tests(word) {
+            let short = word.chars().count() <= 100;
+            if let Some(linear) = inner.spell_slowly_for_tests(word).filter(|_| short) {
                 assert_eq!(triples(&linear), expected, "{word:?}");
             }
         }

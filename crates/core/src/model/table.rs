@@ -96,8 +96,12 @@ impl Table {
     pub(super) fn indices_of<'a>(&self, texts: impl Iterator<Item = &'a str> + Clone, found: &mut Vec<Option<u32>>) {
         // Memory is asked for in rounds: the slots, where the tokens there end, the tokens.
         let slots: Vec<(u64, usize)> = texts.clone().map(|text| (hash(text), self.slot(hash(text)))).collect();
-        slots.iter().for_each(|&(_, slot)| prefetch(&self.slots, slot));
-        slots.iter().for_each(|&(_, slot)| prefetch(&self.ends, self.slots[slot] as u32 as usize));
+        for &(_, slot) in &slots {
+            prefetch(&self.slots, slot);
+        }
+        for &(_, slot) in &slots {
+            prefetch(&self.ends, self.slots[slot] as u32 as usize);
+        }
         for &(_, slot) in &slots {
             let end = self.ends.get(self.slots[slot] as u32 as usize).map_or(0, |&end| end as usize);
             prefetch(self.text.as_bytes(), end.saturating_sub(1));

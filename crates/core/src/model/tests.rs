@@ -1,4 +1,6 @@
 //! Each model against its definition, spelled out here on strings, over random small vocabularies.
+//!
+//! The file is long because the definitions share what makes vocabularies and pieces.
 
 use std::collections::HashMap;
 
@@ -262,7 +264,8 @@ fn word_piece_takes_the_longest_token_first() {
         let case = Case::new(tokens, random);
         let most = [100, 100, 100, 5, 0][below(random, 5)];
         let options = format!(
-            r#"{{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":{},"max_input_chars_per_word":{most}}}"#,
+            r#"{{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":{},
+                "max_input_chars_per_word":{most}}}"#,
             quoted(Some(prefix))
         );
         let model = case.model(&options, None, None).unwrap();
@@ -373,7 +376,7 @@ fn random_unigram(random: &mut Random) -> (Case, Vec<f64>, Option<u32>, bool, Wo
     let case = Case::new(tokens, random);
     // Few different scores, so that sums are often equal; high ones as well, so that unknown characters win.
     let shift = [0.0, -5.0, 30.0][below(random, 3)];
-    let scores: Vec<f64> = case.tokens.iter().map(|_| shift - (below(random, 6) as f64) * 0.5).collect();
+    let scores: Vec<f64> = case.tokens.iter().map(|_| shift - f64::from(below(random, 6) as u32) * 0.5).collect();
     let unk = (below(random, 5) > 0).then(|| case.id_of["<unk>"]);
     let fallback = below(random, 2) == 0;
     let options = format!(r#"{{"type":"Unigram","unk_id":{},"byte_fallback":{fallback}}}"#, serde_json::json!(unk));
@@ -430,7 +433,7 @@ fn ways(case: &Case, scores: &[f64], piece: &str, start: usize) -> Vec<(Vec<u32>
 fn samples_come_as_often_as_they_are_probable() {
     let tokens = ["<unk>", "a", "b", "ab", "ba", "aba", "é"].map(str::to_owned).to_vec();
     let case = Case::new(tokens, &mut Random::new(3));
-    let scores: Vec<f64> = case.tokens.iter().map(|token| -1.0 - 0.7 * token.len() as f64).collect();
+    let scores: Vec<f64> = case.tokens.iter().map(|token| -1.0 - 0.7 * f64::from(token.len() as u32)).collect();
     let options = format!(r#"{{"type":"Unigram","unk_id":{}}}"#, case.id_of["<unk>"]);
     let model = case.model(&options, None, Some(&scores)).unwrap();
     let random = &mut Random::new(0x5A3);
@@ -470,21 +473,20 @@ fn samples_cover_the_piece_whatever_the_vocabulary() {
             let piece = word(random, LETTERS.len(), 12);
             out.clear();
             let alpha = random.fraction() * 2.0;
-            match model.sample(&piece, alpha, random, &mut scratch, &mut out) {
-                Err(_) => assert!(unk.is_none() && model.encode(&piece, &mut scratch, &mut Vec::new()).is_err()),
-                Ok(()) => {
-                    let mut places: Vec<(u32, u32)> = out.iter().map(|token| (token.start, token.end)).collect();
-                    if fallback {
-                        places.dedup();
-                    }
-                    let mut at = 0;
-                    for (start, end) in places {
-                        assert_eq!(start, at);
-                        at = end;
-                    }
-                    assert_eq!(at as usize, piece.len());
-                }
+            if model.sample(&piece, alpha, random, &mut scratch, &mut out).is_err() {
+                assert!(unk.is_none() && model.encode(&piece, &mut scratch, &mut Vec::new()).is_err());
+                continue;
             }
+            let mut places: Vec<(u32, u32)> = out.iter().map(|token| (token.start, token.end)).collect();
+            if fallback {
+                places.dedup();
+            }
+            let mut at = 0;
+            for (start, end) in places {
+                assert_eq!(start, at);
+                at = end;
+            }
+            assert_eq!(at as usize, piece.len());
         }
     }
 }
@@ -659,6 +661,10 @@ fn on_bytes_is_on_characters() {
             if below(random, 3) == 0 {
                 piece.extend(["▂", "▃é", "è", "\u{7FF}", "😁a", "<0x0A>"][below(random, 6)..].iter().copied());
             }
+            if below(random, 4) == 0 {
+                let texts = case.tokens.iter().filter(|token| !token.starts_with("<0x")).collect::<Vec<_>>();
+                piece = (0..=below(random, 3)).map(|_| texts[below(random, texts.len())].as_str()).collect();
+            }
             let mut out = Vec::new();
             model.encode(&piece, &mut scratch, &mut out).unwrap();
             let expected: Vec<u32> = out.iter().map(|token| token.id).collect();
@@ -685,7 +691,7 @@ fn on_bytes_is_on_characters() {
         }
     }
     let counted = (proper, improper, hazards, left);
-    assert!(proper > 300 && improper > 300 && left > 300 && hazards > 2 * left, "{counted:?}");
+    assert!(proper > 300 && improper > 300 && left > 200 && hazards > 2 * left, "{counted:?}");
 }
 
 #[test]

@@ -5,8 +5,8 @@
 //! linear in the bytes of the strings, and so is the memory, hostile strings or not (8 bytes a place; some places stay
 //! free).
 //!
-//! Source: Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array Structure", 1989; Yata et al., "A Compact
-//! Static Double-Array Keeping Character Codes", 2007, for exclusive or and one base a node.
+//! Source: Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array Structure", 1989; Yata et al., "A
+//! Compact Static Double-Array Keeping Character Codes", 2007, for exclusive or and one base a node.
 
 use super::table::format;
 use crate::error::Result;
@@ -83,8 +83,7 @@ impl Trie {
         let mut children: Vec<(u8, usize)> = Vec::new();
         while let Some(Branch { mut first, end, depth, place }) = branches.pop() {
             let mut value = 0;
-            if let Some(&(_, string, this)) = strings.get(first).filter(|(_, string, _)| string.len() == depth) {
-                debug_assert!(string.len() == depth);
+            if let Some(&(_, _, this)) = strings.get(first).filter(|(_, string, _)| string.len() == depth) {
                 value = u64::from(this) + 1;
                 first += 1;
             }

@@ -1,12 +1,12 @@
 //! Unigram: the tokens whose scores, log probabilities, have the largest sum.
 //!
 //! What `tokenizers` does, also where it matters which of equal sums is taken: from left to right, each place keeps the
-//! first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that are
-//! unknown are one token, or all of their bytes, if `byte_fallback` says so and all are there; or the token that they
+//! first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that
+//! are unknown are one token, or all of their bytes, if `byte_fallback` says so and all are there; or the token that they
 //! spell together, which can only be if scores are high. Sums are of 64 bits, where SentencePiece has 32.
 //!
-//! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates",
-//! 2018, for the model and for sampling.
+//! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword
+//! Candidates", 2018, for the model and for sampling.
 
 use super::options::Options;
 use super::table::{NONE, Table, format};
@@ -137,10 +137,9 @@ impl Unigram {
             }
         }
         if rests[0] == f64::NEG_INFINITY {
-            return Err(no_unk(
-                piece,
-                piece.char_indices().rev().map(|at| at.0).find(|&at| rests[at].is_infinite()).unwrap_or(0),
-            ));
+            let mut places = piece.char_indices().map(|(at, _)| at).rev();
+            let at = places.find(|&at| rests[at] == f64::NEG_INFINITY).unwrap_or_default();
+            return Err(no_unk(piece, at));
         }
         steps.clear();
         let mut start = 0;

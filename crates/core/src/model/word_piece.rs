@@ -77,12 +77,11 @@ impl WordPiece {
     }
 
     fn spell_in_linear_time(&self, piece: &[u8], buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<bool> {
-        let longest = match self.longest.get() {
-            Some(longest) => longest,
-            None => {
-                let made = Longest::new(strings(&self.table, &self.prefix))?;
-                self.longest.get_or_init(|| made)
-            }
+        let longest = if let Some(longest) = self.longest.get() {
+            longest
+        } else {
+            let made = Longest::new(strings(&self.table, &self.prefix))?;
+            self.longest.get_or_init(|| made)
         };
         longest.find(piece, buffers);
         let mut at = 0;
