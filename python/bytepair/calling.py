@@ -119,14 +119,15 @@ def _natural(name: str, value: int, least: int = 0) -> int:
 def _truncation(
     tok: Tokenizer, most: int, strategy: str, stride: int, side: str | None, *, added: bool | None
 ) -> Truncation:
-    extra = 0 if added is None else tok._post_processor.added(pair=added)
-    room = most - extra
-    if room < 0 or stride > room:
+    processor = tok._post_processor
+    extra = 0 if added is None else processor.added(pair=added)
+    least = extra if added is None else max(extra, stride + processor.added(pair=False))
+    if most < max(least, stride):
         what = f"the post-processor adds {extra} ids" + (f", and stride is {stride}" if stride else "")
         raise LimitError(
             f"max_length={most} is too small: {what}", remedy="use a larger max_length, or add_special_tokens=False"
         )
-    return Truncation(room, cast("Any", strategy), stride, _side("truncation_side", side))
+    return Truncation(most - extra, cast("Any", strategy), stride, _side("truncation_side", side))
 
 
 def _padding(

@@ -6,7 +6,7 @@ What an `Encoding` answers follows ``tokenizer/encoding.rs`` of ``tokenizers`` 0
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,6 +184,14 @@ class BatchEncoding(dict[str, Any]):
             raise AttributeError(
                 f"there is no column {name!r}; there are {', '.join(self)}: ask for others in the call"
             ) from None
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: str) -> Any: ...
+        @overload
+        def __getitem__(self, key: int) -> Encoding: ...
+        def __getitem__(self, key: str | int) -> Any: ...
 
     def __missing__(self, key: object) -> Encoding:
         if isinstance(key, int):

@@ -48,14 +48,17 @@ def located(tok: Tokenizer, text: TextInput, sequence: int, said: dict[str, Any]
 
 
 def _as_str(text: TextInput, errors: str) -> str:
-    if isinstance(text, str):
-        return text
     if isinstance(text, bytes):
         return text.decode("utf-8", errors)
-    return "".join(
-        part if isinstance(part, str) else part.decode("utf-8", errors) if isinstance(part, bytes) else part.token
-        for part in text
-    )
+    if not isinstance(text, str):
+        return "".join(
+            _as_str(part, errors) if isinstance(part, (str, bytes)) else part.token  # of a Control
+            for part in text
+        )
+    if errors == "strict" or text.isascii():
+        return text
+    # As UTF-16, so that two halves of one character meet.
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _located(

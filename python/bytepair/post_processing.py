@@ -28,7 +28,7 @@ _IS_SPACE = frozenset(_SPACES)
 _MOST_NESTED = 64
 """How deep one ``Sequence`` may stand in another."""
 
-_MOST_OVERFLOWING = 1_000_000
+_MOST_OVERFLOWING = 200_000
 """How many encodings one row may become: two texts that both overflow have as many as their product."""
 
 
@@ -96,7 +96,7 @@ class PostProcessor:
             add: Whether special tokens are added; offsets are trimmed in any case.
 
         Raises:
-            LimitError: So much overflowed that a pair would become millions of encodings.
+            LimitError: So much overflowed that a pair would become hundreds of thousands of encodings.
         """
         budget = [_MOST_OVERFLOWING]
         if self._steps is None:
@@ -194,16 +194,16 @@ class _Template(NamedTuple):
         return sum(len(piece.ids) for piece in (self.pair if pair else self.single))
 
     def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
-        if len(encodings) > 2:
-            raise FormatError("a TemplateProcessing stands behind one that made more than two parts")
+        if not 1 <= len(encodings) <= 2:
+            raise FormatError(
+                f"a TemplateProcessing stands behind what makes {len(encodings)} parts, where it takes one or two"
+            )
         done = []
         for sequence, ids, tokens, type_id in self.pair if len(encodings) == 2 else self.single:
             if sequence is None:
                 if add:
                     done.append(_added(ids, tokens, type_id))
                 continue
-            if sequence >= len(encodings):
-                raise FormatError("the template of a single text uses the second of a pair")
             encoding = encodings[sequence]
             encoding.type_ids = [type_id] * len(encoding)
             _claim(encoding, sequence)
@@ -291,9 +291,9 @@ def _merged(encodings: list[Encoding], budget: list[int]) -> Encoding:
 def _joined(left: Encoding, right: Encoding, budget: list[int]) -> Encoding:
     """Two encodings as one; what overflowed on a side is joined with the other side and all that overflowed there."""
     budget[0] -= 1
-    if budget[0] < 0:
+    if budget[0] < len(left.overflowing) * len(right.overflowing):
         raise LimitError(
-            "truncation would make millions of encodings of what overflows in both texts of a pair",
+            "truncation would make too many encodings of what overflows in both texts of a pair",
             remedy='use a larger max_length, or truncation="only_first" or "only_second"',
         )
     overflowing = []
