@@ -190,7 +190,7 @@ def call(
 
 def _batch(texts: Rows) -> Rows:
     texts = list(texts)
-    if any(isinstance(text, Control) for text in texts):
+    if Control in set(map(type, texts)):
         raise TypeError("a Control is a part of a text; put a text that is made of parts into a list of its own")
     return texts
 

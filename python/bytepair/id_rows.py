@@ -179,8 +179,10 @@ class _Matrix:
         rows = len(lengths)
         self.shape = (rows, width)
         self.lengths = lengths
-        self.before = width - lengths if padding is not None and padding.side == "left" else np.zeros_like(lengths)
-        self.next = np.arange(rows, dtype=np.int64) * width + self.before
+        self.is_left = padding is not None and padding.side == "left"
+        self.next = np.arange(rows, dtype=np.int64) * width
+        if self.is_left:
+            self.next += width - lengths
         self.is_full = int(lengths.min(initial=width)) == width
         filling = 0 if padding is None or self.is_full else padding.id
         self.ids = np.full(rows * width, filling, np.int64)
@@ -213,11 +215,13 @@ class _Matrix:
         if self.types is not None:
             done["token_type_ids"] = self.types.reshape(self.shape)
         if columns["attention_mask"]:
+            place = np.arange(self.shape[1])
             if self.is_full:
                 done["attention_mask"] = np.ones(self.shape, np.int64)
+            elif self.is_left:
+                done["attention_mask"] = (place >= (self.shape[1] - self.lengths)[:, None]).astype(np.int64)
             else:
-                place = np.arange(self.shape[1]) - self.before[:, None]
-                done["attention_mask"] = ((place >= 0) & (place < self.lengths[:, None])).astype(np.int64)
+                done["attention_mask"] = (place < self.lengths[:, None]).astype(np.int64)
         if self.special is not None:
             done["special_tokens_mask"] = self.special.reshape(self.shape)
         if columns["length"]:
