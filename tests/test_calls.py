@@ -318,6 +318,15 @@ def test_what_a_call_cannot_do_raises(tok: bp.Tokenizer) -> None:
         tok("a " * 2000, "a " * 2000, truncation=True, max_length=5, return_overflowing_tokens=True)
 
 
+def test_threads_change_nothing(tok: bp.Tokenizer, sources: list[str]) -> None:
+    texts = [text[:3000] for text in sources] * 20
+    for options in ({}, {"return_tensors": "np", "padding": True}, {"return_offsets_mapping": True}):
+        one, two = (tok(texts, special="text", threads=threads, **options) for threads in (1, 2))
+        assert as_lists(one) == as_lists(two) if "padding" in options else one == two
+        with pytest.raises(ValueError, match="threads=0"):
+            tok(texts, special="text", threads=0, **options)
+
+
 def test_what_fills_rows(tok: bp.Tokenizer) -> None:
     assert tok(["a", "a b"], padding=True).input_ids[0][-1] == 404
     assert tok(["a", "a b"], padding=True, pad_token="</s>").input_ids[0][-1] == 401

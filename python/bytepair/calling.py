@@ -80,6 +80,8 @@ def options(
     ):
         if padded is None and value is not None:
             raise ValueError(f"{name} has no effect without padding")
+    if threads is not None:
+        threads = _natural("threads", threads, least=1)
     return Options(
         add=bool(add_special_tokens),
         pair=pair,

@@ -92,17 +92,21 @@ def build_lists(
         width = padding.width(max(lengths, default=0))
         for name, filling in _FILLINGS.items():
             if name in done:
-                filling = padding.id if filling is None else filling  # noqa: PLW2901
-                done[name] = [_filled(row, [filling] * (width - len(row)), padding.side) for row in done[name]]
+                _fill(done[name], width, padding.id if filling is None else filling, padding.side)
     if columns["length"]:
         done["length"] = [len(ids) for ids in done["input_ids"]]
     return done
 
 
-def _filled(row: list[int], filling: list[int], side: str) -> list[int]:
-    if not filling:
-        return row
-    return row + filling if side == "right" else filling + row
+def _fill(rows: list[list[int]], width: int, filling: int, side: str) -> None:
+    """Makes rows longer, which nobody else holds yet."""
+    for number, row in enumerate(rows):
+        count = width - len(row)
+        if count > 0:
+            if side == "right":
+                row += [filling] * count  # noqa: PLW2901 (in place)
+            else:
+                rows[number] = [filling] * count + row
 
 
 def _ids(parts: tuple[Part, ...], pair: tuple[list[int], list[int]]) -> list[int]:
