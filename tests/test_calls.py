@@ -19,7 +19,7 @@ import bytepair as bp
 from bytepair import truncation as cutting
 from bytepair.encodings import BatchEncoding
 from tests.conftest import HOSTILE
-from tests.test_post_processing import BERT, BERT_TEMPLATE, PROCESSORS, fields, plain, with_processor
+from tests.test_post_processing import BERT, BERT_TEMPLATE, PROCESSORS, TEXTS, fields, plain, with_processor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -241,6 +241,12 @@ def test_texts_of_parts(tok: bp.Tokenizer) -> None:
     assert batch.input_ids == tok([parts, "b"]).input_ids
     assert batch.tokens(0)[1:3] == ["a", " <mask>"]
     assert batch.offset_mapping[0][:4] == [(0, 0), (0, 1), (1, 8), (8, 9)]
+    with pytest.raises(bp.SpecialTokenError, match="offsets cannot be told"):
+        tok([["[SEP]", bp.Control("[SEP]")]], special="text", return_offsets_mapping=True)
+    assert tok([["[SEP]", bp.Control("[SEP]")]], special="text").input_ids[0][-2:] == [403, 403]
+    with pytest.raises(bp.SpecialTokenError) as caught:
+        tok([["[SEP]", bp.Control("[SEP]")]], return_offsets_mapping=True)
+    assert caught.value.character == 0
     with pytest.raises(TypeError, match="list of its own"):
         tok(parts)  # as a batch
 
@@ -357,6 +363,28 @@ def test_torch_is_imported_only_if_asked_for(tok: bp.Tokenizer, monkeypatch: pyt
     assert with_offsets["offset_mapping"] == [[[0, 0], [0, 1], [0, 0]]]
 
 
+@pytest.mark.parametrize(
+    ("normalizers", "prefix_space"), [((), True), (("NFC",), False), (("NFKC", "Lowercase"), True), (("NFD",), False)]
+)
+def test_offsets_are_those_of_the_text_as_it_was_given(
+    plain: bp.Tokenizer, tmp_path: Path, normalizers: tuple[str, ...], prefix_space: bool
+) -> None:
+    spec = replace(plain.spec, normalizers=normalizers, prefix_space=prefix_space)
+    changing = bp.Tokenizer(spec)
+    for name in ("byte_level", "byte_level_prefix", "roberta_prefix", "sequence", "sequence_odder"):
+        tok, peer = with_processor(changing, PROCESSORS[name], tmp_path)
+        for text in TEXTS:
+            mine = tok.encoding(text, text, special="allow")
+            assert fields(mine) == fields(peer.encode(text, text)), text
+            offsets = tok.offsets(text, special="allow")
+            assert all(0 <= start <= end <= len(text) for start, end in offsets)
+            if "NFD" not in normalizers:
+                assert offsets == sorted(offsets)
+        peer.enable_truncation(12, stride=2)
+        mine = tok.encoding(TEXTS[0] + TEXTS[-3] * 5, truncation=True, max_length=12, stride=2, special="allow")
+        assert fields(mine) == fields(peer.encode(TEXTS[0] + TEXTS[-3] * 5))
+
+
 def test_offsets_are_monotone_and_cover_what_their_tokens_are(plain: bp.Tokenizer, sources: list[str]) -> None:
     for text in [*HOSTILE, sources[0][:5000]]:
         offsets = plain.offsets(text)
@@ -382,14 +410,29 @@ def test_windows_cover_a_text() -> None:
                         assert shared == stride
 
 
-REAL = ["gpt2", "roberta-base", "llama3", "qwen2", "deepseek", "gpt-neox", "phi-2", "qwen3"]
+REAL = [
+    "gpt2",
+    "roberta-base",
+    "llama3",
+    "qwen2",
+    "deepseek",
+    "gpt-neox",
+    "phi-2",
+    "qwen3",
+    "bert-base-uncased",
+    "clip",
+    "llama2",
+    "t5-small",
+    "gemma3",
+]
 
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_tokenizers(data: Path, tmp_path: Path, name: str) -> None:
     import lzma
 
-    path = data / "vocabs" / name / "tokenizer.json"
+    file = "tokenizer.daulet.json" if name == "bert-base-uncased" else "tokenizer.json"
+    path = data / "vocabs" / name / file
     if not path.exists():
         packed, path = path.with_suffix(".json.xz"), tmp_path / "tokenizer.json"
         if not packed.exists():

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from bytepair._core import Control
 from bytepair.encodings import Encoding
+from bytepair.errors import SpecialTokenError
 from bytepair.formats import byte_alphabet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bytepair.encoding import TextInput
     from bytepair.tokenizer import Tokenizer
 
@@ -30,54 +34,37 @@ def spelled(tok: Tokenizer, ids: list[int]) -> list[str]:
 
 
 def located(tok: Tokenizer, text: TextInput, sequence: int, said: dict[str, Any]) -> Encoding:
-    """The encoding of one text, before anything is cut or added."""
-    ids, offsets, words = _located(tok, text, said)
+    """The encoding of one text, before anything is cut or added; `said` is what `Tokenizer.encode` takes.
+
+    Raises:
+        SpecialTokenError: As `Tokenizer.encode`, whose other errors are raised as well. Also for a text of parts that
+            holds a special token which is not to become one: then no single text has the same ids.
+    """
+    if isinstance(text, (str, bytes)):
+        ids, offsets, words, surfaces = tok.located(text, **said)
+    else:
+        ids, offsets, words, surfaces = _located_parts(tok, text, said)
     tokens = spelled(tok, ids)
-    taking = tok._taking_white_space
-    if taking and not taking.isdisjoint(ids):
-        whole = _as_str(text, said["errors"])
-        for place, id in enumerate(ids):
-            if id in taking:
-                # As it stands in the text, with the white space that it took.
-                start, end = offsets[place]
-                around = whole[start:end]
-                front = around[: len(around) - len(around.lstrip())]
-                tokens[place] = front + tokens[place] + around[len(around.rstrip()) :]
+    for place, surface in surfaces.items():
+        tokens[place] = surface
     count = len(ids)
     return Encoding(ids, tokens, offsets, cast("Any", words), [sequence] * count, [0] * count, [1] * count)
 
 
-def _as_str(text: TextInput, errors: str) -> str:
-    if isinstance(text, bytes):
-        return text.decode("utf-8", errors)
-    if not isinstance(text, str):
-        return "".join(
-            _as_str(part, errors) if isinstance(part, (str, bytes)) else part.token  # of a Control
-            for part in text
+def _located_parts(
+    tok: Tokenizer, parts: Sequence[str | bytes | Control], said: dict[str, Any]
+) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]:
+    """As `CoreTokenizer.located`, in characters of the joined text."""
+    ids = tok.encode(parts, **said)
+    whole = "".join(
+        part.token if isinstance(part, Control) else part if isinstance(part, str) else part.decode("utf-8", "replace")
+        for part in parts
+    )
+    # What the call does not allow was refused just now, so that the ids can only differ by what it has as text.
+    found = tok.located(whole, **{**said, "special": "allow"})
+    if found[0] != ids:
+        raise SpecialTokenError(
+            "a text of parts holds an added token that is to stay text, and its offsets cannot be told",
+            remedy="ask for ids only, or leave special tokens out of the plain parts",
         )
-    if errors == "strict" or text.isascii():
-        return text
-    # As UTF-16, so that two halves of one character meet.
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _located(
-    tok: Tokenizer, text: TextInput, said: dict[str, Any]
-) -> tuple[list[int], list[tuple[int, int]], list[int]]:
-    # Stands in for the core's call, for byte-level tokenizers that do not change the text.
-    whole = _as_str(text, said["errors"])
-    ids = tok.encode(text, **said)
-    contents = {row[1]: row[0] for row in tok._loaded.added}
-    at = [place for place, character in enumerate(whole) for _ in character.encode()]
-    offsets: list[tuple[int, int]] = []
-    words: list[int] = []
-    byte = here = 0
-    for number, piece in enumerate(tok.pieces(whole, special="text" if said["special"] == "text" else "allow")):
-        end = byte + len(piece.encode())
-        while byte < end:
-            after = end if contents.get(ids[here]) == piece.strip() else byte + len(tok.token_bytes(ids[here]))
-            offsets.append((at[byte], at[after - 1] + 1))
-            words.append(number)
-            byte = after
-            here += 1
-    return ids, offsets, words
+    return found

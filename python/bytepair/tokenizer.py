@@ -265,7 +265,7 @@ class Tokenizer(CoreTokenizer):
             return_attention_mask: Adds ``attention_mask``: 0 for what fills rows, else 1.
             return_token_type_ids: Adds ``token_type_ids``, as the post-processor says.
             return_special_tokens_mask: Adds ``special_tokens_mask``: 1 for what was added or fills rows.
-            return_offsets_mapping: Adds ``offset_mapping``: (start, end) in characters for each id, as `offsets`, but
+            return_offsets_mapping: Adds ``offset_mapping``: (start, end) for each id, as `offsets`, but
                 without white space at the ends where the post-processor trims it.
             return_overflowing_tokens: Rows for what truncation cuts off follow each text's first, and
                 ``overflow_to_sample_mapping`` says which text a row is of.
@@ -377,7 +377,9 @@ class Tokenizer(CoreTokenizer):
     ) -> list[tuple[int, int]]:
         """Which characters of a text each id of `encode` stands for, as (start, end); options and errors as `encode`.
 
-        Neither starts nor ends ever go back, and all lie in the text. Ids that are parts of a character have all of it.
+        In characters of ``str``, in bytes of ``bytes``, and in characters of a joined list; of the text as it was
+        given, whatever a normalizer makes of it. Neither starts nor ends ever go back, and all lie in the text. Ids
+        that are parts of a character have all of it.
 
         Example:
             >>> import bytepair as bp
@@ -401,10 +403,6 @@ class Tokenizer(CoreTokenizer):
     def _spelled(self) -> dict[int, str]:
         # Tokens as they were spelled, by id: at most one for each id.
         return {}
-
-    @cached_property
-    def _taking_white_space(self) -> frozenset[int]:
-        return frozenset(row.id for row in self._loaded.added if row.lstrip or row.rstrip)
 
     def chunks(
         self,
