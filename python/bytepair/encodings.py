@@ -21,8 +21,8 @@ class Encoding:
     Attributes:
         ids: The ids.
         tokens: The tokens as the vocabulary spells them: of byte-level vocabularies in the byte alphabet.
-        offsets: Which characters of its text (of ``bytes``: bytes) an id stands for, as (start, end); (0, 0) of what was
-            added.
+        offsets: Which characters of its text an id stands for, as (start, end), or bytes of ``bytes``; (0, 0) of what
+            was added.
         word_ids: The number of the piece or added token that an id lies in; None of what was added.
         type_ids: What the post-processor calls type: for most 0, in some pairs 1 of the second text.
         special_tokens_mask: 1 for what the post-processor and padding added, else 0.
