@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Control
 from bytepair.encodings import Encoding
@@ -40,6 +40,8 @@ def located(tok: Tokenizer, text: TextInput, sequence: int, said: dict[str, Any]
         SpecialTokenError: As `Tokenizer.encode`, whose other errors are raised as well. Also for a text of parts that
             holds a special token which is not to become one: then no single text has the same ids.
     """
+    # Words are numbers here; only what is added later has none.
+    words: Any
     if isinstance(text, (str, bytes)):
         ids, offsets, words, surfaces = tok.located(text, **said)
     else:
@@ -48,7 +50,7 @@ def located(tok: Tokenizer, text: TextInput, sequence: int, said: dict[str, Any]
     for place, surface in surfaces.items():
         tokens[place] = surface
     count = len(ids)
-    return Encoding(ids, tokens, offsets, cast("Any", words), [sequence] * count, [0] * count, [1] * count)
+    return Encoding(ids, tokens, offsets, words, [sequence] * count, [0] * count, [1] * count)
 
 
 def _located_parts(

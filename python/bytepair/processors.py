@@ -7,6 +7,7 @@ Source: ``processors/`` of ``tokenizers`` 0.22, read for its behaviour.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bytepair.encodings import Encoding
@@ -20,7 +21,6 @@ _SPACES = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\u0120"
 )
-_IS_SPACE = frozenset(_SPACES)
 
 
 class Step(Protocol):
@@ -200,15 +200,19 @@ def _trim(encodings: list[Encoding], add_prefix_space: bool) -> None:
             each.offsets = _trimmed(each.tokens, each.offsets, add_prefix_space)
 
 
+@lru_cache(maxsize=8192)
+def _spaces(token: str) -> tuple[int, int]:
+    """How many characters of white space a token begins and ends with."""
+    return len(token) - len(token.lstrip(_SPACES)), len(token) - len(token.rstrip(_SPACES))
+
+
 def _trimmed(tokens: list[str], offsets: list[tuple[int, int]], add_prefix_space: bool) -> list[tuple[int, int]]:
     """Offsets without the white space at the ends of tokens."""
     done = list(offsets)
-    for place, token in enumerate(tokens):
-        if not token or (token[0] not in _IS_SPACE and token[-1] not in _IS_SPACE):
+    for place, (leading, trailing) in enumerate(map(_spaces, tokens)):
+        if not leading and not trailing:
             continue
         start, end = offsets[place]
-        leading = len(token) - len(token.lstrip(_SPACES))
-        trailing = len(token) - len(token.rstrip(_SPACES))
         # One space at the front may be the one that was put there, which stands for no character.
         if leading and not (add_prefix_space and leading == 1 and (place == 0 or start == 0)):
             start = min(start + leading, end)
