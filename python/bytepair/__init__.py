@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
+    from bytepair.unigram import train_unigram
+    from bytepair.wordpiece import train_wordpiece
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -95,6 +97,8 @@ __all__ = [
     "train",
     "train_merges",
     "train_report",
+    "train_unigram",
+    "train_wordpiece",
 ]
 
 # Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
@@ -117,6 +121,8 @@ _LATER = {
     "train": "training",
     "train_merges": "training",
     "train_report": "training",
+    "train_unigram": "unigram",
+    "train_wordpiece": "wordpiece",
 }
 
 

@@ -53,7 +53,7 @@ pub enum Model {
         /// By id, as the vocabulary spells them.
         tokens: Columns,
         /// What encodes them.
-        on_bytes: OnBytes,
+        on_bytes: Box<OnBytes>,
         /// What merges their characters where merges are dropped.
         merging: Merging,
     },
@@ -76,7 +76,7 @@ impl Model {
             && let Some(on_bytes) = OnBytes::new(&spelled, &tokens.ids, merges)?
         {
             let merging = Merging::new(tokens.clone(), merges.to_vec(), options.to_owned());
-            return Ok(Self::OnBytes { tokens: tokens.clone(), on_bytes, merging });
+            return Ok(Self::OnBytes { tokens: tokens.clone(), on_bytes: Box::new(on_bytes), merging });
         }
         let words = WordModel::new(options, &spelled, &tokens.ids, merges, scores)?;
         Ok(Self::Characters { tokens: tokens.clone(), words })
