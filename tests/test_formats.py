@@ -32,7 +32,7 @@ def rich(tok: bp.Tokenizer) -> bp.Tokenizer:
             split=(r"\p{N}{1,3}", *tok.spec.split),
             added_tokens=(*added, flags),
             normalizers=("NFC", "NFKC"),
-            post_processor=json.dumps({"type": "ByteLevel", "trim_offsets": False}),
+            post_processor=json.dumps({"type": "ByteLevel", "trim_offsets": False, "add_prefix_space": True}),
         )
     )
 

@@ -162,18 +162,29 @@ def test_holes_are_closed() -> None:
         bp.prune(huge, 258)
 
 
+TRIM = {"trim_offsets": False, "add_prefix_space": True}
+
+
 @pytest.mark.parametrize(
     ("processor", "expected"),
     [
-        ({"type": "RobertaProcessing", "sep": ["<|end|>", 1998], "cls": ["<|user|>", 1999]}, [498, 499]),
-        ({"type": "TemplateProcessing", "special_tokens": {"<|end|>": {"id": "<|end|>", "ids": [1998]}}}, [498]),
-        ({"type": "ByteLevel", "trim_offsets": False}, []),
+        ({"type": "RobertaProcessing", "sep": ["<|end|>", 1998], "cls": ["<|user|>", 1999], **TRIM}, [498, 499]),
+        (
+            {
+                "type": "TemplateProcessing",
+                "single": [{"SpecialToken": {"id": "<|end|>", "type_id": 0}}],
+                "pair": [],
+                "special_tokens": {"<|end|>": {"id": "<|end|>", "ids": [1998], "tokens": ["<|end|>"]}},
+            },
+            [498],
+        ),
+        ({"type": "ByteLevel", **TRIM}, []),
     ],
 )
 def test_ids_in_the_post_processor_are_renumbered(
     tok: bp.Tokenizer, tmp_path: Path, processor: dict[str, object], expected: list[int]
 ) -> None:
-    chain = {"type": "Sequence", "processors": [{"type": "ByteLevel"}, processor]}
+    chain = {"type": "Sequence", "processors": [{"type": "ByteLevel", **TRIM}, processor]}
     for whole in (processor, chain):
         spec = replace(tok.spec, post_processor=json.dumps(whole, ensure_ascii=False))
         small = bp.prune(bp.Tokenizer(spec), 500).tokenizer
@@ -186,7 +197,7 @@ def test_ids_in_the_post_processor_are_renumbered(
 
 @pytest.mark.parametrize(
     "text",
-    ['{"type": "New", "id": 1998}', '{"type": "BertProcessing", "sep": ["x", 7000]}', "[]", '{"type": "Sequence"}'],
+    ['{"type": "New", "id": 1998}', '{"type": "BertProcessing", "sep": ["x", 7000], "cls": ["y", 1]}', "[]", "5"],
 )
 def test_a_post_processor_that_is_not_known_is_refused(tok: bp.Tokenizer, text: str) -> None:
     with pytest.raises(bp.FormatError, match="post-processor"):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from bytepair.chunking import Boundary, Chunk, Kind
     from bytepair.encoding import Ragged, Special, TextInput
+    from bytepair.encodings import BatchEncoding, Encoding
+    from bytepair.post_processing import PostProcessor
     from bytepair.spec import TokenizerSpec
 
 
@@ -86,6 +88,9 @@ class Tokenizer(CoreTokenizer):
             model=loaded.core_options(),
         )
         self.__dict__["_loaded"] = loaded
+        if loaded.post_processor is not None:
+            # What is wrong with it is said now, and not when it is first run.
+            self._post_processor  # noqa: B018
         return self
 
     @classmethod
@@ -209,6 +214,195 @@ class Tokenizer(CoreTokenizer):
             [b's', b'low']
         """
         return [self.token_bytes(id) for id in self.encode(text, special=special, added=added, errors=errors)]
+
+    def __call__(
+        self,
+        text: TextInput | Iterable[TextInput],
+        pair: TextInput | Iterable[TextInput] | None = None,
+        *,
+        add_special_tokens: bool = True,
+        padding: bool | str = False,
+        truncation: bool | str = False,
+        max_length: int | None = None,
+        stride: int = 0,
+        pad_to_multiple_of: int | None = None,
+        pad_token: str | int | None = None,
+        padding_side: str | None = None,
+        truncation_side: str | None = None,
+        return_tensors: str | None = None,
+        return_attention_mask: bool = True,
+        return_token_type_ids: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_overflowing_tokens: bool = False,
+        return_length: bool = False,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        threads: int | None = None,
+    ) -> BatchEncoding:
+        """What a model takes: the ids of texts with what the post-processor adds, cut and filled as the call says.
+
+        Options are called as in ``transformers``, but nothing is passed over: an option that has no effect beside the
+        others raises. What is not asked for is not computed; offsets and what overflows are slower than ids.
+
+        Args:
+            text: One text, ``str`` or ``bytes``; or an iterable of texts. A list with `Control` that is one text stands
+                in a list of its own: ``tok([[bp.Control("<|user|>"), "hello"]])``.
+            pair: A second text for each, in the same form.
+            add_special_tokens: Whether the post-processor adds its tokens.
+            padding: ``True`` or ``"longest"`` fills rows up to the longest one, ``"max_length"`` up to `max_length`.
+            truncation: ``True`` or ``"longest_first"`` cuts rows to `max_length`, ids that are added among them: of a
+                pair the longer text first. ``"only_first"`` and ``"only_second"`` cut one text of a pair.
+            max_length: The length for these.
+            stride: How many ids a row that overflowed shares with the one before.
+            pad_to_multiple_of: Rounds the length of rows that are filled up.
+            pad_token: The token, or its id, that fills rows; None for the added token that is called ``[PAD]``,
+                ``<pad>``, ``<|pad|>`` or ``<|padding|>``.
+            padding_side: The side that is filled; None for ``"right"``.
+            truncation_side: The side that is cut off; None for ``"right"``.
+            return_tensors: None for lists, ``"np"`` for arrays of int64, ``"pt"`` for tensors of torch.
+            return_attention_mask: Adds ``attention_mask``: 0 for what fills rows, else 1.
+            return_token_type_ids: Adds ``token_type_ids``, as the post-processor says.
+            return_special_tokens_mask: Adds ``special_tokens_mask``: 1 for what was added or fills rows.
+            return_offsets_mapping: Adds ``offset_mapping``: (start, end) for each id, as `offsets`, but
+                without white space at the ends where the post-processor trims it.
+            return_overflowing_tokens: Rows for what truncation cuts off follow each text's first, and
+                ``overflow_to_sample_mapping`` says which text a row is of.
+            return_length: Adds ``length``: that of each row.
+            special: As for `encode`.
+            added: As for `encode`.
+            errors: As for `encode`.
+            threads: As for `encode_batch`; offsets are found by one thread.
+
+        Returns:
+            A dict of columns, ``input_ids`` first. Of one text as lists a column is a row, else a list of rows or a
+            tensor of shape ``(rows, length)``. ``encodings`` has an `Encoding` for each row.
+
+        Raises:
+            ValueError: An option has no effect, or the rows of a tensor differ in length.
+            LimitError: `max_length` has no room for what is added, or a row cannot be cut as `truncation` says.
+            SpecialTokenError: There is no token for padding; or as `encode`, whose other errors are raised as well,
+                with their row.
+
+        Time is linear in the texts and what is returned.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=261, special_tokens=["<pad>", "<|end|>"])
+            >>> tok(["low lower", "slow"], padding=True, return_tensors="np").input_ids
+            array([[257,  32, 257, 258],
+                   [115, 257, 259, 259]])
+            >>> tok("low lower", truncation=True, max_length=2, stride=1, return_overflowing_tokens=True).input_ids
+            [[257, 32], [32, 257], [257, 258]]
+        """
+        # Only those who call wait for this import.
+        from bytepair import calling  # noqa: PLC0415
+
+        is_one = isinstance(text, (str, bytes))
+        if pair is not None and is_one != isinstance(pair, (str, bytes)):
+            raise TypeError("text and pair are both one text, or both a sequence of texts")
+        texts, pairs = ([text], pair if pair is None else [pair]) if is_one else (text, pair)
+        return calling.call(
+            self,
+            texts,
+            pairs,
+            calling.options(
+                self,
+                pair=pair is not None,
+                add_special_tokens=add_special_tokens,
+                padding=padding,
+                truncation=truncation,
+                max_length=max_length,
+                stride=stride,
+                pad_to_multiple_of=pad_to_multiple_of,
+                pad_token=pad_token,
+                padding_side=padding_side,
+                truncation_side=truncation_side,
+                overflow=return_overflowing_tokens,
+                said={"special": special, "added": added, "errors": errors},
+                threads=threads,
+            ),
+            tensors=return_tensors,
+            columns={
+                "attention_mask": return_attention_mask,
+                "token_type_ids": return_token_type_ids,
+                "special_tokens_mask": return_special_tokens_mask,
+                "offset_mapping": return_offsets_mapping,
+                "length": return_length,
+            },
+            unwrap=is_one,
+        )
+
+    def encoding(
+        self,
+        text: TextInput,
+        pair: TextInput | None = None,
+        *,
+        add_special_tokens: bool = True,
+        truncation: bool | str = False,
+        max_length: int | None = None,
+        stride: int = 0,
+        truncation_side: str | None = None,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+    ) -> Encoding:
+        """One text or pair with all that is known of its ids; options and errors as a call of the tokenizer.
+
+        What truncation cuts off is in ``overflowing``.
+
+        Example:
+            >>> import bytepair as bp
+            >>> one = bp.train({"low": 5}, vocab_size=258, split="gpt2").encoding("low mañana")
+            >>> one.tokens[:4], one.offsets[4:8], one.char_to_token(6)
+            (['low', 'Ġ', 'm', 'a'], [(6, 7), (6, 7), (7, 8), (8, 9)], 4)
+        """
+        return self(
+            [text],
+            pair if pair is None else [pair],
+            add_special_tokens=add_special_tokens,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            truncation_side=truncation_side,
+            return_overflowing_tokens=True,
+            special=special,
+            added=added,
+            errors=errors,
+        ).encodings[0]
+
+    def offsets(
+        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+    ) -> list[tuple[int, int]]:
+        """Which characters of a text each id of `encode` stands for, as (start, end); options and errors as `encode`.
+
+        In characters of ``str``, in bytes of ``bytes``, and in characters of a joined list; of the text as it was
+        given, whatever a normalizer makes of it. Neither starts nor ends ever go back, and all lie in the text. Ids
+        that are parts of a character have all of it.
+
+        Example:
+            >>> import bytepair as bp
+            >>> bp.train({"low": 5}, vocab_size=258).offsets("low é")
+            [(0, 3), (3, 4), (4, 5), (4, 5)]
+        """
+        from bytepair import locating  # noqa: PLC0415 (only those who call wait for this import)
+
+        return locating.located(self, text, 0, {"special": special, "added": added, "errors": errors}).offsets
+
+    @cached_property
+    def _post_processor(self) -> PostProcessor:
+        import json  # noqa: PLC0415 (not before it is needed)
+
+        from bytepair.post_processing import PostProcessor  # noqa: PLC0415 (as above)
+
+        text = self._loaded.post_processor
+        return PostProcessor(None if text is None else json.loads(text))
+
+    @cached_property
+    def _spelled(self) -> dict[int, str]:
+        # Tokens as they were spelled, by id: at most one for each id.
+        return {}
 
     def chunks(
         self,
