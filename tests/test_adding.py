@@ -143,7 +143,7 @@ def test_random_ids_and_encodings(tok: bp.Tokenizer, sources: list[str], kind: s
     for _ in range(300):
         text = " ".join(random.choices(words, k=random.randrange(8)))
         for special in ("text", "allow"):
-            ids = one.encode(text, special=special)  # type: ignore[arg-type]
+            ids = one.encode(text, special=special)
             assert one.is_valid(ids)
             if len(ids) > 1:
                 # Other ids of the same bytes are not their encoding.

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
+    from bytepair.verifying import Check, Report, verify
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -59,6 +60,7 @@ __all__ = [
     "ArtifactError",
     "BytePair",
     "BytepairError",
+    "Check",
     "Chunk",
     "Control",
     "Counted",
@@ -76,6 +78,7 @@ __all__ = [
     "Progress",
     "Pruned",
     "Ragged",
+    "Report",
     "SpecialTokenError",
     "Statistics",
     "StreamBatch",
@@ -95,6 +98,7 @@ __all__ = [
     "train",
     "train_merges",
     "train_report",
+    "verify",
 ]
 
 # Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
@@ -102,12 +106,14 @@ __all__ = [
 _LATER = {
     "AddedToken": "spec",
     "BytePair": "spec",
+    "Check": "verifying",
     "Counted": "counts",
     "Counts": "counts",
     "Merge": "learning",
     "Progress": "progress",
     "Pruned": "pruning",
     "Ragged": "encoding",
+    "Report": "verifying",
     "Statistics": "training",
     "TokenizerSpec": "spec",
     "Trained": "training",
@@ -117,6 +123,7 @@ _LATER = {
     "train": "training",
     "train_merges": "training",
     "train_report": "training",
+    "verify": "verifying",
 }
 
 

@@ -56,6 +56,7 @@ def build(
     format_name: str,
     contents: Mapping[str, bytes],
     dropped: Sequence[str],
+    *,
     folder: Path,
     about: About,
 ) -> bytes:
@@ -114,11 +115,12 @@ def _padding_sides(sides: Sequence[str]) -> dict[str, str]:
 
 
 def seal(text: bytes) -> bytes:
-    """An indented JSON object with the hash of all that stands before it as its last value.
+    r"""An indented JSON object with the hash of all that stands before it as its last value.
 
     Example:
-        >>> seal(b'{\\n  "a": 1\\n}').decode()[:40]
-        '{\\n  "a": 1,\\n  "manifest_sha256": "d34b'
+        >>> sealed = seal(b'{\n  "a": 1\n}')
+        >>> sealed[:31], len(sealed)
+        (b'{\n  "a": 1,\n  "manifest_sha256"', 103)
     """
     start = text.removesuffix(b"\n}") + f',\n  "{_SEAL}": "'.encode()
     return start + hashlib.sha256(start).hexdigest().encode() + _END

@@ -218,8 +218,8 @@ class Tokenizer(CoreTokenizer):
     def is_valid(self, ids: Ids) -> bool:
         """Whether ids are the encoding of their own text: decoded and encoded again, they come back.
 
-        A special id stands for its token wherever it is, and the text between two of them never becomes one, whatever it
-        spells: such a text is encoded as ``tok.encode([text, Control(token), text])`` encodes it. So the ids of
+        A special id stands for its token wherever it is, and the text between two of them never becomes one, whatever
+        it spells: such a text is encoded as ``tok.encode([text, Control(token), text])`` encodes it. So the ids of
         ``encode`` are valid, with any of its options, and so are those that a language model was trained on; of ids
         that a model samples many are not, for it may spell a word otherwise than the tokenizer.
 

@@ -193,7 +193,7 @@ def save(
     folder, names, format_name, dropped = plan(spec, path, format_name, drop)
     held, contents = _write(spec, format_name)
     written = dict(zip(names, contents, strict=True))
-    said = manifest.build(held, format_name, written, dropped, folder, about)
+    said = manifest.build(held, format_name, written, dropped, folder=folder, about=about)
     contents_and_manifest = {**written, manifest.NAME: said}
     # Without a manifest a folder loads whatever is whole in it, so that being killed in between loses nothing.
     files.write_all(folder, contents_and_manifest, retired=manifest.NAME)
