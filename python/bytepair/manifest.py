@@ -120,7 +120,7 @@ def seal(text: bytes) -> bytes:
     Example:
         >>> sealed = seal(b'{\n  "a": 1\n}')
         >>> sealed[:31], len(sealed)
-        (b'{\n  "a": 1,\n  "manifest_sha256"', 103)
+        (b'{\n  "a": 1,\n  "manifest_sha256"', 102)
     """
     start = text.removesuffix(b"\n}") + f',\n  "{_SEAL}": "'.encode()
     return start + hashlib.sha256(start).hexdigest().encode() + _END

@@ -112,7 +112,7 @@ def behaviour(tokenizer: Tokenizer) -> str:
 
     Example:
         >>> import bytepair as bp
-        >>> one, two = (bp.train({pieces: 5}, vocab_size=258) for pieces in ("to", "we"))
+        >>> one, two = (bp.train({piece: 5}, vocab_size=257) for piece in ("to", "we"))
         >>> len(behaviour(one)), behaviour(one) == behaviour(one), behaviour(one) == behaviour(two)
         (64, True, False)
     """
