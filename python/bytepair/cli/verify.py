@@ -21,7 +21,6 @@ EXAMPLE = """\
 examples:
   bytepair verify demo-output
   bytepair verify demo-output --json
-  bytepair verify model --checkpoint model
 
 exit code: 1 if a line fails
 """
