@@ -4,6 +4,7 @@
 //! ids, [`decode`] turns ids back. [`pipeline`] alone composes them, [`batch`] for several threads, [`count`] for who needs
 //! no ids, and [`study`] with an algorithm that the caller chose. [`train`] makes the merges that a [`vocab`] is compiled from.
 
+pub mod aligned;
 pub mod batch;
 pub mod byte_alphabet;
 mod cache;
@@ -12,15 +13,21 @@ pub mod count;
 pub mod decode;
 pub mod encode;
 pub mod error;
+pub mod locate;
 pub mod merge;
+pub mod model;
 pub mod normalize;
 pub mod parallel;
 pub mod pipeline;
 mod prefetch;
 pub mod rank_file;
+pub mod sample;
 pub mod segment;
+mod spelled;
 pub mod split;
 pub mod study;
+mod text_maker;
+pub mod text_stream;
 pub mod train;
 pub mod vocab;
 

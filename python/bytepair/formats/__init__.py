@@ -212,6 +212,8 @@ def _write(spec: TokenizerSpec, format_name: str) -> tuple[TokenizerSpec, tuple[
     if format_name == "tiktoken":
         held = replace(spec, model=to_ranks(spec.byte_pair))
         return held, (tiktoken.write(held),)
+    if format_name == "tokenizer.json" and not spec.is_byte_level:
+        return spec, (hf_json.write(spec),)
     held = replace(spec, model=to_merges(spec.byte_pair))
     return held, (hf_json.write(held),) if format_name == "tokenizer.json" else vocab_merges.write(held)
 
