@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from itertools import product
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import bytepair as bp
+from bytepair import probes
+from bytepair.spec import Characters, WordPiece
 from tests.conftest import HOSTILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_only_the_added_tokens_change(tok: bp.Tokenizer, sources: list[str]) -> None:
@@ -166,6 +172,87 @@ def test_what_stages_take_is_not_in_the_text(tok: bp.Tokenizer) -> None:
     stripped = more.encode("a <w>")
     assert stripped == [*tok.encode("a"), 2001]
     assert not more.is_valid(stripped)
+
+
+METASPACE = '{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "%s", "split": true}'
+LETTERS = [*"▁abcdé.", "ab", "▁a", "abc", "▁ab", "▁▁", "cd"]
+
+
+def characters(first: str) -> bp.TokenizerSpec:
+    """Merges of characters, with the space in front that sentencepiece's models have, and bytes for the rest."""
+    names = [*LETTERS, *(f"<0x{byte:02X}>" for byte in range(256))]
+    place = {name: id for id, name in enumerate(names)}
+    pairs = [("a", "b"), ("▁", "a"), ("ab", "c"), ("▁", "ab"), ("▁", "▁"), ("c", "d")]
+    model = bp.BytePair(
+        tuple(name.encode() for name in names),
+        tuple(range(len(names))),
+        tuple((place[left], place[right]) for left, right in pairs),
+        alphabet=Characters(byte_fallback=True),
+    )
+    added = (bp.AddedToken("<s>", len(names)), bp.AddedToken("<m>", len(names) + 1, special=False))
+    step = METASPACE % first
+    return bp.TokenizerSpec(model, added_tokens=added, pre_tokenizers=(step,), decoders=("ByteFallback", step))
+
+
+def pieces() -> bp.TokenizerSpec:
+    """Words of the longest tokens that begin and continue them."""
+    names = ("[UNK]", "<s>", *"abcdé.", "ab", *(f"##{letter}" for letter in "abcdé"), "##bc")
+    model = WordPiece(tuple(name.encode() for name in names), tuple(range(len(names))))
+    added = (bp.AddedToken("[UNK]", 0), bp.AddedToken("<s>", 1))
+    return bp.TokenizerSpec(
+        model,
+        added_tokens=added,
+        normalizers=("Lowercase",),
+        pre_tokenizers=("BertPreTokenizer",),
+        decoders=('{"type": "WordPiece", "prefix": "##", "cleanup": false}',),
+    )
+
+
+@pytest.mark.parametrize("kind", ["first", "always", "never", "words"])
+def test_other_models(kind: str) -> None:
+    """Valid is what some text has as its encoding, looked for among all short ones."""
+    one = bp.Tokenizer(pieces() if kind == "words" else characters(kind))
+    end = one.special_tokens["<s>"]
+    short = ["".join(letters) for size in range(6) for letters in product("abc ", repeat=size)]
+    few = [text for text in short if len(text) < 4]
+    known = {tuple(one.encode(text)) for text in short}
+    known |= {tuple(one.encode([left, bp.Control("<s>"), right])) for left in few for right in few}
+    used = [id for id in range(one.vocab_size) if id == end or set(name(one, id)) <= set("abc ")]
+    tried = {True: 0, False: 0}
+    for ids in (ids for size in range(5) for ids in product(used, repeat=size)):
+        places = [place for place, id in enumerate(ids) if id == end]
+        # Words need a space between them.
+        sizes = [len(name(one, id)) + (kind == "words") if id != end else 0 for id in ids]
+        if len(places) > 1 or sum(sizes) > 5:
+            continue
+        if places and max(sum(sizes[: places[0]]), sum(sizes[places[0] :])) > 3:
+            continue
+        tried[ids in known] += 1
+        assert one.is_valid(list(ids)) == (ids in known), [name(one, id) for id in ids]
+    assert min(tried.values()) > 50
+
+
+def name(tok: bp.Tokenizer, id: int) -> str:
+    return tok.token_bytes(id).decode("utf-8", "replace").replace("▁", " ").replace("##", "")
+
+
+@pytest.mark.parametrize("kind", ["first", "always", "never", "words"])
+def test_encodings_of_other_models(kind: str) -> None:
+    one = bp.Tokenizer(pieces() if kind == "words" else characters(kind))
+    random = Random(13)
+    for _ in range(2000):
+        letters = "abcdé. " if kind == "words" else "abcdé. x🦊"
+        text = "".join(random.choices([*letters, " ", "<s>"], k=random.randrange(8)))
+        assert one.is_valid(one.encode(text, special="allow")), text
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("family", ["llama2/tokenizer", "mistral/tokenizer_v0.3", "clip/tokenizer", "gpt2/tokenizer"])
+def test_encodings_of_real_tokenizers(data: Path, family: str) -> None:
+    one = bp.Tokenizer.from_file(data / "vocabs" / f"{family}.json")
+    for text in (*probes.TEXTS, *HOSTILE):
+        for special in ("text", "allow"):
+            assert one.is_valid(one.encode(text, special=special)), text
 
 
 def test_what_is_no_id(tok: bp.Tokenizer) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import bytepair as bp
 from bytepair import _core, manifest, probes
+from bytepair.spec import WordPiece
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,28 +185,45 @@ def test_what_a_later_version_says_is_kept(tmp_path: Path, small: bp.Tokenizer) 
         bp.Tokenizer.from_file(tmp_path)
 
 
-def test_the_versions_of_unicode_are_true() -> None:
+def test_the_versions_of_unicode_are_true(small: bp.Tokenizer) -> None:
     versions = _core.UNICODE_VERSION
-    assert set(versions) == {"split", "normalization", "segmentation", "characters"}
-    assert versions["split"] == _core.unicode_version()
+    assert set(versions) == {"split", "normalization", "categories", "scripts", "segmentation", "characters"}
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions.values())
     with pytest.raises(TypeError):
         versions["split"] = "1"  # type: ignore[index]
-    # A letter of Unicode 16 is one to split patterns; one of 17 is not.
-    sixteen, seventeen = "\u1c89", "\ua7ce"
-    tok = bp.train({"low": 5}, 258, split=r"\p{L}+|.")
-    assert tok.pieces(f"a{sixteen}b") == [f"a{sixteen}b"]
-    assert len(tok.pieces(f"a{seventeen}b")) == (3 if int(versions["split"].split(".")[0]) < 17 else 1)
-    # The core's normal forms are those of Python for all that Python knows, and those of Unicode 16 beyond.
-    known = [
-        chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000 and unicodedata.category(chr(code)) != "Cn"
-    ]
-    text = "\n".join(known)
+    major = {what: int(version.partition(".")[0]) for what, version in versions.items()}
+
+    def with_split(split: str, **stages: Any) -> bp.Tokenizer:
+        return bp.Tokenizer(replace(small.spec, split=(split,), **stages))
+
+    # Split patterns: the letters of this version, and no age beyond it.
+    assert versions["split"] == _core.unicode_version()
+    assert with_split(r"\p{L}+|.").pieces("a\u1c89b") == ["a\u1c89b"]
+    assert len(with_split(r"\p{L}+|.").pieces("a\ua7ceb")) == (3 if major["split"] < 17 else 1)
+    # Normal forms: those of Python for what is as old as the tables; what is younger stays as it is.
+    old = with_split(rf"\p{{age={major['normalization']}.0}}+|(?s:.)")
+    points = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000 and code > 0x20]
+    assigned = "".join(chr(code) for code in points if unicodedata.category(chr(code)) != "Cn")
+    pieces = old.pieces(assigned)
+    known = [letter for piece in pieces if len(piece) > 1 for letter in piece]
+    young = [piece for piece in pieces if len(piece) == 1 and re.match(r"\w", piece)]
+    assert len(known) > 250_000
+    assert len(young) > 5_000
     for form in ("NFC", "NFD", "NFKC", "NFKD"):
-        normal = bp.Tokenizer(replace(tok.spec, split=(), normalizers=(form,)))
-        assert normal.decode(normal.encode(text)) == unicodedata.normalize(form, text)
-    composed = bp.Tokenizer(replace(tok.spec, normalizers=("NFC",)))
-    assert composed.decode(composed.encode("\U000105d2\u0307")) == "\U000105c9"
+        normal = with_split(".", normalizers=(form,))
+        assert normal.decode(normal.encode("\n".join(known))) == unicodedata.normalize(form, "\n".join(known))
+        assert normal.decode(normal.encode("\n".join(young))) == "\n".join(young)
+    # Categories: punctuation that came with the version is punctuation, what came after it is not.
+    model = WordPiece((b"[UNK]", b"a"), (0, 1))
+    words = bp.Tokenizer(bp.TokenizerSpec(model, pre_tokenizers=("BertPreTokenizer",)))
+    assert major["categories"] == 8
+    assert len(words.pieces("a\U000111ddb")) == 3
+    assert len(words.pieces("a\U0001144bb")) == 1
+    # Scripts: letters that came with the version have one, those that came after it are of any.
+    words = bp.Tokenizer(bp.TokenizerSpec(model, pre_tokenizers=("UnicodeScripts",)))
+    assert major["scripts"] == 9
+    assert len(words.pieces("a\U0001e900")) == 2
+    assert len(words.pieces("a\U00010f00")) == 1
 
 
 def test_behaviour_is_what_the_probes_show(tok: bp.Tokenizer) -> None:

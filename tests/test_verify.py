@@ -398,7 +398,20 @@ def test_an_error_ends_its_lines_and_no_others(small: bp.Tokenizer) -> None:
     assert report["reserved literals raise"].status == "pass"
 
 
-FAMILIES = ["gpt2", "gpt-neox", "llama3", "qwen2", "qwen3", "deepseek", "roberta-base", "phi-2", "openai"]
+FAMILIES = {
+    **dict.fromkeys(("gpt2", "gpt-neox", "llama3", "qwen2", "qwen3", "deepseek", "roberta-base", "phi-2"), "tokenizer"),
+    **dict.fromkeys(("llama2", "t5-small", "clip"), "tokenizer"),
+    "openai": "gpt-oss_tokenizer",
+    "bert-base-uncased": "tokenizer.daulet",
+    "mistral": "tokenizer_v0.3",
+}
+UNSTABLE = {
+    # Two spaces come back as one, and that as none: a text that begins with a space gets none in front.
+    "mistral": ["round trip: white space"],
+    # Its decoder spells the ends of words.
+    "clip": [f"round trip: {group}" for group in probes.GROUPS],
+}
+"""What does not hold of these tokenizers, with the library that they were made for neither."""
 
 
 @pytest.mark.data
@@ -406,18 +419,18 @@ FAMILIES = ["gpt2", "gpt-neox", "llama3", "qwen2", "qwen3", "deepseek", "roberta
 def test_real_tokenizers(data: Path, tmp_path: Path, family: str) -> None:
     import lzma
 
-    name = "gpt-oss_tokenizer.json" if family == "openai" else "tokenizer.json"
-    place = data / "vocabs" / family / name
-    whole = place.read_bytes() if place.exists() else lzma.decompress(place.with_suffix(".json.xz").read_bytes())
+    place = data / "vocabs" / family / f"{FAMILIES[family]}.json"
+    whole = place.read_bytes() if place.exists() else lzma.decompress(Path(f"{place}.xz").read_bytes())
     (tmp_path / "tokenizer.json").write_bytes(whole)
-    for config in (f"{name.removesuffix('.json')}_config.json", "tokenizer_config.json"):
+    for config in (f"{FAMILIES[family]}_config.json", "tokenizer_config.json"):
         if (place.parent / config).exists():
             (tmp_path / "tokenizer_config.json").write_bytes((place.parent / config).read_bytes())
             break
     report = bp.verify(tmp_path)
-    print(report)
-    assert report.passed, str(report)
-    bp.Tokenizer.from_file(tmp_path).save(tmp_path)
+    assert names(report) == UNSTABLE.get(family, []), str(report)
+    tok = bp.Tokenizer.from_file(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    tok.save(tmp_path, "native")
     again = bp.verify(tmp_path)
-    assert again.passed, str(again)
+    assert names(again) == UNSTABLE.get(family, []), str(again)
     assert again["behaviour"].status == "pass"

@@ -230,7 +230,9 @@ class Tokenizer(CoreTokenizer):
         (``lstrip``, ``rstrip``) need not be there: ids are valid with and without it, if the token is special; one that
         is not special has to be found again where it stands, and is not where it took the space that a ``single_word``
         needs. Normalizers see their own result, so that the ids of ``encode`` are valid if normalizing twice is
-        normalizing once, which the normal forms of Unicode and lower case keep to.
+        normalizing once, which the normal forms of Unicode and lower case keep to. A space that a stage puts in front
+        is looked for with and without. What was unknown is gone: ids with an unknown token in them are valid only where
+        the token itself, in the place of the text, gives them.
 
         Raises:
             InvalidIdError: The tokenizer does not have an id.
