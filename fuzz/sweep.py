@@ -19,6 +19,7 @@ from fuzz.chunks import sweep_chunks
 from fuzz.counts import sweep_counts
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
+from fuzz.pipelines import sweep_pipelines
 from fuzz.saved import sweep_files
 from fuzz.texts import sweep_texts
 
@@ -35,6 +36,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "prepending": sweep_prepending,
     "fitting": sweep_fitting,
     "chunks": sweep_chunks,
+    "pipelines": sweep_pipelines,
     "peers": sweep_peers,
     "files": sweep_files,
 }

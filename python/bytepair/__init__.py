@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
+    from bytepair.unigram import train_unigram
     from bytepair.verifying import Check, Report, verify
+    from bytepair.wordpiece import train_wordpiece
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -98,6 +100,8 @@ __all__ = [
     "train",
     "train_merges",
     "train_report",
+    "train_unigram",
+    "train_wordpiece",
     "verify",
 ]
 
@@ -123,6 +127,8 @@ _LATER = {
     "train": "training",
     "train_merges": "training",
     "train_report": "training",
+    "train_unigram": "unigram",
+    "train_wordpiece": "wordpiece",
     "verify": "verifying",
 }
 

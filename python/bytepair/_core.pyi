@@ -370,6 +370,37 @@ def learn(
     tell: Callable[[int], object],
 ) -> tuple[list[bytes], int]: ...
 def learn_bytes(counts: PieceCounts, *, merges: int, threads: int | None) -> int: ...
+def learn_wordpiece(
+    counts: PieceCounts,
+    *,
+    vocab_size: int,
+    score: str,
+    special_tokens: Sequence[str],
+    prefix: str,
+    min_frequency: int,
+    limit_alphabet: int | None,
+    initial_alphabet: Sequence[str],
+    bert: tuple[bool, bool, bool | None, bool] | None,
+    tell: Callable[[int], object],
+) -> list[str]: ...
+def learn_unigram(
+    counts: PieceCounts,
+    *,
+    vocab_size: int,
+    reserved: int,
+    character_coverage: float,
+    required_chars: Sequence[str],
+    max_piece_length: int,
+    seed_size: int,
+    shrinking_factor: float,
+    sub_iterations: int,
+    split_by_unicode_script: bool,
+    split_by_number: bool,
+    split_digits: bool,
+    dummy_prefix: bool,
+    threads: int | None,
+    tell: Callable[[int], object],
+) -> list[tuple[str, float]]: ...
 
 @final
 class ChunkStream:

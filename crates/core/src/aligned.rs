@@ -103,6 +103,11 @@ impl Aligned {
         Self { text: self.text.get(range).unwrap_or_default().to_owned(), origins, original_len: self.original_len }
     }
 
+    /// Whether what stands at `start` came from the beginning of the original text.
+    pub(crate) fn starts_original(&self, start: usize) -> bool {
+        self.origins().and_then(|origins| origins.get(start)).is_some_and(|origin| origin.0 == 0)
+    }
+
     /// An edit of the whole text.
     pub(crate) fn edit(&self) -> Edit<'_> {
         Edit::new(&self.text, self.origins.as_deref())

@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use aho_corasick::AhoCorasick;
+
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::short::{self, Short};
 use crate::cache::tokens::{self, Found, Tokens};
 use crate::error::{Error, Kind, Result};
 use crate::merge::{self, Scratch};
-use crate::model::{self, Merging, Token, WordModel};
+use crate::model::{self, OnBytes, Token, WordModel};
 use crate::segment::{self, Visit, shifted};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
@@ -109,36 +111,39 @@ impl Pool {
 pub(crate) struct Compiled {
     pub(crate) vocab: Vocab,
     tokens: Tokens,
-    /// What encodes in place of the vocabulary, which is then empty.
+    /// A model that is spelled in characters. The vocabulary does its work on bytes, or is empty.
     words: Option<WordModel>,
-    /// What merges characters in place of the vocabulary where merges are dropped.
-    merging: Option<Merging>,
+    /// Pieces with one of these are left to the model that is spelled in characters.
+    hazards: Option<AhoCorasick>,
     pool: Pool,
 }
 
 impl Compiled {
     pub(crate) fn new(vocab: Vocab) -> Self {
         let tokens = Tokens::new(vocab.all_bytes(), vocab.wholes());
-        Self { vocab, tokens, words: None, merging: None, pool: Pool::default() }
+        Self { vocab, tokens, words: None, hazards: None, pool: Pool::default() }
     }
 
-    /// A model that is spelled in characters.
+    /// A model that is spelled in characters, and the vocabulary that does its work on bytes, if there is one.
     ///
     /// # Errors
     /// None: no tokens are a vocabulary.
-    pub(crate) fn of_words(words: WordModel) -> Result<Self> {
-        let vocab = Vocab::new(&[], &[], Semantics::Ranks)?;
-        Ok(Self { words: Some(words), ..Self::new(vocab) })
+    pub(crate) fn of_words(words: WordModel, on_bytes: Option<OnBytes>) -> Result<Self> {
+        let (vocab, hazards) = match on_bytes {
+            Some(mut on_bytes) => {
+                let hazards = on_bytes.take_hazards();
+                (on_bytes.vocab, hazards)
+            }
+            None => (Vocab::new(&[], &[], Semantics::Ranks)?, None),
+        };
+        Ok(Self { words: Some(words), hazards, ..Self::new(vocab) })
     }
 
-    /// A model of characters that is merged as bytes.
-    pub(crate) fn of_merging(vocab: Vocab, merging: Merging) -> Self {
-        Self { merging: Some(merging), ..Self::new(vocab) }
-    }
-
-    /// What merges characters, if the vocabulary only stands for it.
-    pub(crate) fn merging(&self) -> Option<&Merging> {
-        self.merging.as_ref()
+    /// What encodes a text in place of the vocabulary, if pieces of it have to be encoded otherwise.
+    fn instead(&self, text: &str) -> Option<&WordModel> {
+        let words = self.words.as_ref()?;
+        let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.is_match(text));
+        is_left.then_some(words)
     }
 
     /// The model that is spelled in characters, if it is one.
@@ -161,7 +166,7 @@ impl Compiled {
     /// `Encode`, if a part of it has no token.
     pub(crate) fn tokens(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
         let mut workspace = self.pool.take();
-        let done = if let Some(words) = &self.words {
+        let done = if let Some(words) = self.instead(piece) {
             words.encode(piece, &mut workspace.words.model, tokens)
         } else {
             let mut ids = Vec::new();
@@ -388,7 +393,7 @@ fn piece<'t>(text: &'t [u8], ends: &[u32], number: u8) -> &'t [u8] {
 impl<S: Sink> Visit for Encoder<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         let (Some(workspace), false) = (&mut self.workspace, piece.is_empty()) else { return Ok(()) };
-        if let Some(words) = &self.model.words {
+        if let Some(words) = self.model.instead(piece) {
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(interrupted());
             }
@@ -404,7 +409,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
-        if self.model.words.is_some() {
+        if self.model.instead(&text[range.clone()]).is_some() {
             return segment::each_piece(self, text, pattern, inner, range);
         }
         let bytes = text.as_bytes();

@@ -70,8 +70,8 @@ struct Locating<'t> {
 }
 
 impl Locating<'_> {
-    fn added(&mut self, token: &AddedToken, taken: &str, range: Range<usize>) {
-        let surface = (taken != token.content).then(|| taken.into());
+    fn added(&mut self, token: &AddedToken, surface: &str, range: Range<usize>) {
+        let surface = (surface != token.content).then(|| surface.into());
         self.located.push(Located { id: token.id, start: range.start, end: range.end, word: self.word, surface });
         self.word += 1;
     }
@@ -82,16 +82,14 @@ impl Locating<'_> {
         let segmenter = tokenizer.segmenter();
         let mut text = Aligned::traced(stretch)?;
         segmenter.normalize(&mut text)?;
-        each_part(segmenter.normalized_matcher(policy), text.text(), policy, |part, range| match part {
-            Some(token) => {
+        each_part(segmenter.normalized_matcher(policy), text.text(), policy, |part, range| {
+            if let Some(token) = part {
                 let origin = text.original(range.clone()).unwrap_or_default();
                 self.added(token, &text.text()[range], base + origin.start..base + origin.end);
-                Ok(())
+                return Ok(());
             }
-            None => {
-                let at_start = base == 0 && text.original(range.clone()).is_some_and(|origin| origin.start == 0);
-                self.pieces(&segmenter.pre_tokenize(text.part(range), at_start)?, base)
-            }
+            let at_start = base == 0 && text.starts_original(range.start);
+            self.pieces(&segmenter.pre_tokenize(text.part(range), at_start)?, base)
         })
     }
 

@@ -10,7 +10,7 @@ use crate::columns::Columns;
 use crate::decode::{Decoder, Table, TextDecoder};
 use crate::encode::{Compiled, Encoder, Sink};
 use crate::error::{Error, Kind, Result};
-use crate::model::{Merging, OnBytes, WordModel};
+use crate::model::{OnBytes, WordModel};
 use crate::segment::{Policy, Segmenter, Steps, Visit};
 use crate::spelled::Spelled;
 use crate::split::Pattern;
@@ -48,15 +48,6 @@ pub enum Model {
         /// What encodes them.
         words: WordModel,
     },
-    /// Tokens are spelled in characters, and merged as bytes with the same result.
-    OnBytes {
-        /// By id, as the vocabulary spells them.
-        tokens: Columns,
-        /// What encodes them.
-        on_bytes: OnBytes,
-        /// What merges their characters where merges are dropped.
-        merging: Merging,
-    },
 }
 
 impl Model {
@@ -71,13 +62,6 @@ impl Model {
         options: &str,
     ) -> Result<Self> {
         let spelled: Vec<&[u8]> = tokens.tokens().collect();
-        if let Some(merges) = merges
-            && OnBytes::suits(options)
-            && let Some(on_bytes) = OnBytes::new(&spelled, &tokens.ids, merges)?
-        {
-            let merging = Merging::new(tokens.clone(), merges.to_vec(), options.to_owned());
-            return Ok(Self::OnBytes { tokens: tokens.clone(), on_bytes, merging });
-        }
         let words = WordModel::new(options, &spelled, &tokens.ids, merges, scores)?;
         Ok(Self::Characters { tokens: tokens.clone(), words })
     }
@@ -138,12 +122,12 @@ impl Tokenizer {
         let Parts { model, added, mut steps, decoders } = parts;
         let (model, tokens) = match model {
             Model::Bytes(vocab) => (Compiled::new(vocab), None),
-            Model::Characters { tokens, words } => (Compiled::of_words(words)?, Some(tokens)),
-            Model::OnBytes { tokens, on_bytes, merging } => {
-                if let Some(pattern) = on_bytes.wall_pattern() {
+            Model::Characters { tokens, words } => {
+                let on_bytes = words.on_bytes()?;
+                if let Some(pattern) = on_bytes.as_ref().and_then(OnBytes::wall_pattern) {
                     steps.patterns.push(Pattern::new(&pattern)?);
                 }
-                (Compiled::of_merging(on_bytes.vocab, merging), Some(tokens))
+                (Compiled::of_words(words, on_bytes)?, Some(tokens))
             }
         };
         let spelled = tokens.map(|tokens| (Spelled::new(tokens), TextMaker::new(decoders)));

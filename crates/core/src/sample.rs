@@ -5,7 +5,7 @@
 
 use crate::encode::{Compiled, Sink};
 use crate::error::{Error, Kind, Result};
-use crate::model::{Random, Scratch, Token, WordModel, encode_bytes_with_dropout};
+use crate::model::{Random, Scratch, Token, encode_bytes_with_dropout};
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Visit};
 use crate::split::added::AddedToken;
@@ -33,19 +33,14 @@ impl Tokenizer {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let model = self.model();
-        let words = match model.merging() {
-            Some(merging) => Some(merging.model()?),
-            None => model.words(),
-        };
         let scratch = Scratch::default();
-        let mut pieces = Pieces { model, words, draw, random, scratch, tokens: vec![], ids: vec![], sink };
+        let mut pieces = Pieces { model, draw, random, scratch, tokens: vec![], ids: vec![], sink };
         self.segmenter().walk(text, policy, &mut pieces)
     }
 }
 
 struct Pieces<'a, S> {
     model: &'a Compiled,
-    words: Option<&'a WordModel>,
     draw: Draw,
     random: &'a mut Random,
     scratch: Scratch,
@@ -56,10 +51,10 @@ struct Pieces<'a, S> {
 
 impl<S: Sink> Visit for Pieces<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
-        let Self { model, words, draw, random, scratch, tokens, ids, sink } = self;
+        let Self { model, draw, random, scratch, tokens, ids, sink } = self;
         ids.clear();
         tokens.clear();
-        match (*words, *draw) {
+        match (model.words(), *draw) {
             (Some(words), Draw::Dropout(rate)) => words.encode_with_dropout(piece, rate, random, scratch, tokens)?,
             (Some(words), Draw::Power(power)) => words.sample(piece, power, random, scratch, tokens)?,
             (None, Draw::Dropout(rate)) => {

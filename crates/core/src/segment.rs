@@ -172,6 +172,8 @@ pub struct Segmenter {
     steps: Steps,
     /// Whether counts add up where pieces meet, and tokens are the bytes of their pieces.
     adds_up: bool,
+    /// Whether pieces can be told only by where the text came from.
+    traces: bool,
 }
 
 impl Segmenter {
@@ -218,6 +220,7 @@ impl Segmenter {
         Ok(Self {
             original: Group::new(&original, &[])?,
             normalized: Group::new(&normalized, &steps.normalizers)?,
+            traces: needs_origins(&steps.normalizers, &steps.pre_tokenizers),
             steps,
             adds_up: true,
         })
@@ -415,6 +418,9 @@ impl Segmenter {
 
     /// The text between two added tokens of the original text.
     fn walk_between(&self, original: &str, at_start: bool, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        if self.traces {
+            return self.walk_traced(original, at_start, policy, visitor);
+        }
         let text = normalize::try_apply_all(&self.steps.normalizers, original)?;
         let matcher = self.normalized.matcher(policy);
         let walked = walk_added(matcher, &text, policy, visitor, |start, plain, visitor| {
@@ -424,9 +430,24 @@ impl Segmenter {
         walked.map_err(|error| if text == original { error } else { unplaced(error) })
     }
 
+    /// The same where pieces depend on whether they come from the beginning of the original text.
+    fn walk_traced(&self, original: &str, at_start: bool, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        let mut text = Aligned::traced(original)?;
+        self.normalize(&mut text)?;
+        let walked = each_part(self.normalized.matcher(policy), text.text(), policy, |token, range| {
+            if let Some(token) = token {
+                return visitor.added(token, &text.text()[range]);
+            }
+            let at_start = at_start && text.starts_original(range.start);
+            let cut = self.pre_tokenize(text.part(range), at_start)?;
+            cut.texts().try_for_each(|piece| walk_pieces(piece, &self.steps.patterns, visitor))
+        });
+        walked.map_err(unplaced)
+    }
+
     /// Text in which no added token is left.
     fn walk_plain(&self, text: &str, at_start: bool, visitor: &mut impl Visit) -> Result<()> {
-        let Steps { normalizers, prefix_space, pre_tokenizers, patterns } = &self.steps;
+        let Steps { prefix_space, pre_tokenizers, patterns, .. } = &self.steps;
         if *prefix_space && !text.starts_with(' ') {
             let walked = walk_pieces(&format!(" {text}"), patterns, visitor);
             return walked.map_err(|error| Error { byte: error.byte.map(|byte| byte.saturating_sub(1)), ..error });
@@ -434,8 +455,7 @@ impl Segmenter {
         if pre_tokenizers.is_empty() {
             return walk_pieces(text, patterns, visitor);
         }
-        let traced = needs_origins(normalizers, pre_tokenizers);
-        let mut cut = PreTokenized::new(if traced { Aligned::traced(text)? } else { Aligned::plain(text) });
+        let mut cut = PreTokenized::new(Aligned::plain(text));
         pre_tokenizers.iter().try_for_each(|step| step.apply(&mut cut, at_start))?;
         let text = cut.text.text();
         cut.pieces.iter().try_for_each(|piece| walk_pieces(&text[piece.clone()], patterns, visitor)).map_err(unplaced)

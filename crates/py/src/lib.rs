@@ -52,7 +52,7 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, canonical_merges};
     #[pymodule_export]
-    use crate::training::{learn, learn_bytes};
+    use crate::training::{learn, learn_bytes, learn_unigram, learn_wordpiece};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use bytepair_core::train::{self, Alphabet, Learned, Progress, Settings, Ties};
+use bytepair_core::normalize::Bert;
+use bytepair_core::train::{self, Alphabet, Learned, Progress, Settings, Ties, unigram, wordpiece};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -10,7 +11,7 @@ use pyo3::types::{PyBytes, PyList};
 
 use crate::counts::PieceCounts;
 use crate::tokenizer::{CoreTokenizer, check_threads};
-use crate::watch::beside;
+use crate::watch::{beside, watched};
 
 /// What pieces are spelled in.
 #[derive(FromPyObject)]
@@ -80,4 +81,92 @@ pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Option<u
     let counts = &counts.inner;
     let (pieces, symbols) = (counts.len() as usize, counts.piece_bytes() as usize);
     Ok(train::learn_bytes(&Alphabet::raw_bytes(), pieces, symbols, merges, check_threads(threads)?))
+}
+
+/// Learns the tokens of a WordPiece model from counts of pieces, in order of their ids. `bert` is (clean_text,
+/// handle_chinese_chars, strip_accents, lowercase), or None for pieces that are words; `tell(done)` gets the number of
+/// tokens that merging made.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, *, vocab_size, score, special_tokens, prefix, min_frequency, limit_alphabet, initial_alphabet, bert, tell
+))]
+#[allow(clippy::too_many_arguments, reason = "settings, by keyword")]
+pub(crate) fn learn_wordpiece(
+    py: Python<'_>,
+    counts: PyRef<'_, PieceCounts>,
+    vocab_size: usize,
+    score: &str,
+    special_tokens: Vec<String>,
+    prefix: String,
+    min_frequency: u64,
+    limit_alphabet: Option<usize>,
+    initial_alphabet: Vec<char>,
+    bert: Option<(bool, bool, Option<bool>, bool)>,
+    tell: Bound<'_, PyAny>,
+) -> PyResult<Vec<String>> {
+    let score = wordpiece::Score::by_name(score)
+        .ok_or_else(|| PyValueError::new_err(format!("the score {score:?} is unknown")))?;
+    let bert = bert.map(|(clean_text, handle_chinese_chars, strip_accents, lowercase)| Bert {
+        clean_text,
+        handle_chinese_chars,
+        strip_accents,
+        lowercase,
+    });
+    let settings = wordpiece::Settings {
+        vocab_size,
+        score,
+        special_tokens,
+        prefix,
+        min_frequency,
+        limit_alphabet,
+        initial_alphabet,
+        bert,
+    };
+    let counts = &counts.inner;
+    watched(py, Some(&tell), |progress| wordpiece::learn(counts, &settings, progress))
+}
+
+/// Learns the tokens of a Unigram model and their log probabilities from counts of pieces, best first. The options are those
+/// of SentencePiece; `reserved` places of `vocab_size` are left free, and `tell(done)` gets the number of rounds.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, *, vocab_size, reserved, character_coverage, required_chars, max_piece_length, seed_size, shrinking_factor,
+    sub_iterations, split_by_unicode_script, split_by_number, split_digits, dummy_prefix, threads, tell
+))]
+#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "settings, by keyword")]
+pub(crate) fn learn_unigram(
+    py: Python<'_>,
+    counts: PyRef<'_, PieceCounts>,
+    vocab_size: usize,
+    reserved: usize,
+    character_coverage: f64,
+    required_chars: Vec<char>,
+    max_piece_length: usize,
+    seed_size: usize,
+    shrinking_factor: f64,
+    sub_iterations: usize,
+    split_by_unicode_script: bool,
+    split_by_number: bool,
+    split_digits: bool,
+    dummy_prefix: bool,
+    threads: Option<usize>,
+    tell: Bound<'_, PyAny>,
+) -> PyResult<Vec<(String, f64)>> {
+    let settings = unigram::Settings {
+        vocab_size,
+        reserved,
+        character_coverage,
+        required_chars,
+        max_piece_length,
+        seed_size,
+        shrinking_factor,
+        sub_iterations,
+        split_by_unicode_script,
+        split_by_number,
+        split_digits,
+        dummy_prefix,
+    };
+    let threads = check_threads(threads)?;
+    let counts = &counts.inner;
+    watched(py, Some(&tell), |progress| unigram::learn(counts, &settings, threads, progress))
 }

@@ -59,7 +59,7 @@ def load(table: Json) -> Loaded:
     if pieces is not None:
         columns = _read_bpe(model, {token.content: token.id for token in added})
         return stages._replace(columns=columns, ignore_merges=model.get("ignore_merges", False), **pieces._asdict())
-    columns, options, ignore_merges = hf_models.load(model, {token.content for token in added if token.special})
+    columns, options, ignore_merges = hf_models.load(model, {token.content for token in added if token.special and not token.single_word})
     return stages._replace(
         columns=columns,
         model=options,
@@ -220,7 +220,7 @@ def write(spec: TokenizerSpec) -> bytes:
             )
         table["pre_tokenizer"] = hf_stages.write_steps("pre_tokenizer", spec.pre_tokenizers)
         table["decoder"] = hf_stages.write_steps("decoder", spec.decoders)
-        table["model"] = hf_models.write(spec.model, {token.content: token.id for token in spec.added_tokens})
+        table["model"] = hf_models.write(spec.model, spec.added_tokens)
     else:
         table["pre_tokenizer"] = hf_stages.write_byte_pieces(spec.split, prefix_space=spec.prefix_space)
         table["decoder"] = hf_stages.byte_level()

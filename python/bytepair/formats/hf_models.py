@@ -1,7 +1,7 @@
 """The models of ``tokenizer.json`` that are spelled in characters <-> columns and options.
 
 A special token that stands in the vocabulary, and that no merge makes, is left to the added tokens: so text that is
-encoded as text never becomes it. Only the token for what is unknown stays.
+encoded as text never becomes it. Only the token for what is unknown stays, and one that is not looked for inside words.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from bytepair.loaded import model_options
 from bytepair.spec import BytePair, Characters, Unigram, WordLevel, WordPiece
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
-    from bytepair.spec import Model
+    from bytepair.spec import AddedToken, Model
 
 _KEYS = {
     "BPE": {
@@ -173,24 +173,34 @@ def _columns(vocab: dict[str, int], pairs: list[tuple[int, int]] | None = None) 
     return Columns([token.encode() for token, _ in by_id], [id for _, id in by_id], pairs)
 
 
-def write(model: Model, added: Mapping[str, int]) -> dict[str, Any]:
+def write(model: Model, added: Sequence[AddedToken]) -> dict[str, Any]:
     """A model, with the added tokens that have to stand in its vocabulary.
 
     Raises:
-        FormatError: Two tokens are spelled alike, or the ids of a Unigram model have holes.
+        FormatError: Two tokens are spelled alike; an added token that is not special would have to become a token of
+            the model; or the ids of a Unigram model have holes.
     """
     spelled = {id: token.decode() for token, id in zip(model.tokens, model.ids, strict=True)}
     ids = {token: id for id, token in spelled.items()}
-    for content, id in added.items():
-        if ids.setdefault(content, id) != id:
+    outside = [token for token in added if token.id not in spelled]
+    for token in outside:
+        if token.content in ids:
             raise FormatError(
-                f"the added token {content!r} is spelled like the token with id {ids[content]}",
+                f"the added token {token.content!r} is spelled like the token with id {ids[token.content]}",
                 remedy="save as the native format, which holds both",
             )
     # `tokenizers` numbers added tokens that are not in the vocabulary from its size on, whatever the file says.
-    outside = sorted(id for id in added.values() if id not in spelled)
-    if outside == list(range(len(spelled), len(spelled) + len(outside))) and not isinstance(model, Unigram):
-        ids = {token: id for token, id in ids.items() if id in spelled}
+    size = len(spelled) + len(outside)
+    while outside and outside[-1].id == size - 1:
+        outside.pop()
+        size -= 1
+    for token in outside:
+        if not token.special or token.single_word:
+            raise FormatError(
+                f"tokenizer.json would make the added token {token.content!r} one of the model, for ids have holes",
+                remedy="save as the native format",
+            )
+        ids[token.content] = token.id
     vocab = dict(sorted(ids.items(), key=lambda item: item[1]))
     match model:
         case BytePair(alphabet=Characters() as alphabet):

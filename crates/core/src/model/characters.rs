@@ -11,7 +11,7 @@ use super::list::{List, Symbol};
 use super::options::Options;
 use super::pairs::Pairs;
 use super::table::{NONE, Table};
-use super::{Random, Token};
+use super::{OnBytes, Random, Token};
 use crate::error::Result;
 
 /// Pieces of more symbols are merged by a heap.
@@ -89,6 +89,14 @@ impl Characters {
         let skip = || random.fraction() < dropout;
         buffers.list.merge(&mut buffers.symbols, |left, right| self.pair(left, right), skip);
         self.put_out(piece, &buffers.symbols, out);
+    }
+
+    /// The same over bytes, where bytes would do the same.
+    pub(super) fn on_bytes(&self) -> Result<Option<OnBytes>> {
+        if self.bytes.is_none() || self.ignore_merges || !self.prefix.is_empty() || !self.suffix.is_empty() {
+            return Ok(None);
+        }
+        OnBytes::of(&self.table, &self.pairs)
     }
 
     /// The tokens that merges make.

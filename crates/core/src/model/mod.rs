@@ -8,7 +8,6 @@ mod characters;
 mod dropout;
 mod list;
 mod longest;
-mod merging;
 mod on_bytes;
 mod options;
 mod pairs;
@@ -27,7 +26,6 @@ mod word_piece;
 
 pub use characters::Characters;
 pub use dropout::encode_bytes_with_dropout;
-pub use merging::Merging;
 pub use on_bytes::OnBytes;
 pub use random::Random;
 pub use unigram::Unigram;
@@ -243,6 +241,16 @@ impl WordModel {
     pub fn walls(&self, mark: char) -> Option<Vec<char>> {
         let Self::Characters(model) = self else { return None };
         Some(on_bytes::before(mark, model.products()))
+    }
+
+    /// This model over bytes, whose encoders are faster on long pieces; none if it is no BPE with byte fallback, or has
+    /// what bytes could not do.
+    ///
+    /// # Errors
+    /// Those of [`crate::Vocab::new`].
+    pub fn on_bytes(&self) -> Result<Option<OnBytes>> {
+        let Self::Characters(model) = self else { return Ok(None) };
+        model.on_bytes()
     }
 
     fn name(&self) -> &'static str {

@@ -9,7 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::options::Options;
+use aho_corasick::AhoCorasick;
+
 use super::pairs::Pairs;
 use super::table::{NONE, Table};
 use crate::error::Result;
@@ -18,12 +19,17 @@ use crate::vocab::{Beginnings, NO_ID, Semantics, Vocab};
 /// The most bytes of a beginning.
 const LONGEST: usize = 3;
 
+/// Bytes of the hazards that are looked for.
+const MOST_HAZARDS: usize = 1 << 14;
+
 /// A vocabulary over bytes with beginnings of characters as tokens of their own, whose ids are above all others.
 pub struct OnBytes {
-    /// Encodes as the characters would.
+    /// Encodes as the characters would what [`OnBytes::can_encode`].
     pub vocab: Vocab,
     /// Tokens that merges of characters make.
     products: Vec<u32>,
+    /// What a piece must not contain; see `compile`.
+    hazards: Option<AhoCorasick>,
 }
 
 impl OnBytes {
@@ -49,6 +55,11 @@ impl OnBytes {
     pub fn new(tokens: &[&[u8]], ids: &[u32], pairs: &[(u32, u32)]) -> Result<Option<Self>> {
         let table = Table::new(tokens, ids)?;
         let merges = Pairs::new(&table, pairs, 0)?;
+        Self::of(&table, &merges)
+    }
+
+    /// The same of what is compiled already.
+    pub(super) fn of(table: &Table, merges: &Pairs) -> Result<Option<Self>> {
         let byte_tokens = table.byte_tokens();
         let mut byte_of = vec![None; table.len()];
         for (byte, &token) in (0..=u8::MAX).zip(byte_tokens.iter()) {
@@ -98,7 +109,7 @@ impl OnBytes {
         if NONE - first_pseudo <= beginnings.len() as u32 {
             return Ok(None);
         }
-        let mut bytes_of = Vec::with_capacity(beginnings.len());
+        let mut pseudo_bytes = Vec::with_capacity(beginnings.len());
         for (id, (&(_, beginning), place)) in (first_pseudo..).zip(&mut beginnings) {
             *place = id;
             columns.push((beginning, id));
@@ -106,7 +117,7 @@ impl OnBytes {
             for (id, &byte) in ids.iter_mut().zip(beginning) {
                 *id = byte_ids[usize::from(byte)];
             }
-            bytes_of.push(ids);
+            pseudo_bytes.push(ids);
         }
 
         let mut all: Vec<(usize, u32, u32)> = Vec::new();
@@ -126,29 +137,34 @@ impl OnBytes {
             build(character.as_bytes());
         }
         all.sort_by_key(|merge| merge.0);
-        let mut list: Vec<(u32, u32)> = all.into_iter().map(|(_, left, right)| (left, right)).collect();
-        list.extend_from_slice(pairs);
-
-        let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.into_iter().unzip();
-        let vocab = Vocab::new(&tokens, &ids, Semantics::Merges { pairs: list, ignore_merges: false })?;
+        let list: Vec<(u32, u32)> = all.into_iter().map(|(_, left, right)| (left, right)).collect();
+        let (vocab, hazards) = compile(&columns, &list, table, merges)?;
         let mut products: Vec<u32> = merges.products().iter().map(|&token| table.id(token)).collect();
         products.sort_unstable();
         products.dedup();
-        let vocab = vocab.with_beginnings(Beginnings { first: first_pseudo, bytes: bytes_of });
-        Ok(Some(Self { vocab, products }))
+        let vocab = vocab.with_beginnings(Beginnings { first: first_pseudo, bytes: pseudo_bytes });
+        Ok(Some(Self { vocab, products, hazards }))
     }
 
-    /// Whether a model with these options is such that [`OnBytes::new`] may be asked: byte fallback, and nothing else.
+    /// Whether the vocabulary encodes this piece as the characters would. It does all pieces of most models. Some have
+    /// tokens, such as runs of white space, that merge out of turn: pieces with one of these are left to
+    /// [`crate::model::WordModel::encode`].
+    ///
+    /// Time: linear in the piece, far less than encoding it.
     #[must_use]
-    pub fn suits(options: &str) -> bool {
-        Options::new(options).is_ok_and(|mut options| {
-            let none =
-                |key, options: &mut Options| options.text(key).is_ok_and(|text| text.unwrap_or_default().is_empty());
-            options.flag("byte_fallback") == Ok(true)
-                && options.flag("ignore_merges") == Ok(false)
-                && none("continuing_subword_prefix", &mut options)
-                && none("end_of_word_suffix", &mut options)
-        })
+    pub fn can_encode(&self, piece: &str) -> bool {
+        self.hazards.as_ref().is_none_or(|hazards| !hazards.is_match(piece))
+    }
+
+    /// Whether there are pieces that the vocabulary does not encode as the characters would.
+    #[must_use]
+    pub fn has_hazards(&self) -> bool {
+        self.hazards.is_some()
+    }
+
+    /// What [`OnBytes::can_encode`] looks for.
+    pub(crate) fn take_hazards(&mut self) -> Option<AhoCorasick> {
+        self.hazards.take()
     }
 
     /// A split pattern whose pieces may be merged alone: words with the U+2581 in front of them. None if tokens reach across.
@@ -166,6 +182,64 @@ impl OnBytes {
         let bytes = self.products.iter().filter_map(|&id| self.vocab.token_bytes(id));
         before(mark, bytes.filter_map(|bytes| std::str::from_utf8(bytes).ok()))
     }
+}
+
+/// Compiles columns and merges, `first` before those of the table.
+///
+/// A merge is *late* if the list makes one of its tokens only behind it; files that list all cuts of all tokens have
+/// thousands. In general they make a vocabulary improper. But say that the token that a late merge makes is made in its
+/// turn by another merge, before the late merge's tokens are both there. Then the late one is never the first late one
+/// to happen in a text. For until then merges went by rank, and no token reached over the edges of the two. So their
+/// bytes merged as they would alone, and alone they were one token before the two were there. Nor is a late merge of a
+/// token that only late merges make.
+///
+/// The others make *hazards*. In a text that contains none of these no late merge happens: all are left out, if that
+/// leaves a proper vocabulary and few hazards. Else all merges stay.
+fn compile(
+    columns: &[(&[u8], u32)],
+    first: &[(u32, u32)],
+    table: &Table,
+    merges: &Pairs,
+) -> Result<(Vocab, Option<AhoCorasick>)> {
+    let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.iter().copied().unzip();
+    let with = |merge: &dyn Fn(usize) -> bool| {
+        let named = |&(left, right): &(u32, u32)| (table.id(left), table.id(right));
+        let kept = merges.parts().iter().enumerate().filter(|(rank, _)| merge(*rank)).map(|(_, parts)| named(parts));
+        let pairs = first.iter().copied().chain(kept).collect();
+        Vocab::new(&tokens, &ids, Semantics::Merges { pairs, ignore_merges: false })
+    };
+    let mut there: Vec<bool> = table.texts().map(|text| text.chars().nth(1).is_none()).collect();
+    let mut late = vec![false; merges.products().len()];
+    for (((left, right), &product), late) in merges.parts().iter().zip(merges.products()).zip(&mut late) {
+        *late = !there[*left as usize] || !there[*right as usize];
+        there[product as usize] |= !*late;
+    }
+    if late.contains(&true) {
+        let vocab = with(&|rank| !late[rank])?;
+        // Symbols count up as merges make them.
+        let symbol = |token: u32| vocab.symbol_of(table.id(token));
+        let never = |rank: usize| {
+            let (left, right) = merges.parts()[rank];
+            match (symbol(left), symbol(right), symbol(merges.products()[rank])) {
+                (Some(left), Some(right), Some(product)) => product < left.max(right),
+                (Some(_), Some(_), None) => false,
+                _ => true,
+            }
+        };
+        if vocab.is_proper() {
+            let hazards = (0..late.len()).filter(|&rank| late[rank] && !never(rank));
+            let hazards: BTreeSet<&str> = hazards.map(|rank| table.text(merges.products()[rank])).collect();
+            if hazards.is_empty() {
+                return Ok((vocab, None));
+            }
+            if hazards.iter().map(|text| text.len()).sum::<usize>() <= MOST_HAZARDS
+                && let Ok(hazards) = AhoCorasick::new(hazards)
+            {
+                return Ok((vocab, Some(hazards)));
+            }
+        }
+    }
+    Ok((with(&|_| true)?, None))
 }
 
 /// The characters that stand right before `mark` in one of these tokens, ascending.

@@ -10,6 +10,9 @@ const EMPTY: u64 = u64::MAX;
 /// 2^64 over the golden ratio: multiplying by it spreads what is close together.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// Merges that are resolved together.
+const TOGETHER: usize = 64;
+
 /// Slots for each word of `seen`: four bits a slot.
 const SLOTS_A_WORD: usize = 16;
 
@@ -43,28 +46,40 @@ impl Pairs {
             products: Vec::with_capacity(merges.len()),
             parts: Vec::with_capacity(merges.len()),
         };
-        let mut joined = String::new();
-        for (rank, &(left, right)) in merges.iter().enumerate() {
-            let index = |id| {
-                let what = || format!("merge {rank} ({left}, {right}) names id {id}, which is not a token");
-                table.index_of_id(id).ok_or_else(|| format(what()))
-            };
-            let (left, right) = (index(left)?, index(right)?);
-            let (before, after) = (table.text(left), table.text(right));
-            let Some(after) = after.get(prefix..).filter(|after| !after.is_empty() && !before.is_empty()) else {
-                let what = format!("merge {rank} of {before:?} and {after:?} adds nothing to a token");
-                return Err(format(what).remedy("remove the merge, or the continuing_subword_prefix"));
-            };
+        let (mut joined, mut ends, mut found) = (String::new(), Vec::new(), Vec::new());
+        for (chunk, merges) in merges.chunks(TOGETHER).enumerate() {
             joined.clear();
-            joined.push_str(before);
-            joined.push_str(after);
-            let Some(product) = table.index_of(&joined) else {
-                return Err(format(format!("merge {rank} makes {joined:?}, which is not a token"))
-                    .remedy("add the token to the vocabulary or remove the merge"));
-            };
-            pairs.products.push(product);
-            pairs.parts.push((left, right));
-            pairs.insert(left, right, rank as u32);
+            ends.clear();
+            ends.push(0);
+            for (rank, &(left, right)) in (chunk * TOGETHER..).zip(merges) {
+                let index = |id| {
+                    let what = || format!("merge {rank} ({left}, {right}) names id {id}, which is not a token");
+                    table.index_of_id(id).ok_or_else(|| format(what()))
+                };
+                let (left, right) = (index(left)?, index(right)?);
+                let (before, after) = (table.text(left), table.text(right));
+                let Some(after) = after.get(prefix..).filter(|after| !after.is_empty() && !before.is_empty()) else {
+                    let what = format!("merge {rank} of {before:?} and {after:?} adds nothing to a token");
+                    return Err(format(what).remedy("remove the merge, or the continuing_subword_prefix"));
+                };
+                joined.push_str(before);
+                joined.push_str(after);
+                ends.push(joined.len());
+                pairs.parts.push((left, right));
+            }
+            found.clear();
+            table.indices_of(ends.windows(2).map(|ends| &joined[ends[0]..ends[1]]), &mut found);
+            for (at, product) in found.iter().enumerate() {
+                let rank = chunk * TOGETHER + at;
+                let Some(product) = *product else {
+                    let made = &joined[ends[at]..ends[at + 1]];
+                    return Err(format(format!("merge {rank} makes {made:?}, which is not a token"))
+                        .remedy("add the token to the vocabulary or remove the merge"));
+                };
+                pairs.products.push(product);
+                let (left, right) = pairs.parts[rank];
+                pairs.insert(left, right, rank as u32);
+            }
         }
         Ok(pairs)
     }

@@ -1,10 +1,10 @@
 //! The tokens of a model as text: by id, and by what they spell.
 
-use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
 use crate::error::{Error, Kind, Result};
+use crate::prefetch::prefetch;
 
 /// More tokens than this are refused.
 pub(super) const MOST_TOKENS: usize = 1 << 21;
@@ -18,8 +18,12 @@ pub(super) struct Table {
     /// Where token `i` ends in `text`; it begins where the one before it ends.
     ends: Vec<u32>,
     ids: Vec<u32>,
-    by_text: HashTable<u32>,
+    /// By hash of their text: the upper half of the hash and the index, or [`EMPTY`]. At most half are taken.
+    slots: Vec<u64>,
 }
+
+/// No token is here: none has this index.
+const EMPTY: u64 = u64::MAX;
 
 impl Table {
     /// Checks columns of tokens and ids, and takes them.
@@ -43,20 +47,21 @@ impl Table {
             text: String::with_capacity(bytes),
             ends: Vec::with_capacity(tokens.len()),
             ids: ids.to_vec(),
-            by_text: HashTable::with_capacity(tokens.len()),
+            slots: vec![EMPTY; (tokens.len() * 2).next_power_of_two().max(2)],
         };
-        for (index, token) in (0..).zip(tokens) {
+        for (index, token) in (0_u32..).zip(tokens) {
             let Ok(text) = std::str::from_utf8(token) else {
                 return Err(format(format!("token {} is not UTF-8", ids[index as usize])));
             };
-            if let Some(other) = table.index_of(text) {
+            let hash = hash(text);
+            let (slot, found) = table.find(hash, text);
+            if let Some(other) = found {
                 let (first, second) = (ids[other as usize], ids[index as usize]);
                 return Err(format(format!("token {text:?} has two ids, {first} and {second}")));
             }
+            table.slots[slot] = hash >> 32 << 32 | u64::from(index);
             table.text.push_str(text);
             table.ends.push(table.text.len() as u32);
-            let Self { text: all, ends, by_text, .. } = &mut table;
-            by_text.insert_unique(hash(text), index, |&other| hash(slice(all, ends, other)));
         }
         Ok(table)
     }
@@ -71,7 +76,9 @@ impl Table {
 
     /// The text of token `index`.
     pub(super) fn text(&self, index: u32) -> &str {
-        slice(&self.text, &self.ends, index)
+        let end = self.ends[index as usize] as usize;
+        let start = if index == 0 { 0 } else { self.ends[index as usize - 1] as usize };
+        &self.text[start..end]
     }
 
     /// The id of token `index`.
@@ -82,7 +89,41 @@ impl Table {
 
     /// The token that spells this.
     pub(super) fn index_of(&self, text: &str) -> Option<u32> {
-        self.by_text.find(hash(text), |&index| self.text(index) == text).copied()
+        self.find(hash(text), text).1
+    }
+
+    /// The tokens that these texts spell. Many at once are faster than each alone.
+    pub(super) fn indices_of<'a>(&self, texts: impl Iterator<Item = &'a str> + Clone, found: &mut Vec<Option<u32>>) {
+        // Memory is asked for in rounds: the slots, where the tokens there end, the tokens.
+        let slots: Vec<(u64, usize)> = texts.clone().map(|text| (hash(text), self.slot(hash(text)))).collect();
+        slots.iter().for_each(|&(_, slot)| prefetch(&self.slots, slot));
+        slots.iter().for_each(|&(_, slot)| prefetch(&self.ends, self.slots[slot] as u32 as usize));
+        for &(_, slot) in &slots {
+            let end = self.ends.get(self.slots[slot] as u32 as usize).map_or(0, |&end| end as usize);
+            prefetch(self.text.as_bytes(), end.saturating_sub(1));
+        }
+        found.extend(texts.zip(&slots).map(|(text, &(hash, _))| self.find(hash, text).1));
+    }
+
+    /// The token that spells this, or else the slot where it belongs.
+    #[inline]
+    fn find(&self, hash: u64, text: &str) -> (usize, Option<u32>) {
+        let mut slot = self.slot(hash);
+        while self.slots[slot] != EMPTY {
+            let index = self.slots[slot] as u32;
+            if self.slots[slot] >> 32 == hash >> 32 && self.text(index) == text {
+                return (slot, Some(index));
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        (slot, None)
+    }
+
+    /// Where to look first.
+    #[inline]
+    fn slot(&self, hash: u64) -> usize {
+        // The bits below the middle: those above it are compared.
+        hash as usize & (self.slots.len() - 1)
     }
 
     /// The token with this id.
@@ -123,12 +164,6 @@ impl Table {
 /// A `Format` error.
 pub(super) fn format(what: impl Into<String>) -> Error {
     Error::new(Kind::Format, what)
-}
-
-fn slice<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a str {
-    let end = ends[index as usize] as usize;
-    let start = if index == 0 { 0 } else { ends[index as usize - 1] as usize };
-    &text[start..end]
 }
 
 fn hash(text: &str) -> u64 {

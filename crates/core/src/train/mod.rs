@@ -16,8 +16,11 @@ mod plan;
 mod queue;
 mod recount;
 mod site;
+mod spelled;
 mod tally;
+pub mod unigram;
 mod vocabulary;
+pub mod wordpiece;
 mod words;
 mod workers;
 

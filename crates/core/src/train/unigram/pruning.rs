@@ -1,0 +1,106 @@
+//! Which tokens the text would miss least.
+//!
+//! What a token is worth is the log likelihood that is lost if all its occurrences on best paths become the second best
+//! spelling of that token: an approximation that needs no second look at the text (section 3.2 of the paper).
+
+use crate::error::Result;
+use crate::parallel;
+use crate::train::Progress;
+use crate::train::unigram::Tokens;
+use crate::train::unigram::expectation::PART;
+use crate::train::unigram::lattice::{Best, Lattice, UNKNOWN, unknown};
+use crate::train::unigram::text::Text;
+
+/// So many tokens at a time are asked for their spelling.
+const TOKENS: usize = 1 << 10;
+
+/// Which tokens are kept: `desired` or `shrinking` times as many as there are, whichever is more.
+pub(super) fn prune(
+    text: &Text,
+    lattice: &Lattice,
+    tokens: &Tokens,
+    desired: usize,
+    shrinking: f64,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Vec<bool>> {
+    let uses = uses(text, lattice, tokens, threads, progress)?;
+    let total = uses.iter().map(|&uses| u128::from(uses)).sum::<u128>() as f64;
+    let unknown = unknown(tokens);
+    let parts = tokens.len().div_ceil(TOKENS);
+    let losses = parallel::fold(
+        parts,
+        threads,
+        || (Vec::new(), Best::default()),
+        |(losses, best), part| {
+            for id in part * TOKENS..tokens.len().min((part + 1) * TOKENS) {
+                if uses[id] > 0
+                    && let Some(loss) = loss(lattice, tokens, unknown, &uses, total, id, best)
+                {
+                    losses.push((loss, id));
+                }
+            }
+        },
+    );
+    progress.check()?;
+    let mut losses: Vec<(f64, usize)> = losses.into_iter().flat_map(|(losses, _)| losses).collect();
+    losses.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let most = desired.max((tokens.len() as f64 * shrinking) as usize);
+    let mut kept = vec![false; tokens.len()];
+    let without = losses.iter().take_while(|(loss, _)| loss.is_infinite()).count();
+    for &(_, id) in losses.iter().take(most.max(without)) {
+        kept[id] = true;
+    }
+    Ok(kept)
+}
+
+/// How often each token stands on the best path of a word.
+fn uses(text: &Text, lattice: &Lattice, tokens: &Tokens, threads: usize, progress: &Progress) -> Result<Vec<u64>> {
+    let unknown = unknown(tokens);
+    let parts = text.parts(PART);
+    let start = || (vec![0_u64; tokens.len()], Best::default());
+    let counted = parallel::fold(parts.len(), threads, start, |(uses, best), part| {
+        if progress.check().is_err() {
+            return;
+        }
+        for word in &text.words[parts[part].clone()] {
+            best.find(lattice, &tokens.scores, unknown, (word.start, word.end), true);
+            for id in best.path().filter(|&id| id != UNKNOWN) {
+                uses[id as usize] += word.count;
+            }
+        }
+    });
+    progress.check()?;
+    let mut uses = vec![0; tokens.len()];
+    for (other, _) in counted {
+        uses.iter_mut().zip(other).for_each(|(uses, other)| *uses += other);
+    }
+    Ok(uses)
+}
+
+/// What is lost without a token: infinite where it has no other spelling; None where another one is likelier already.
+fn loss(
+    lattice: &Lattice,
+    tokens: &Tokens,
+    unknown: f64,
+    uses: &[u64],
+    total: f64,
+    id: usize,
+    best: &mut Best,
+) -> Option<f64> {
+    let length = tokens.lengths[id];
+    if length == 1 {
+        return Some(f64::INFINITY);
+    }
+    let at = tokens.at[id];
+    let other = best.find(lattice, &tokens.scores, unknown, (at, at + u32::from(length)), false);
+    if other > tokens.scores[id] {
+        return None;
+    }
+    let count = uses[id] as f64;
+    let parts = best.path().count() as f64;
+    let total_without = (total + count * (parts - 1.0)).ln();
+    let count_of = |id: u32| uses.get(id as usize).map_or(0.0, |&uses| uses as f64);
+    let without: f64 = best.path().map(|id| (count_of(id) + count).ln() - total_without).sum();
+    Some(count * (count.ln() - total.ln() - without))
+}
