@@ -1,4 +1,4 @@
-"""Sweep over tokenizers of every kind that `tokenizers` can be: random models, stages and added tokens, on hostile texts."""
+"""Sweep over tokenizers of every kind that `tokenizers` can be: models, stages, added tokens; on hostile texts."""
 
 from __future__ import annotations
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
     from bytepair.unigram import train_unigram
+    from bytepair.verifying import Check, Report, verify
     from bytepair.wordpiece import train_wordpiece
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "ArtifactError",
     "BytePair",
     "BytepairError",
+    "Check",
     "Chunk",
     "Control",
     "Counted",
@@ -78,6 +80,7 @@ __all__ = [
     "Progress",
     "Pruned",
     "Ragged",
+    "Report",
     "SpecialTokenError",
     "Statistics",
     "StreamBatch",
@@ -99,6 +102,7 @@ __all__ = [
     "train_report",
     "train_unigram",
     "train_wordpiece",
+    "verify",
 ]
 
 # Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
@@ -106,12 +110,14 @@ __all__ = [
 _LATER = {
     "AddedToken": "spec",
     "BytePair": "spec",
+    "Check": "verifying",
     "Counted": "counts",
     "Counts": "counts",
     "Merge": "learning",
     "Progress": "progress",
     "Pruned": "pruning",
     "Ragged": "encoding",
+    "Report": "verifying",
     "Statistics": "training",
     "TokenizerSpec": "spec",
     "Trained": "training",
@@ -123,6 +129,7 @@ _LATER = {
     "train_report": "training",
     "train_unigram": "unigram",
     "train_wordpiece": "wordpiece",
+    "verify": "verifying",
 }
 
 

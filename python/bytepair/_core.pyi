@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
+from types import MappingProxyType
 from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from bytepair.encoding import Ids, Special, TextInput
 _Text = TypeVar("_Text", str, bytes)
 
 __all__ = [
+    "UNICODE_VERSION",
     "Appender",
     "ChunkStream",
     "Columns",
@@ -45,6 +47,8 @@ __all__ = [
 ]
 
 __version__: str
+
+UNICODE_VERSION: MappingProxyType[str, str]
 
 @final
 class Columns:

@@ -12,6 +12,8 @@ from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError
 from bytepair.formats import native
 from bytepair.loaded import Loaded, unload
+from bytepair.manifest import SIDES, About
+from bytepair.validity import is_valid
 
 if TYPE_CHECKING:
     import os
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytepair.chunking import Boundary, Chunk, Kind
-    from bytepair.encoding import Ragged, Special, TextInput
+    from bytepair.encoding import Ids, Ragged, Special, TextInput
     from bytepair.encodings import BatchEncoding, Encoding
+    from bytepair.manifest import Side
     from bytepair.post_processing import PostProcessor
-    from bytepair.spec import TokenizerSpec
+    from bytepair.spec import AddedToken, TokenizerSpec
 
 
 class Tokenizer(CoreTokenizer):
@@ -144,6 +147,8 @@ class Tokenizer(CoreTokenizer):
         format: str | None = None,
         *,
         drop: Collection[str] = (),
+        padding_sides: tuple[Side, Side] = SIDES,
+        origin: str | Mapping[str, Any] | None = None,
     ) -> list[Path]:
         """Writes the tokenizer and ``manifest.json``, each file whole or not at all; returns their paths.
 
@@ -154,12 +159,15 @@ class Tokenizer(CoreTokenizer):
             format: ``tokenizer.json`` (the default for a folder), ``native``, ``tiktoken`` or ``vocab+merges``. Ranks
                 become merges, or merges ranks, where a format needs it and every text is proved to keep its ids.
             drop: Features that may be lost, such as ``("split", "special_tokens")`` for a bare rank file.
+            padding_sides: For the manifest: the sides on which sequences are padded for training and for generation.
+            origin: For the manifest: where the tokenizer is from, as a text or as a table that JSON can hold.
 
         Raises:
-            FormatError: The format cannot hold a feature that is not in `drop`, which is named.
+            FormatError: The format cannot hold a feature that is not in `drop`, which is named; `padding_sides` or
+                `origin` is not that.
             ArtifactError: The files cannot be written. What was there before is then still there.
         """
-        return formats.save(self.spec, Path(path), format, drop)
+        return formats.save(self.spec, Path(path), format, drop, About(self, padding_sides, origin))
 
     @cached_property
     def spec(self) -> TokenizerSpec:
@@ -403,6 +411,65 @@ class Tokenizer(CoreTokenizer):
     def _spelled(self) -> dict[int, str]:
         # Tokens as they were spelled, by id: at most one for each id.
         return {}
+
+    def is_valid(self, ids: Ids) -> bool:
+        """Whether ids are the encoding of their own text: decoded and encoded again, they come back.
+
+        A special id stands for its token wherever it is, and the text between two of them never becomes one, whatever
+        it spells: such a text is encoded as ``tok.encode([text, Control(token), text])`` encodes it. So the ids of
+        ``encode`` are valid, with any of its options, and so are those that a language model was trained on; of ids
+        that a model samples many are not, for it may spell a word otherwise than the tokenizer.
+
+        What a stage takes from the text is not in the text that comes back. White space that an added token takes
+        (``lstrip``, ``rstrip``) need not be there: ids are valid with and without it, if the token is special; one that
+        is not special has to be found again where it stands, and is not where it took the space that a ``single_word``
+        needs. Normalizers see their own result, so that the ids of ``encode`` are valid if normalizing twice is
+        normalizing once, which the normal forms of Unicode and lower case keep to. A space that a stage puts in front
+        is looked for with and without. What was unknown is gone: ids with an unknown token in them are valid only where
+        the token itself, in the place of the text, gives them.
+
+        Raises:
+            InvalidIdError: The tokenizer does not have an id.
+
+        Time is that of decoding and encoding.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+            >>> tok.encode("lower"), tok.is_valid([257, 258]), tok.is_valid([257, 101, 114])
+            ([257, 258], True, False)
+        """
+        return is_valid(self, ids)
+
+    def with_added_tokens(self, tokens: Iterable[str | AddedToken], *, special: bool = False) -> Tokenizer:
+        """The same tokenizer with further added tokens; this one stays as it is.
+
+        All ids stay what they are, so that a model needs new rows at most: `resize_embeddings` makes them, for the
+        embedding and the output layer alike.
+
+        Args:
+            tokens: Texts, which get the ids from ``vocab_size`` on, in order and behind all ids that are given; or
+                `AddedToken` with an id of its own. An added token that is there already is kept if nothing of it
+                would change. One with the id of a token of the vocabulary and with the same text is that token, found
+                before everything else.
+            special: Whether the texts are special tokens. An `AddedToken` says that itself.
+
+        Raises:
+            FormatError: A token is there with another id or other flags, or in the vocabulary and no id is given; it is
+                empty or too long; its id is that of another token.
+            TypeError: `tokens` is one text, or holds what is neither.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5}, vocab_size=258)
+            >>> more = tok.with_added_tokens(["<|user|>", "<|bot|>"], special=True)
+            >>> more.special_tokens, more.vocab_size, more.with_added_tokens(["<|bot|>"], special=True) == more
+            ({'<|user|>': 258, '<|bot|>': 259}, 260, True)
+        """
+        # Few do this.
+        from bytepair.adding import with_added_tokens  # noqa: PLC0415
+
+        return with_added_tokens(self, tokens, special=special)
 
     def chunks(
         self,

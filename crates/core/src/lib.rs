@@ -42,6 +42,29 @@ pub const fn memory_per_thread() -> usize {
     cache::MEMORY
 }
 
+/// The versions of Unicode whose tables decide ids, by what they are for: classes of characters in split patterns, normal
+/// forms, categories and scripts as pre-tokenizers mean them, graphemes with words and sentences, and the standard
+/// library's properties and cases of characters.
+///
+/// ```
+/// assert_eq!(bytepair_core::unicode_versions()[0], ("split", bytepair_core::split::UNICODE.to_owned()));
+/// ```
+#[must_use]
+pub fn unicode_versions() -> [(&'static str, String); 6] {
+    let normalization = unicode_normalization_alignments::UNICODE_VERSION;
+    let segmentation = unicode_segmentation::UNICODE_VERSION;
+    let characters = char::UNICODE_VERSION;
+    [
+        ("split", split::UNICODE.to_owned()),
+        ("normalization", format!("{}.{}.{}", normalization.0, normalization.1, normalization.2)),
+        // Those of the tables in `normalize::classes` and `split::pre::scripts`, which stand still.
+        ("categories", "8.0.0".to_owned()),
+        ("scripts", "9.0.0".to_owned()),
+        ("segmentation", format!("{}.{}.{}", segmentation.0, segmentation.1, segmentation.2)),
+        ("characters", format!("{}.{}.{}", characters.0, characters.1, characters.2)),
+    ]
+}
+
 #[cfg(test)]
 mod shared_by_threads {
     /// Compiles only while the public types may be shared by threads.

@@ -29,6 +29,7 @@ mod _core {
     use std::collections::BTreeMap;
 
     use pyo3::prelude::*;
+    use pyo3::types::{IntoPyDict, PyMappingProxy};
 
     #[pymodule_export]
     use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
@@ -55,6 +56,8 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let versions = bytepair_core::unicode_versions().into_py_dict(module.py())?;
+        module.add("UNICODE_VERSION", PyMappingProxy::new(module.py(), versions.as_mapping()))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 

@@ -181,8 +181,10 @@ def _complete(loaded: Loaded, split: str, special_tokens: Mapping[str, int] | No
     return loaded._replace(split=(pattern,) if pattern else (), added=by_id)
 
 
-def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collection[str]) -> list[Path]:
-    """Writes a tokenizer and its manifest; returns the files.
+def save(
+    spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collection[str], about: manifest.About
+) -> list[Path]:
+    """Writes a tokenizer and its manifest, which says `about` as well; returns the files.
 
     Raises:
         FormatError: The format is unknown, or cannot hold a feature that is not in `drop`.
@@ -191,7 +193,8 @@ def save(spec: TokenizerSpec, path: Path, format_name: str | None, drop: Collect
     folder, names, format_name, dropped = plan(spec, path, format_name, drop)
     held, contents = _write(spec, format_name)
     written = dict(zip(names, contents, strict=True))
-    contents_and_manifest = {**written, manifest.NAME: manifest.build(held, format_name, written, dropped)}
+    said = manifest.build(held, format_name, written, dropped, folder=folder, about=about)
+    contents_and_manifest = {**written, manifest.NAME: said}
     # Without a manifest a folder loads whatever is whole in it, so that being killed in between loses nothing.
     files.write_all(folder, contents_and_manifest, retired=manifest.NAME)
     return [folder / name for name in (*names, manifest.NAME)]

@@ -59,7 +59,8 @@ def load(table: Json) -> Loaded:
     if pieces is not None:
         columns = _read_bpe(model, {token.content: token.id for token in added})
         return stages._replace(columns=columns, ignore_merges=model.get("ignore_merges", False), **pieces._asdict())
-    columns, options, ignore_merges = hf_models.load(model, {token.content for token in added if token.special and not token.single_word})
+    special = {token.content for token in added if token.special and not token.single_word}
+    columns, options, ignore_merges = hf_models.load(model, special)
     return stages._replace(
         columns=columns,
         model=options,

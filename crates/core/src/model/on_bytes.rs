@@ -167,12 +167,33 @@ impl OnBytes {
         self.hazards.take()
     }
 
-    /// A split pattern whose pieces may be merged alone: words with the U+2581 in front of them. None if tokens reach across.
+    /// A split pattern whose pieces may be merged alone: words with the U+2581 in front of them, and what tokens reach to
+    /// across one. None if that are many characters.
+    ///
+    /// ```
+    /// use bytepair_core::model::WordModel;
+    /// let mut tokens: Vec<Vec<u8>> = (0..256).map(|byte| format!("<0x{byte:02X}>").into_bytes()).collect();
+    /// tokens.extend([">", "▁", ">▁"].map(|token| token.as_bytes().to_vec()));
+    /// let tokens: Vec<&[u8]> = tokens.iter().map(Vec::as_slice).collect();
+    /// let ids: Vec<u32> = (0..259).collect();
+    /// let model = WordModel::new(r#"{"type":"BPE","byte_fallback":true}"#, &tokens, &ids, Some(&[(256, 257)]), None)?;
+    /// let pattern = model.on_bytes()?.and_then(|model| model.wall_pattern());
+    /// assert_eq!(pattern.as_deref(), Some(r"▁*(?:[^▁\x{3e}]|[\x{3e}]▁*)+|▁+"));
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
     #[must_use]
     pub fn wall_pattern(&self) -> Option<String> {
         const MARK: char = '\u{2581}';
-        let is_alone = self.walls(MARK).iter().all(|&before| before == MARK);
-        is_alone.then(|| format!("{MARK}+[^{MARK}]*|[^{MARK}]+"))
+        const MOST: usize = 64;
+        let reaching: Vec<char> = self.walls(MARK).into_iter().filter(|&before| before != MARK).collect();
+        if reaching.len() > MOST {
+            return None;
+        }
+        if reaching.is_empty() {
+            return Some(format!("{MARK}+[^{MARK}]*|[^{MARK}]+"));
+        }
+        let reaching: String = reaching.into_iter().map(|before| format!("\\x{{{:x}}}", u32::from(before))).collect();
+        Some(format!("{MARK}*(?:[^{MARK}{reaching}]|[{reaching}]{MARK}*)+|{MARK}+"))
     }
 
     /// The characters that stand right before `mark` in a token that merges make, ascending. Before a `mark` behind any
