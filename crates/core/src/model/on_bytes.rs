@@ -2,10 +2,10 @@
 //!
 //! Wanted is byte fallback with all 256 byte tokens, neither prefix nor suffix, and no merge that names or makes a byte
 //! token. A character of several bytes that is a token is made by merges of its own, of its beginning and its next
-//! byte, ranked before all others by length. UTF-8 tells where characters begin, so that these merges never go across two
-//! characters, and they are done with before any other begins: then characters that are tokens are whole, and of others
-//! there are beginnings at most. No other merge takes a beginning or a byte token. So it goes on as it would over
-//! characters. In the end a beginning becomes the byte tokens that it stands for.
+//! byte, ranked before all others by length. UTF-8 tells where characters begin, so that these merges never go across
+//! two characters, and they are done with before any other begins: then characters that are tokens are whole, and of
+//! others there are beginnings at most. No other merge takes a beginning or a byte token. So it goes on as it would
+//! over characters. In the end a beginning becomes the byte tokens that it stands for.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 //!
 //! What `tokenizers` does, also where it matters which of equal sums is taken: from left to right, each place keeps the
 //! first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that
-//! are unknown are one token, or all of their bytes, if `byte_fallback` says so and all are there; or the token that they
-//! spell together, which can only be if scores are high. Sums are of 64 bits, where SentencePiece has 32.
+//! are unknown are one token, or all of their bytes, if `byte_fallback` says so and all are there; or the token that
+//! they spell together, which can only be if scores are high. Sums are of 64 bits, where SentencePiece has 32.
 //!
 //! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword
 //! Candidates", 2018, for the model and for sampling.
