@@ -1,5 +1,7 @@
 //! Text -> text, before it is split.
 
+pub mod sentencepiece;
+
 use std::borrow::Cow;
 
 use unicode_normalization::{
