@@ -1,21 +1,20 @@
 """The tokenizer in a GGUF file of llama.cpp, which is read; nothing is written.
 
-Only what begins with ``tokenizer.ggml.`` is looked at, and no tensor. The kinds are ``gpt2`` (BPE of bytes, with a split
-pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``bert`` (WordPiece) and ``t5`` (Unigram). A normalizer
-that the published tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does without.
+Only what begins with ``tokenizer.ggml.`` is looked at, and no tensor. The kinds are ``gpt2`` (BPE of bytes, with a
+split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``bert`` (WordPiece) and ``t5``
+(Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does
+without.
 
 Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 """
 
 from __future__ import annotations
 
-import json
 import struct
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.formats import hf_json, sentencepiece, vocab_txt
+from bytepair.formats import configs, hf_json, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS
 from bytepair.formats.protobuf import damaged
 from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
@@ -191,7 +190,9 @@ def _load_pieces(table: dict[str, Any], *, unigram: bool) -> Loaded:
     pieces = []
     for id, (token, score, kind) in enumerate(zip(tokens, weights, kinds, strict=True)):
         if not NORMAL <= kind <= BYTE or not token or not abs(score) < float("inf"):
-            raise FormatError(f"the token {token!r} has the type {kind} and the score {score}", pointer=f"{_PREFIX}tokens/{id}")
+            raise FormatError(
+                f"the token {token!r} has the type {kind} and the score {score}", pointer=f"{_PREFIX}tokens/{id}"
+            )
         pieces.append(sentencepiece.Piece(token, score, kind))
     # llama.cpp looks for symbols of the user in the text itself, before it normalizes anything.
     symbols = [(id, piece.content) for id, piece in enumerate(pieces) if piece.kind == USER_DEFINED]
@@ -209,7 +210,9 @@ def _load_pieces(table: dict[str, Any], *, unigram: bool) -> Loaded:
     trainer = sentencepiece.Trainer(1 if unigram else 2, any(piece.kind == BYTE for piece in pieces))
     loaded = sentencepiece.build(pieces, normalizer, trainer)
     chosen = dict(symbols)
-    return loaded._replace(added=tuple(row._replace(special=False) if row.id in chosen else row for row in loaded.added))
+    return loaded._replace(
+        added=tuple(row._replace(special=False) if row.id in chosen else row for row in loaded.added)
+    )
 
 
 def _load_bert(table: dict[str, Any]) -> Loaded:
@@ -233,19 +236,14 @@ def _load_bert(table: dict[str, Any]) -> Loaded:
 
 def _template(table: dict[str, Any], tokens: list[str]) -> str | None:
     """The post-processor that adds the tokens which the file wants in front and behind."""
-    parts: list[dict[str, Any]] = [{"Sequence": {"id": "A", "type_id": 0}}]
-    special = {}
-    for side, name in (("bos", "bos_token_id"), ("eos", "eos_token_id")):
-        id = _id(table, name, tokens)
+    chosen: dict[str, str] = {}
+    ids = {}
+    for side in ("bos", "eos"):
+        id = _id(table, f"{side}_token_id", tokens)
         if _flag(table, f"add_{side}_token", default=False) and id is not None:
-            part = {"SpecialToken": {"id": tokens[id], "type_id": 0}}
-            parts = [part, *parts] if side == "bos" else [*parts, part]
-            special[tokens[id]] = {"id": tokens[id], "ids": [id], "tokens": [tokens[id]]}
-    if not special:
-        return None
-    second = [{name: {**part[name], "type_id": 1, **({"id": "B"} if name == "Sequence" else {})} for name in part} for part in parts]
-    step = {"type": "TemplateProcessing", "single": parts, "pair": parts + second, "special_tokens": special}
-    return json.dumps(step, ensure_ascii=False)
+            chosen[side] = tokens[id]
+            ids[tokens[id]] = id
+    return configs.template(chosen.get("bos"), chosen.get("eos"), ids) if chosen else None
 
 
 def _flag(table: dict[str, Any], name: str, *, default: bool) -> bool:
@@ -265,4 +263,6 @@ def _id(table: dict[str, Any], name: str, tokens: list[str]) -> int | None:
 
 
 def _wrong(name: str, value: object) -> FormatError:
-    return FormatError(f"{name} is {str(value)[:80]}", pointer=_PREFIX + name, remedy="is the file whole? fetch it again")
+    return FormatError(
+        f"{name} is {str(value)[:80]}", pointer=_PREFIX + name, remedy="is the file whole? fetch it again"
+    )

@@ -1,7 +1,7 @@
 """The split patterns of GGUF files, by the name that ``tokenizer.ggml.pre`` gives.
 
-A name stands for a tokenizer that was published as ``tokenizer.json``; the pattern here is that one's, of which llama.cpp
-has close relatives that its own engine can run.
+A name stands for a tokenizer that was published as ``tokenizer.json``; the pattern here is that one's, of which
+llama.cpp has close relatives that its own engine can run.
 Source: ``src/llama-vocab.cpp`` of llama.cpp, which names the patterns that it was given.
 """
 
@@ -29,8 +29,8 @@ _FALCON = (r"[\p{P}\$\+<=>\^~\|`]+", *_GPT2, "[0-9][0-9][0-9]")
 _BLOOM = (r" ?[^(\s|.,!?…。，、।۔،)]+",)
 
 _NAMES: dict[tuple[str, ...], str] = {
-    _GPT2: "gpt-2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe gigachat mpt olmo jais "
-    "exaone4 trillion granite-docling modern-bert a.x-4.0 mellum",
+    _GPT2: "gpt-2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe gigachat mpt olmo "
+    "jais exaone4 trillion granite-docling modern-bert a.x-4.0 mellum",
     _DIGIT: "starcoder refact command-r smollm codeshell exaone minerva-7b",
     _LLAMA3: "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 smaug-bpe dbrx chatglm-bpe glm4",
     _QWEN2: "qwen2 stablelm2 deepseek-r1-qwen megrez hunyuan grok-2",
@@ -46,5 +46,7 @@ _NAMES: dict[tuple[str, ...], str] = {
 PATTERNS: dict[str, tuple[str, ...]] = {name: patterns for patterns, names in _NAMES.items() for name in names.split()}
 """The patterns, each applied to the pieces of the one before."""
 
-IGNORE_MERGES = frozenset("llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 tekken".split())
+IGNORE_MERGES = frozenset(
+    ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"]
+)
 """The names whose tokenizers take a piece that is a token whole."""

@@ -1,7 +1,7 @@
 """The wire format of Protocol Buffers: fields with a number and a value, one after another.
 
-Only what the files of tokenizers need: varints, 4 and 8 bytes, and bytes. Nothing is parsed before its length is known to
-fit, and nothing recurses. Groups, which proto2 dropped long ago, are refused.
+Only what the files of tokenizers need: varints, 4 and 8 bytes, and bytes. Nothing is parsed before its length is
+known to fit, and nothing recurses. Groups, which proto2 dropped long ago, are refused.
 Source: the encoding guide of Protocol Buffers.
 """
 

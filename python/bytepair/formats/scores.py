@@ -1,11 +1,12 @@
 """A BPE of scores, as `sentencepiece` has it, as a list of merges.
 
-There, of all neighbours whose concatenation is a token, those merge whose product has the greatest score, the leftmost of
-equals. A list of pairs, of which the first in the list merges first, says the same if no two products have one score, and
-if of one product's cuts it does not matter which comes first. It matters where two overlap, ``(ab, a)`` and ``(a, ba)`` in
-``ab a ba``, which an order can settle; and where, of two products side by side, merging one of them first lets a
-neighbour go elsewhere. Real models have tokens that could do so, most of them runs of one character; in 300,000 texts made
-of nothing but the parts of these no difference was found, so that only tokens with one score are spoken of.
+There, of all neighbours whose concatenation is a token, those merge whose product has the greatest score, the
+leftmost of equals. A list of pairs, of which the first in the list merges first, says the same if no two products
+have one score, and if of one product's cuts it does not matter which comes first. It matters where two overlap,
+``(ab, a)`` and ``(a, ba)`` in ``ab a ba``, which an order can settle; and where, of two products side by side,
+merging one of them first lets a neighbour go elsewhere. Real models have tokens that could do so, most of them runs
+of one character; in 300,000 texts made of nothing but the parts of these no difference was found, so that only tokens
+with one score are spoken of.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def merges(ranked: Mapping[str, tuple[int, float]]) -> tuple[list[tuple[int, int
 
 def _order(token: str, cuts: list[int]) -> list[int]:
     """The cuts so that of two that overlap the left one comes first, which runs of one part can make impossible."""
-    # In x y z with xy = yz = token the left cut is at len(x), the right one at len(y), and together they are its length.
+    # In x y z with xy = yz = token the left cut is at len(x), the right one at len(y): together its length.
     length = len(token)
     known = set(cuts)
     first = {

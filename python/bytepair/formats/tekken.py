@@ -1,9 +1,9 @@
 """``tekken.json`` of Mistral: a split pattern, tokens by rank, and special tokens, which have the first ids.
 
-An id is a rank plus the number of special tokens. The file may hold more tokens than are used: ``default_vocab_size`` says
-how many, special ones counted. Special tokens that are reserved have names like ``<SPECIAL_20>``; files before version
-``v11`` may name none, and mean Mistral's first twenty. Pictures and sound are no part of a tokenizer: what the file
-says of them is passed over, and not written.
+An id is a rank plus the number of special tokens. The file may hold more tokens than are used: ``default_vocab_size``
+says how many, special ones counted. Special tokens that are reserved have names like ``<SPECIAL_20>``; files before
+version ``v11`` may name none, and mean Mistral's first twenty. Pictures and sound are no part of a tokenizer: what
+the file says of them is passed over, and not written.
 
 Source: ``mistral_common/tokens/tokenizers/tekken.py``.
 """
@@ -22,10 +22,11 @@ from bytepair.loaded import AddedRow, Loaded
 if TYPE_CHECKING:
     from bytepair.spec import TokenizerSpec
 
-_FIRST_SPECIAL = (
-    "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS] [TOOL_CALLS] "
-    "[IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX] [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CONTENT]"
-).split()
+_FIRST_SPECIAL = [
+    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
+    *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
+    *("[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
+]
 _UNNAMED_UNTIL = ("v1", "v2", "v3", "v7")
 _WRITTEN_VERSION = "v7"
 # More than anybody has: a number in a file must not cost more memory than the file could hold.
