@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from bytepair.chunking import Boundary, Chunk, Kind
     from bytepair.encoding import Ragged, Special, TextInput
+    from bytepair.hub import Origin
     from bytepair.spec import TokenizerSpec
 
 
@@ -117,6 +118,61 @@ class Tokenizer(CoreTokenizer):
         """
         options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
         return cls._from_loaded(formats.load(Path(path), **options, partial_alphabet=partial_alphabet))
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name: str,
+        *,
+        revision: str = "main",
+        local_files_only: bool = False,
+        token: str | bool | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        split: str | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        partial_alphabet: bool = False,
+    ) -> Tokenizer:
+        """Loads the tokenizer of a repository of Hugging Face's hub, through ``huggingface_hub`` (``bytepair[hub]``).
+
+        What is in its cache is taken from there without asking the network; else the files of the tokenizer, and
+        no others, are fetched. `origin` says which commit it was, and the hashes of its files.
+
+        Args:
+            name: The repository, such as ``"openai-community/gpt2"``.
+            revision: A branch, a tag or a commit; only a commit is always the same.
+            local_files_only: Whether the network is never asked.
+            token: For a repository that needs one; None for the token that ``huggingface_hub`` knows.
+            cache: The folder of the cache; None for that of ``huggingface_hub``.
+            split: As for `from_file`.
+            special_tokens: As for `from_file`.
+            partial_alphabet: As for `from_file`.
+
+        Raises:
+            ArtifactError: ``huggingface_hub`` is not installed, or the files cannot be fetched.
+            FormatError: There is no tokenizer among them, it is broken, or holds something that is not supported.
+        """
+        # Only those who load from a hub wait for this import.
+        from bytepair import hub  # noqa: PLC0415
+
+        options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
+        loaded, origin = hub.from_pretrained(
+            name,
+            revision=revision,
+            local_files_only=local_files_only,
+            token=token,
+            cache=cache,
+            partial_alphabet=partial_alphabet,
+            **options,
+        )
+        self = cls._from_loaded(loaded)
+        self.__dict__["_origin"] = origin
+        return self
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where it was loaded from, if by `from_pretrained`; equality, pickles and saved files know nothing of it."""
+        origin: Origin | None = self.__dict__.get("_origin")
+        return origin
 
     @classmethod
     def from_tiktoken(
