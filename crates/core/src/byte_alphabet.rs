@@ -21,10 +21,31 @@ const BYTES: [Option<u8>; 0x144] = {
     bytes
 };
 
+/// The character of each byte.
+pub(crate) const CHARACTERS: [char; 256] = {
+    let mut characters = ['\0'; 256];
+    let mut others = 0x100;
+    let mut byte = 0;
+    while byte < 0x100 {
+        let printable = matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
+        if let Some(character) = char::from_u32(if printable { byte } else { others }) {
+            characters[byte as usize] = character;
+        }
+        others += !printable as u32;
+        byte += 1;
+    }
+    characters
+};
+
+/// The byte that a character stands for, if it is in the alphabet.
+pub(crate) fn byte_of(character: char) -> Option<u8> {
+    BYTES.get(character as usize).copied().flatten()
+}
+
 /// Appends the bytes that the characters stand for; None if one is not in the alphabet.
 fn decode(token: &str, into: &mut Vec<u8>) -> Option<()> {
     for character in token.chars() {
-        into.push(BYTES.get(character as usize).copied().flatten()?);
+        into.push(byte_of(character)?);
     }
     Some(())
 }

@@ -4,6 +4,7 @@
 //! ids, [`decode`] turns ids back. [`pipeline`] alone composes them, [`batch`] for several threads, [`count`] for who needs
 //! no ids, and [`study`] with an algorithm that the caller chose. [`train`] makes the merges that a [`vocab`] is compiled from.
 
+pub mod aligned;
 pub mod batch;
 pub mod byte_alphabet;
 mod cache;

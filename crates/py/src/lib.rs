@@ -15,6 +15,7 @@ mod errors;
 mod growing;
 mod index;
 mod ints;
+mod stages;
 mod stream;
 mod text;
 mod tokenizer;
@@ -41,6 +42,8 @@ mod _core {
     use crate::growing::{Appender, Mark, Prepender};
     #[pymodule_export]
     use crate::index::TextIndex;
+    #[pymodule_export]
+    use crate::stages::{decode_tokens, normalize, pre_tokenize};
     #[pymodule_export]
     use crate::stream::{StreamBatch, StreamDecoder};
     #[pymodule_export]

@@ -1,15 +1,32 @@
 //! Text -> text, before it is split.
+//!
+//! Each normalizer is one pass over a text, written once: it makes the changed text, and with it the origins of the bytes
+//! where those are wanted (see [`crate::aligned`]).
+
+mod bert;
+mod byte_level;
+pub(crate) mod classes;
+mod forms;
+mod parse;
+mod precompiled;
+mod replace;
+mod simple;
 
 pub mod sentencepiece;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use unicode_normalization::{
-    IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
-};
+pub use self::bert::Bert;
+pub(crate) use self::byte_level::spell;
+pub(crate) use self::parse::parsed;
+pub use self::precompiled::Precompiled;
+pub use self::replace::Replace;
+use crate::aligned::{Aligned, Edit};
+use crate::error::Result;
 
-/// One normalizer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One normalizer; to copy one costs nothing that grows.
+#[derive(Clone, Debug)]
 pub enum Normalizer {
     /// Canonical composition.
     Nfc,
@@ -19,6 +36,29 @@ pub enum Normalizer {
     Nfkc,
     /// Compatibility decomposition.
     Nfkd,
+    /// Small letters, each character by itself.
+    Lowercase,
+    /// No white space at the ends.
+    Strip {
+        /// At the beginning.
+        left: bool,
+        /// At the end.
+        right: bool,
+    },
+    /// No combining marks.
+    StripAccents,
+    /// Another text for each match of a pattern.
+    Replace(Arc<Replace>),
+    /// A text before the first character, if there is one.
+    Prepend(Arc<str>),
+    /// What BERT does before it splits.
+    Bert(Bert),
+    /// Spaces for other white space, and no control characters: the rules of neural machine translation.
+    Nmt,
+    /// The table of a SentencePiece model.
+    Precompiled(Arc<Precompiled>),
+    /// A printable character for each byte.
+    ByteLevel,
 }
 
 impl Normalizer {
@@ -34,37 +74,86 @@ impl Normalizer {
         })
     }
 
-    /// The normalized text; borrowed where nothing had to change, which costs one look at each character.
+    /// The normalized text; borrowed where nothing had to change. Where a pattern gives up, what is left stays as it is:
+    /// [`Normalizer::try_apply`] says so.
     ///
     /// ```
     /// use bytepair_core::normalize::Normalizer;
     /// assert_eq!(Normalizer::Nfc.apply("e\u{301}"), "é");
+    /// let spaces = Normalizer::parse(r#"{"type":"Replace","pattern":{"String":" "},"content":"▁"}"#)?;
+    /// assert_eq!(spaces.apply("a b"), "a▁b");
+    /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     #[must_use]
-    pub fn apply(self, text: &str) -> Cow<'_, str> {
-        let quick = match self {
-            Self::Nfc => is_nfc_quick(text.chars()),
-            Self::Nfd => is_nfd_quick(text.chars()),
-            Self::Nfkc => is_nfkc_quick(text.chars()),
-            Self::Nfkd => is_nfkd_quick(text.chars()),
-        };
-        if text.is_ascii() || quick == IsNormalized::Yes {
-            return Cow::Borrowed(text);
+    pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut edit = Edit::new(text, None);
+        if self.run(&mut edit).is_err() {
+            edit.keep(text.len());
         }
-        Cow::Owned(match self {
-            Self::Nfc => text.nfc().collect(),
-            Self::Nfd => text.nfd().collect(),
-            Self::Nfkc => text.nfkc().collect(),
-            Self::Nfkd => text.nfkd().collect(),
-        })
+        edit.into_text()
+    }
+
+    /// The normalized text; borrowed where nothing had to change.
+    ///
+    /// # Errors
+    /// `Pattern`, if the pattern of a replacement gives up.
+    pub fn try_apply<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
+        let mut edit = Edit::new(text, None);
+        self.run(&mut edit)?;
+        Ok(edit.into_text())
+    }
+
+    /// Normalizes a text that knows where its bytes came from.
+    ///
+    /// # Errors
+    /// `Pattern`, if the pattern of a replacement gives up.
+    pub fn apply_aligned(&self, text: &mut Aligned) -> Result<()> {
+        text.rewrite(|edit| self.run(edit))
+    }
+
+    /// The pass over the text.
+    fn run(&self, edit: &mut Edit) -> Result<()> {
+        match self {
+            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => forms::run(self, edit),
+            Self::Lowercase => simple::lowercase(edit),
+            Self::Strip { left, right } => simple::strip(edit, *left, *right),
+            Self::StripAccents => simple::strip_accents(edit),
+            Self::Replace(replace) => return replace.run(edit),
+            Self::Prepend(content) => simple::prepend(edit, content),
+            Self::Bert(bert) => bert.run(edit),
+            Self::Nmt => simple::nmt(edit),
+            Self::Precompiled(table) => table.run(edit),
+            Self::ByteLevel => byte_level::run(edit),
+        }
+        Ok(())
     }
 }
 
-/// All normalizers, one after another.
+/// All normalizers, one after another; as [`Normalizer::apply`] where a pattern gives up.
 #[must_use]
 pub fn apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Cow<'t, str> {
     normalizers.iter().fold(Cow::Borrowed(text), |text, normalizer| match text {
         Cow::Borrowed(text) => normalizer.apply(text),
-        Cow::Owned(text) => Cow::Owned(normalizer.apply(&text).into_owned()),
+        Cow::Owned(text) => match normalizer.apply(&text) {
+            Cow::Owned(new) => Cow::Owned(new),
+            Cow::Borrowed(_) => Cow::Owned(text),
+        },
     })
 }
+
+/// All normalizers, one after another.
+///
+/// # Errors
+/// `Pattern`, if the pattern of a replacement gives up.
+pub fn try_apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Result<Cow<'t, str>> {
+    normalizers.iter().try_fold(Cow::Borrowed(text), |text, normalizer| match text {
+        Cow::Borrowed(text) => normalizer.try_apply(text),
+        Cow::Owned(text) => Ok(match normalizer.try_apply(&text)? {
+            Cow::Owned(new) => Cow::Owned(new),
+            Cow::Borrowed(_) => Cow::Owned(text),
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests;

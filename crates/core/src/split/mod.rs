@@ -11,6 +11,7 @@ mod classes;
 mod family;
 mod growing;
 pub mod names;
+pub mod pre;
 mod scan;
 mod seams;
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,11 @@
 //! Ids -> bytes by a table; bytes -> text as a stream.
 
+mod chain;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
+
+pub use self::chain::{TextDecoder, decode_tokens};
 
 /// Bytes of an entry of the table.
 const ENTRY: usize = 16;

@@ -1,0 +1,255 @@
+//! Tokens -> text: the decoders of `tokenizers`.
+//!
+//! Each step makes other tokens of the ones that it gets; in the end they are joined.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::byte_alphabet::byte_of;
+use crate::error::{Error, Kind, Result};
+use crate::normalize::{Replace, parsed};
+use crate::split::pre::{Metaspace, MetaspaceStated, Stated};
+
+/// One step from tokens to text.
+#[derive(Clone, Debug)]
+pub struct TextDecoder(Step);
+
+#[derive(Clone, Debug)]
+enum Step {
+    ByteLevel,
+    ByteFallback,
+    WordPiece { prefix: String, cleanup: bool },
+    Metaspace(Metaspace),
+    Bpe { suffix: String },
+    Fuse,
+    Strip { content: char, start: usize, stop: usize },
+    Replace(Arc<Replace>),
+    Ctc { pad_token: String, word_delimiter_token: String, cleanup: bool },
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+enum Named {
+    ByteLevel {
+        /// Options of the pre-tokenizer of the same name, which say nothing here.
+        #[serde(rename = "add_prefix_space")]
+        _add_prefix_space: Option<bool>,
+        #[serde(rename = "trim_offsets")]
+        _trim_offsets: Option<bool>,
+        #[serde(rename = "use_regex")]
+        _use_regex: Option<bool>,
+    },
+    ByteFallback {},
+    WordPiece {
+        prefix: String,
+        cleanup: bool,
+    },
+    Metaspace(MetaspaceStated),
+    #[serde(rename = "BPEDecoder")]
+    Bpe {
+        suffix: String,
+    },
+    Fuse {},
+    Strip {
+        content: char,
+        start: usize,
+        stop: usize,
+    },
+    Replace {
+        pattern: Stated,
+        content: String,
+    },
+    #[serde(rename = "CTC")]
+    Ctc {
+        pad_token: String,
+        word_delimiter_token: String,
+        cleanup: bool,
+    },
+}
+
+impl TextDecoder {
+    /// The decoder of a step: its bare name, or its object in `tokenizer.json`.
+    ///
+    /// # Errors
+    /// `Format`, if there is no such decoder or its fields are not those that it has; `Pattern`, if its regular expression
+    /// does not compile.
+    pub fn parse(step: &str) -> Result<Self> {
+        let wrong = |what: &str| Error::new(Kind::Format, format!("a decoder that cannot be: {what}"));
+        Ok(Self(match parsed("decoder", step)? {
+            Named::ByteLevel { .. } => Step::ByteLevel,
+            Named::ByteFallback {} => Step::ByteFallback,
+            Named::WordPiece { prefix, cleanup } => Step::WordPiece { prefix, cleanup },
+            Named::Metaspace(stated) => Step::Metaspace(stated.try_into().map_err(wrong)?),
+            Named::Bpe { suffix } => Step::Bpe { suffix },
+            Named::Fuse {} => Step::Fuse,
+            Named::Strip { content, start, stop } => Step::Strip { content, start, stop },
+            Named::Replace { pattern, content } => Step::Replace(Arc::new(Replace::new(&pattern, content)?)),
+            Named::Ctc { pad_token, word_delimiter_token, cleanup } => {
+                Step::Ctc { pad_token, word_delimiter_token, cleanup }
+            }
+        }))
+    }
+
+    /// The tokens that this step makes of others.
+    fn apply(&self, mut tokens: Vec<String>) -> Result<Vec<String>> {
+        match &self.0 {
+            Step::ByteLevel => return Ok(vec![byte_level(&tokens)]),
+            Step::ByteFallback => return Ok(byte_fallback(tokens)),
+            Step::WordPiece { prefix, cleanup } => {
+                for (place, token) in tokens.iter_mut().enumerate() {
+                    if place > 0 {
+                        match token.strip_prefix(prefix.as_str()) {
+                            Some(rest) => *token = rest.to_owned(),
+                            None => token.insert(0, ' '),
+                        }
+                    }
+                    if *cleanup {
+                        clean(token);
+                    }
+                }
+            }
+            Step::Metaspace(metaspace) => {
+                for (place, token) in tokens.iter_mut().enumerate() {
+                    if token.contains(metaspace.replacement) {
+                        let space = if place == 0 && metaspace.prepends() { "" } else { " " };
+                        *token = token.replace(metaspace.replacement, space);
+                    }
+                }
+            }
+            Step::Bpe { suffix } => {
+                let last = tokens.len().saturating_sub(1);
+                for (place, token) in tokens.iter_mut().enumerate() {
+                    *token = token.replace(suffix.as_str(), if place == last { "" } else { " " });
+                }
+            }
+            Step::Fuse => return Ok(vec![tokens.concat()]),
+            Step::Strip { content, start, stop } => {
+                tokens.iter_mut().for_each(|token| strip(token, *content, *start, *stop));
+            }
+            Step::Replace(replace) => {
+                for token in &mut tokens {
+                    if let Some(new) = replace.replaced(token)? {
+                        *token = new;
+                    }
+                }
+            }
+            Step::Ctc { pad_token, word_delimiter_token, cleanup } => {
+                tokens.dedup();
+                for token in &mut tokens {
+                    *token = token.replace(pad_token.as_str(), "");
+                    if *cleanup {
+                        clean(token);
+                        *token = token.replace(word_delimiter_token.as_str(), " ");
+                    }
+                }
+                tokens.retain(|token| !token.is_empty());
+            }
+        }
+        Ok(tokens)
+    }
+}
+
+/// The text of some tokens: all steps, one after another, and then joined. Linear in the tokens' length.
+///
+/// ```
+/// use bytepair_core::decode::{TextDecoder, decode_tokens};
+/// let steps = [TextDecoder::parse(r###"{"type":"WordPiece","prefix":"##","cleanup":true}"###)?];
+/// let tokens = ["walk", "##ing", "home", "."].map(String::from);
+/// assert_eq!(decode_tokens(&steps, tokens.to_vec())?, "walking home.");
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `Pattern`, if the pattern of a replacement gives up.
+pub fn decode_tokens(decoders: &[TextDecoder], tokens: Vec<String>) -> Result<String> {
+    let tokens = decoders.iter().try_fold(tokens, |tokens, decoder| decoder.apply(tokens))?;
+    Ok(tokens.concat())
+}
+
+/// The bytes that all characters stand for; a token that has another character stands for itself.
+fn byte_level(tokens: &[String]) -> String {
+    let mut bytes = Vec::with_capacity(tokens.iter().map(String::len).sum());
+    for token in tokens {
+        let start = bytes.len();
+        for character in token.chars() {
+            if let Some(byte) = byte_of(character) {
+                bytes.push(byte);
+            } else {
+                bytes.truncate(start);
+                bytes.extend_from_slice(token.as_bytes());
+                break;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// Tokens such as `<0xE2>` as the bytes that they name, a run of them as text; if it is none, a U+FFFD for each.
+fn byte_fallback(tokens: Vec<String>) -> Vec<String> {
+    let mut made = Vec::with_capacity(tokens.len());
+    let mut run = Vec::new();
+    for token in tokens {
+        if let Some(byte) = named_byte(&token) {
+            run.push(byte);
+        } else {
+            end_run(&mut run, &mut made);
+            made.push(token);
+        }
+    }
+    end_run(&mut run, &mut made);
+    made
+}
+
+/// The byte that a token names. A sign is a digit here, as it is for `tokenizers`.
+fn named_byte(token: &str) -> Option<u8> {
+    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
+    if digits.len() == 2 { u8::from_str_radix(digits, 16).ok() } else { None }
+}
+
+fn end_run(run: &mut Vec<u8>, made: &mut Vec<String>) {
+    match std::str::from_utf8(run) {
+        Ok("") => {}
+        Ok(text) => made.push(text.to_owned()),
+        Err(_) => made.extend(std::iter::repeat_n("\u{FFFD}".to_owned(), run.len())),
+    }
+    run.clear();
+}
+
+/// At most `start` characters less at the start and `stop` at the end, as long as they are `content`.
+fn strip(token: &mut String, content: char, start: usize, stop: usize) {
+    let cut = |length: usize, characters: usize| length.min(characters * content.len_utf8());
+    let end = token.trim_end_matches(content).len();
+    let kept = token.len() - cut(token.len() - end, stop.min(token.len()));
+    let front = token.len() - token.trim_start_matches(content).len();
+    let from = cut(front, start.min(token.len()));
+    token.truncate(kept);
+    token.drain(..from.min(kept));
+}
+
+/// What is written without the space that tokens have between them: each is replaced everywhere, in this order.
+const CLEANED: [(&str, &str); 11] = [
+    (" .", "."),
+    (" ?", "?"),
+    (" !", "!"),
+    (" ,", ","),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    (" 's", "'s"),
+    (" 've", "'ve"),
+    (" 're", "'re"),
+];
+
+fn clean(token: &mut String) {
+    let may = |pair: &[u8]| pair[0] == b' ' && b".?!,'nd".contains(&pair[1]);
+    if !token.as_bytes().windows(2).any(may) {
+        return;
+    }
+    for (found, written) in CLEANED {
+        if token.contains(found) {
+            *token = token.replace(found, written);
+        }
+    }
+}

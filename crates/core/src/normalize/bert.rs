@@ -1,0 +1,197 @@
+//! BERT's normalizer: clean text, spaces around ideographs, no accents, small letters.
+//!
+//! The four stages see one character at a time, but for the decomposition in the third, which also sorts marks. Nearly all
+//! marks go away there; where one stays that could have been sorted, the stages run one after another over the text.
+
+use unicode_normalization_alignments::char::decompose_canonical;
+
+use super::classes::{CHINESE, Classes, DECOMPOSES, NONSPACING, OTHER, SORTED, SPACE, classes};
+use super::simple::{lowercase, put_lowered};
+use super::{Normalizer, forms};
+use crate::aligned::{Aligned, Edit};
+
+/// What of it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bert {
+    /// Removes control characters and U+FFFD, and makes all white space spaces.
+    pub clean_text: bool,
+    /// Puts spaces around ideographs.
+    pub handle_chinese_chars: bool,
+    /// Decomposes characters and removes nonspacing marks; as `lowercase` is, if nothing is said.
+    pub strip_accents: Option<bool>,
+    /// Makes letters small.
+    pub lowercase: bool,
+}
+
+/// What becomes of a character in the first stage.
+enum Cleaned {
+    Removed,
+    Space,
+    Kept,
+}
+
+impl Bert {
+    fn strips(self) -> bool {
+        self.strip_accents.unwrap_or(self.lowercase)
+    }
+
+    /// The pass over the text.
+    pub(super) fn run(self, edit: &mut Edit) {
+        let classes = classes();
+        let sorted = |text: &str| text.chars().any(|character| classes.of(character) & SORTED != 0);
+        if self.strips() && !edit.old().is_ascii() && sorted(edit.old()) {
+            self.run_stages(edit);
+        } else {
+            self.run_at_once(edit);
+        }
+    }
+
+    fn run_at_once(self, edit: &mut Edit) {
+        let classes = classes();
+        let text = edit.old();
+        let ordinary = |byte: u8| byte.is_ascii() && (!self.clean_text || matches!(byte, b' '..=b'~'));
+        let mut at = 0;
+        while at < text.len() {
+            let end = super::simple::run_end(text, at, ordinary);
+            if self.lowercase && text.as_bytes()[at..end].iter().any(u8::is_ascii_uppercase) {
+                edit.keep_lowered(end);
+            } else {
+                edit.keep(end);
+            }
+            let Some(character) = text[end..].chars().next() else { break };
+            at = end + character.len_utf8();
+            self.one(edit, classes, character, at);
+        }
+    }
+
+    /// All stages for the next character, which ends at `to`.
+    fn one(self, edit: &mut Edit, classes: &Classes, character: char, to: usize) {
+        if classes.of(character) & (OTHER | SPACE | CHINESE | DECOMPOSES | NONSPACING) == 0 && character != '\u{FFFD}' {
+            return if self.lowercase { put_lowered(edit, character, to) } else { edit.keep(to) };
+        }
+        match self.clean(classes, character) {
+            Cleaned::Removed => return edit.skip(to),
+            Cleaned::Space => return edit.put(' ', to),
+            Cleaned::Kept => {}
+        }
+        let spaced = self.handle_chinese_chars && classes.of(character) & CHINESE != 0;
+        if spaced {
+            edit.put(' ', to);
+        }
+        if self.strips() {
+            let mut started = spaced;
+            decompose_canonical(character, |part| {
+                if classes.of(part) & NONSPACING != 0 {
+                    return;
+                }
+                if !started && part == character && !self.lowercase {
+                    edit.keep(to);
+                } else if !started && self.lowercase {
+                    put_lowered_of(edit, part, character, to);
+                } else if !started {
+                    edit.put(part, to);
+                } else {
+                    insert(edit, part, self.lowercase);
+                }
+                started = true;
+            });
+            if !started {
+                edit.skip(to);
+            }
+        } else if spaced {
+            insert(edit, character, self.lowercase);
+        } else if self.lowercase {
+            put_lowered(edit, character, to);
+        } else {
+            edit.keep(to);
+        }
+        if spaced {
+            edit.insert_char(' ');
+        }
+    }
+
+    fn clean(self, classes: &Classes, character: char) -> Cleaned {
+        if !self.clean_text {
+            return Cleaned::Kept;
+        }
+        let class = classes.of(character);
+        match character {
+            '\t' | '\n' | '\r' => Cleaned::Space,
+            '\0' | '\u{FFFD}' => Cleaned::Removed,
+            _ if class & OTHER != 0 => Cleaned::Removed,
+            _ if class & SPACE != 0 => Cleaned::Space,
+            _ => Cleaned::Kept,
+        }
+    }
+
+    /// The stages one after another.
+    fn run_stages(self, edit: &mut Edit) {
+        let classes = classes();
+        let mut text = edit.rest();
+        if self.clean_text {
+            stage(&mut text, |edit, character, end| match self.clean(classes, character) {
+                Cleaned::Removed => edit.skip(end),
+                Cleaned::Space => edit.put(' ', end),
+                Cleaned::Kept => edit.keep(end),
+            });
+        }
+        if self.handle_chinese_chars {
+            stage(&mut text, |edit, character, end| {
+                if classes.of(character) & CHINESE == 0 {
+                    return edit.keep(end);
+                }
+                edit.put(' ', end);
+                edit.insert_char(character);
+                edit.insert_char(' ');
+            });
+        }
+        whole(&mut text, |edit| forms::run(&Normalizer::Nfd, edit));
+        stage(&mut text, |edit, character, end| {
+            if classes.of(character) & NONSPACING == 0 {
+                edit.keep(end);
+            } else {
+                edit.skip(end);
+            }
+        });
+        if self.lowercase {
+            whole(&mut text, lowercase);
+        }
+        edit.take_all(text);
+    }
+}
+
+/// The small letters of `part`, the first of them in the place of `whole`, which ends at `to`.
+fn put_lowered_of(edit: &mut Edit, part: char, whole: char, to: usize) {
+    if part == whole {
+        return put_lowered(edit, part, to);
+    }
+    let mut lowered = part.to_lowercase();
+    if let Some(first) = lowered.next() {
+        edit.put(first, to);
+    }
+    lowered.for_each(|other| edit.insert_char(other));
+}
+
+fn insert(edit: &mut Edit, character: char, lowered: bool) {
+    if lowered {
+        character.to_lowercase().for_each(|other| edit.insert_char(other));
+    } else {
+        edit.insert_char(character);
+    }
+}
+
+fn whole(text: &mut Aligned, pass: impl FnOnce(&mut Edit)) {
+    let mut edit = text.edit();
+    pass(&mut edit);
+    if let Some((new, origins)) = edit.finish() {
+        text.replace(new, origins);
+    }
+}
+
+fn stage(text: &mut Aligned, mut one: impl FnMut(&mut Edit, char, usize)) {
+    whole(text, |edit| {
+        for (at, character) in edit.old().char_indices() {
+            one(edit, character, at + character.len_utf8());
+        }
+    });
+}

@@ -1,0 +1,178 @@
+//! The table of a `SentencePiece` model: a trie of what is replaced, and what it is replaced by.
+//!
+//! The table is 32 bits of length, so many bytes of a double array (Yata's compacted form, as Darts-clone writes it: units
+//! of 32 bits that say label, offset and whether a value follows), and the replacements, each ended by a zero byte. It is
+//! asked as `tokenizers` asks it, not as `SentencePiece` does: for each grapheme cluster of fewer than six bytes, of which
+//! the shortest beginning in the trie decides for all of it, and else for each of its characters.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::simple::run_end;
+use crate::aligned::Edit;
+use crate::error::{Error, Kind, Result};
+
+/// Clusters of so many bytes or more are looked up character by character.
+const LONG_CLUSTER: usize = 6;
+
+/// The parsed table.
+#[derive(Debug)]
+pub struct Precompiled {
+    units: Vec<u32>,
+    replacements: String,
+    /// The ASCII characters that stay as they are where nothing else is in their cluster.
+    stays: [bool; 256],
+}
+
+impl Precompiled {
+    /// Reads the bytes of a table.
+    ///
+    /// # Errors
+    /// `Format`, if it ends too early or its replacements are not UTF-8.
+    pub(super) fn new(bytes: &[u8]) -> Result<Self> {
+        let broken = |what: &str| {
+            Error::new(Kind::Format, format!("the table of the normalizer Precompiled {what}"))
+                .remedy("save the file again with the library that made it")
+        };
+        let (length, rest) = bytes.split_first_chunk().ok_or_else(|| broken("has no length"))?;
+        let length = u32::from_le_bytes(*length) as usize / 4 * 4;
+        let (trie, rest) = rest.split_at_checked(length).ok_or_else(|| broken("ends within its trie"))?;
+        let units: Vec<u32> = trie.as_chunks().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
+        if units.is_empty() {
+            return Err(broken("has no trie"));
+        }
+        let replacements = std::str::from_utf8(rest).map_err(|_| broken("has replacements that are not UTF-8"))?;
+        let mut table = Self { units, replacements: replacements.to_owned(), stays: [false; 256] };
+        for byte in 0..128_u8 {
+            // A line feed belongs to the carriage return before it, wherever there is one.
+            let alone = !matches!(byte, b'\r' | b'\n');
+            table.stays[usize::from(byte)] = alone && table.find(&[byte]).is_none();
+        }
+        Ok(table)
+    }
+
+    /// What the shortest beginning of `key` in the trie is replaced by.
+    fn find(&self, key: &[u8]) -> Option<&str> {
+        let mut node = offset(*self.units.first()?);
+        for &byte in key.iter().take_while(|&&byte| byte != 0) {
+            node ^= usize::from(byte);
+            let unit = *self.units.get(node)?;
+            if unit & (1 << 31 | 0xFF) != u32::from(byte) {
+                return None;
+            }
+            node ^= offset(unit);
+            if unit >> 8 & 1 == 1 {
+                let start = (self.units.get(node)? & (u32::MAX >> 1)) as usize;
+                let rest = self.replacements.get(start..)?;
+                let end = memchr::memchr(0, rest.as_bytes()).unwrap_or(rest.len());
+                return rest.get(..end);
+            }
+        }
+        None
+    }
+
+    /// The pass over the text.
+    pub(super) fn run(&self, edit: &mut Edit) {
+        let text = edit.old();
+        let bytes = text.as_bytes();
+        let mut changes = Changes { waiting: None, started: false, behind: false };
+        let mut at = 0;
+        while at < bytes.len() {
+            let run = run_end(text, at, |byte| self.stays[usize::from(byte)]);
+            // The last character of the run may be in a cluster with what follows it.
+            let apart = run == bytes.len() || bytes[run].is_ascii();
+            let end = if apart { run } else { run.saturating_sub(1).max(at) };
+            if end > at {
+                changes.keep(edit, &text[at..end]);
+                at = end;
+            }
+            for cluster in text[at..].graphemes(true) {
+                at += cluster.len();
+                self.cluster(edit, &mut changes, cluster);
+                if bytes.get(at).is_none_or(|&byte| self.stays[usize::from(byte)]) {
+                    break;
+                }
+            }
+        }
+        changes.flush(edit);
+        if edit.at() < text.len() {
+            edit.skip(text.len());
+        }
+    }
+
+    fn cluster(&self, edit: &mut Edit, changes: &mut Changes, cluster: &str) {
+        let mut characters = cluster.char_indices();
+        let alone = characters.next().is_some() && characters.next().is_none();
+        if cluster.len() < LONG_CLUSTER
+            && let Some(replacement) = self.find(cluster.as_bytes())
+        {
+            return changes.replace(edit, cluster, replacement);
+        }
+        if alone {
+            return changes.keep(edit, cluster);
+        }
+        for (at, character) in cluster.char_indices() {
+            let part = &cluster[at..at + character.len_utf8()];
+            match self.find(part.as_bytes()) {
+                Some(replacement) => changes.replace(edit, part, replacement),
+                None => changes.keep(edit, part),
+            }
+        }
+    }
+}
+
+/// Where the children of a unit stand, relative to it.
+fn offset(unit: u32) -> usize {
+    (unit >> 10 << ((unit & 1 << 9) >> 6)) as usize
+}
+
+/// Changes on their way into an edit. The last one waits, since what is removed after it is added to it: so an inserted
+/// character after which one is removed takes that one's place.
+struct Changes {
+    waiting: Option<(char, isize)>,
+    /// Whether there is any character yet.
+    started: bool,
+    /// Whether the edit is behind the text: what is removed before any character stands is forgotten by `tokenizers`, and
+    /// all origins are then those of characters further left.
+    behind: bool,
+}
+
+impl Changes {
+    /// The next part of the text stays.
+    fn keep(&mut self, edit: &mut Edit, part: &str) {
+        self.started = true;
+        if self.behind {
+            part.chars().for_each(|character| self.push(edit, character, 0));
+        } else {
+            self.flush(edit);
+            edit.keep(edit.at() + part.len());
+        }
+    }
+
+    /// Characters beyond those of the old part are inserted, and what is missing is removed with the last one.
+    fn replace(&mut self, edit: &mut Edit, old: &str, new: &str) {
+        let (length, count) = (old.chars().count(), new.chars().count());
+        for (at, character) in new.chars().enumerate() {
+            self.push(edit, character, isize::from(at >= length));
+        }
+        if count >= length {
+            return;
+        }
+        match &mut self.waiting {
+            Some((_, change)) => *change -= (length - count) as isize,
+            None if self.started || !edit.is_traced() => edit.skip(edit.at() + old.len()),
+            None => self.behind = true,
+        }
+    }
+
+    fn push(&mut self, edit: &mut Edit, character: char, change: isize) {
+        self.flush(edit);
+        self.waiting = Some((character, change));
+        self.started = true;
+    }
+
+    fn flush(&mut self, edit: &mut Edit) {
+        if let Some((character, change)) = self.waiting.take() {
+            edit.change(character, change);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Normalizers that look at one character at a time.
+
+use unicode_normalization_alignments::char::is_combining_mark;
+
+use crate::aligned::Edit;
+
+/// Where the run of bytes from `start` on ends that are `like`.
+pub(super) fn run_end(text: &str, start: usize, like: impl Fn(u8) -> bool) -> usize {
+    text.as_bytes()[start..].iter().position(|&byte| !like(byte)).map_or(text.len(), |length| start + length)
+}
+
+/// Each character of the rest of the text, with where it ends; runs of ASCII are kept if `ascii` is.
+fn each(edit: &mut Edit, ascii: bool, mut one: impl FnMut(&mut Edit, char, usize)) {
+    let text = edit.old();
+    while edit.at() < text.len() {
+        let start = edit.at();
+        if ascii {
+            edit.keep(run_end(text, start, |byte| byte.is_ascii()));
+        }
+        let mut at = edit.at();
+        for character in text[at..].chars() {
+            if ascii && character.is_ascii() {
+                break;
+            }
+            at += character.len_utf8();
+            one(edit, character, at);
+        }
+    }
+}
+
+/// Small letters: the full mapping of each character, whatever stands around it.
+pub(super) fn lowercase(edit: &mut Edit) {
+    let text = edit.old();
+    while edit.at() < text.len() {
+        let start = edit.at();
+        let end = run_end(text, start, |byte| byte.is_ascii());
+        if text.as_bytes()[start..end].iter().any(u8::is_ascii_uppercase) {
+            edit.keep_lowered(end);
+        } else {
+            edit.keep(end);
+        }
+        let mut at = end;
+        for character in text[end..].chars().take_while(|character| !character.is_ascii()) {
+            at += character.len_utf8();
+            put_lowered(edit, character, at);
+        }
+    }
+}
+
+/// The small letters of the next character, which ends at `to`.
+pub(super) fn put_lowered(edit: &mut Edit, character: char, to: usize) {
+    let mut lowered = character.to_lowercase();
+    match (lowered.next(), lowered.len()) {
+        (Some(first), 0) if first == character => edit.keep(to),
+        (Some(first), _) => {
+            edit.put(first, to);
+            lowered.for_each(|other| edit.insert_char(other));
+        }
+        (None, _) => edit.skip(to),
+    }
+}
+
+/// No white space at the ends.
+pub(super) fn strip(edit: &mut Edit, left: bool, right: bool) {
+    let text = edit.old();
+    let start = if left { text.len() - text.trim_start().len() } else { 0 };
+    let end = if right { text.trim_end().len().max(start) } else { text.len() };
+    if start > 0 {
+        edit.skip(start);
+    }
+    edit.keep(end);
+    if end < text.len() {
+        edit.skip(text.len());
+    }
+}
+
+/// No characters of general category M, as of Unicode 9.
+pub(super) fn strip_accents(edit: &mut Edit) {
+    each(edit, true, |edit, character, end| {
+        if is_combining_mark(character) {
+            edit.skip(end);
+        } else {
+            edit.keep(end);
+        }
+    });
+}
+
+/// `content` before the first character: its first character takes that one's place, so that it has its origin.
+pub(super) fn prepend(edit: &mut Edit, content: &str) {
+    let text = edit.old();
+    let (Some(first), mut characters) = (text.chars().next(), content.chars()) else { return };
+    if let Some(start) = characters.next() {
+        edit.put(start, first.len_utf8());
+        edit.insert(characters.as_str());
+        edit.insert_char(first);
+    } else if edit.is_traced() {
+        // Nothing is put there, and still the first character is written anew: it comes from nothing.
+        edit.insert_char(first);
+        edit.skip(first.len_utf8());
+    }
+    edit.keep(text.len());
+}
+
+/// No control characters, and spaces for what counts as white space.
+pub(super) fn nmt(edit: &mut Edit) {
+    each(edit, false, |edit, character, end| match character {
+        '\u{1}'..='\u{8}' | '\u{B}' | '\u{E}'..='\u{1F}' | '\u{7F}' | '\u{8F}' | '\u{9F}' => edit.skip(end),
+        '\t' | '\n' | '\u{C}' | '\r' | '\u{1680}' | '\u{200B}'..='\u{200F}' => edit.put(' ', end),
+        '\u{2028}' | '\u{2029}' | '\u{2581}' | '\u{FEFF}' | '\u{FFFD}' => edit.put(' ', end),
+        _ => edit.keep(end),
+    });
+}

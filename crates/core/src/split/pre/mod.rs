@@ -1,0 +1,206 @@
+//! The pre-tokenizers of `tokenizers`: a normalized text -> pieces, step by step.
+//!
+//! A step cuts the pieces of the one before it, and may take parts of them away or spell them otherwise. All pieces are
+//! ranges of one buffer, so that a step is a pass over it. How a step cuts is decided by what it finds and by a
+//! [`Behavior`]; where it only tells kinds of characters apart, both are one table.
+
+mod behavior;
+mod byte_level;
+mod kinds;
+mod matches;
+mod metaspace;
+mod parse;
+mod scripts;
+
+use std::ops::Range;
+
+pub use self::behavior::Behavior;
+use self::byte_level::ByteLevel;
+use self::kinds::Kinds;
+pub(crate) use self::matches::{Matches, Stated};
+pub(crate) use self::metaspace::{Metaspace, Stated as MetaspaceStated};
+use crate::aligned::{Aligned, Edit};
+use crate::error::Result;
+
+/// A text and the pieces that some steps made of it.
+#[derive(Clone, Debug, Default)]
+pub struct PreTokenized {
+    /// The text, which steps may have spelled otherwise.
+    pub text: Aligned,
+    /// Ranges of its bytes, in order; what steps took away lies in none. None is empty once a step was applied.
+    pub pieces: Vec<Range<usize>>,
+    /// No step has cut anything yet: the one piece stands for all of the original text.
+    whole: bool,
+    /// Whether the first piece starts where the text started, as far as is known without origins.
+    leads: bool,
+    /// Room for the next step's pieces.
+    spare: Vec<Range<usize>>,
+}
+
+impl PreTokenized {
+    /// The whole of a text as one piece.
+    #[must_use]
+    pub fn new(text: Aligned) -> Self {
+        let mut made = Self::default();
+        made.reset(text);
+        made
+    }
+
+    /// Starts again with another text, in the same buffers.
+    pub fn reset(&mut self, text: Aligned) {
+        self.pieces.clear();
+        self.pieces.push(0..text.text().len());
+        self.text = text;
+        self.whole = true;
+        self.leads = true;
+    }
+
+    /// The bytes of the original text that a piece came from; None if there are no origins or no such piece.
+    #[must_use]
+    pub fn original(&self, piece: usize) -> Option<Range<usize>> {
+        let piece = self.pieces.get(piece)?;
+        if self.whole && self.text.origins().is_some() {
+            return Some(0..self.text.original_len());
+        }
+        self.text.original(piece.clone())
+    }
+
+    /// The texts of the pieces.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| self.text.text().get(piece.clone()))
+    }
+
+    /// Cuts each piece; `cut` appends the parts that it makes.
+    fn cut(&mut self, mut cut: impl FnMut(&str, Range<usize>, &mut Vec<Range<usize>>) -> Result<()>) -> Result<()> {
+        self.spare.clear();
+        for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
+            cut(self.text.text(), piece.clone(), &mut self.spare)?;
+        }
+        let start = |pieces: &[Range<usize>]| pieces.first().map(|piece| piece.start);
+        self.leads &= start(&self.pieces) == start(&self.spare);
+        self.whole = false;
+        std::mem::swap(&mut self.pieces, &mut self.spare);
+        Ok(())
+    }
+
+    /// Spells each piece otherwise; `spell` edits the text up to the end of the piece and appends the pieces that it
+    /// becomes. What lies between the pieces goes.
+    fn respell(&mut self, mut spell: impl FnMut(&mut Edit, Range<usize>, &mut Vec<Range<usize>>)) {
+        self.spare.clear();
+        let mut edit = self.text.edit();
+        for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
+            if edit.at() < piece.start {
+                edit.skip(piece.start);
+            }
+            spell(&mut edit, piece.clone(), &mut self.spare);
+        }
+        let all = edit.old().len();
+        if edit.at() < all {
+            edit.skip(all);
+        }
+        if let Some((text, origins)) = edit.finish() {
+            self.text.replace(text, origins);
+        }
+        std::mem::swap(&mut self.pieces, &mut self.spare);
+    }
+}
+
+/// One pre-tokenizer.
+#[derive(Clone, Debug)]
+pub struct PreTokenizer(Step);
+
+#[derive(Clone)]
+enum Step {
+    ByteLevel(ByteLevel),
+    Split { matches: Matches, behavior: Behavior, invert: bool },
+    Kinds(Kinds),
+    Metaspace(Metaspace),
+    UnicodeScripts,
+    FixedLength(usize),
+}
+
+impl std::fmt::Debug for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::ByteLevel(_) => f.write_str("ByteLevel"),
+            Self::Split { behavior, invert, .. } => {
+                f.debug_struct("Split").field("behavior", behavior).field("invert", invert).finish_non_exhaustive()
+            }
+            Self::Kinds(kinds) => kinds.fmt(f),
+            Self::Metaspace(metaspace) => metaspace.fmt(f),
+            Self::UnicodeScripts => f.write_str("UnicodeScripts"),
+            Self::FixedLength(length) => write!(f, "FixedLength({length})"),
+        }
+    }
+}
+
+impl PreTokenizer {
+    /// Applies the step to the pieces of the ones before it. `at_start` says whether the text begins where the original
+    /// text begins: a Metaspace step with the scheme `first` asks for it.
+    ///
+    /// ```
+    /// use bytepair_core::{aligned::Aligned, split::pre::{PreTokenized, PreTokenizer}};
+    /// let mut text = PreTokenized::new(Aligned::plain("Hey, you"));
+    /// PreTokenizer::parse("BertPreTokenizer")?.apply(&mut text, true)?;
+    /// assert_eq!(text.texts().collect::<Vec<_>>(), ["Hey", ",", "you"]);
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Pattern`, with its place in the text, if the pattern of a Split gives up.
+    pub fn apply(&self, text: &mut PreTokenized, at_start: bool) -> Result<()> {
+        match &self.0 {
+            Step::ByteLevel(byte_level) => byte_level.apply(text),
+            Step::Split { matches, behavior, invert } => {
+                text.cut(|text, piece, pieces| behavior::split(matches, *behavior, *invert, text, piece, pieces))
+            }
+            Step::Kinds(kinds) => text.cut(|text, piece, pieces| {
+                kinds.cut(text, piece, pieces);
+                Ok(())
+            }),
+            Step::Metaspace(metaspace) => {
+                metaspace.apply(text, at_start);
+                Ok(())
+            }
+            Step::UnicodeScripts => text.cut(|text, piece, pieces| {
+                scripts::cut(text, piece, pieces);
+                Ok(())
+            }),
+            Step::FixedLength(length) => text.cut(|text, piece, pieces| {
+                fixed_length(*length, text, piece, pieces);
+                Ok(())
+            }),
+        }
+    }
+
+    /// Whether the step cuts pieces, and not only spells them otherwise.
+    fn cuts(&self) -> bool {
+        match &self.0 {
+            Step::ByteLevel(byte_level) => byte_level.cuts(),
+            Step::Metaspace(metaspace) => metaspace.split,
+            _ => true,
+        }
+    }
+}
+
+/// Whether steps can be exact only with origins: where text is cut and then a Metaspace step asks which pieces begin with
+/// the original text, that is not certain without them if a normalizer changed its beginning.
+#[must_use]
+pub fn needs_origins(steps: &[PreTokenizer]) -> bool {
+    let asks = |step: &PreTokenizer| matches!(&step.0, Step::Metaspace(metaspace) if metaspace.is_first());
+    let cut = steps.iter().position(PreTokenizer::cuts);
+    cut.is_some_and(|cut| steps[cut + 1..].iter().any(asks))
+}
+
+/// Pieces of so many characters, the last one perhaps of fewer.
+fn fixed_length(length: usize, text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
+    let mut start = piece.start;
+    let ends = text[piece.clone()].char_indices().skip(length).step_by(length);
+    for end in ends.map(|(at, _)| piece.start + at).chain([piece.end]) {
+        pieces.push(start..end);
+        start = end;
+    }
+}
+
+#[cfg(test)]
+mod tests;
