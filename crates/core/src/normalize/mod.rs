@@ -10,9 +10,8 @@ mod forms;
 mod parse;
 mod precompiled;
 mod replace;
-mod simple;
-
 pub mod sentencepiece;
+mod simple;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -57,6 +56,8 @@ pub enum Normalizer {
     Nmt,
     /// The table of a SentencePiece model.
     Precompiled(Arc<Precompiled>),
+    /// The table of a SentencePiece model as that library asks it, and what the model does to white space.
+    SentencePiece(Arc<sentencepiece::SentencePiece>),
     /// A printable character for each byte.
     ByteLevel,
 }
@@ -123,6 +124,7 @@ impl Normalizer {
             Self::Bert(bert) => bert.run(edit),
             Self::Nmt => simple::nmt(edit),
             Self::Precompiled(table) => table.run(edit),
+            Self::SentencePiece(model) => model.edit(edit),
             Self::ByteLevel => byte_level::run(edit),
         }
         Ok(())

@@ -13,16 +13,24 @@ use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 use base64::Engine;
 use serde::Deserialize;
 
+use super::parsed;
+use crate::aligned::{Aligned, Edit, Origin};
 use crate::error::{Error, Kind, Result};
 
 const BLANK: &str = "\u{2581}";
 
+/// The step as files state it.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Step {
+    SentencePiece(Options),
+}
+
+/// What a model says of its normalizer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::struct_excessive_bools)] // the model's own options
-struct Options {
-    #[serde(rename = "type")]
-    kind: String,
+#[allow(clippy::struct_excessive_bools, reason = "they are the model's own options")]
+pub(super) struct Options {
     precompiled_charsmap: String,
     add_dummy_prefix: bool,
     remove_extra_whitespaces: bool,
@@ -59,14 +67,16 @@ impl SentencePiece {
     /// # Errors
     /// `Format`: an option is missing or unknown, or the table is broken.
     pub fn parse(step: &str) -> Result<Self> {
+        let Step::SentencePiece(options) = parsed("normalizer", step)?;
+        Self::new(&options)
+    }
+
+    /// The normalizer of a model; errors as [`SentencePiece::parse`].
+    pub(super) fn new(options: &Options) -> Result<Self> {
         let broken = |what: String| {
             Error::new(Kind::Format, format!("the normalizer SentencePiece: {what}"))
                 .remedy("is the model whole? fetch it again")
         };
-        let options: Options = serde_json::from_str(step).map_err(|error| broken(error.to_string()))?;
-        if options.kind != "SentencePiece" {
-            return Err(broken(format!("the step is of the type {}", options.kind)));
-        }
         let table = base64::engine::general_purpose::STANDARD
             .decode(&options.precompiled_charsmap)
             .map_err(|error| broken(format!("its table is not base64: {error}")))?;
@@ -119,6 +129,29 @@ impl SentencePiece {
         let end = self.run(text, &mut out);
         out.from.push(end);
         (out.text, out.from)
+    }
+
+    /// The pass over a text that knows where its bytes came from.
+    pub(super) fn edit(&self, edit: &mut Edit) {
+        if edit.old().is_empty() {
+            return;
+        }
+        if !edit.is_traced() {
+            return edit.take_all(Aligned::plain(self.apply(edit.old()).into_owned()));
+        }
+        let mut aligned = edit.rest();
+        let (text, from) = self.apply_with_places(edit.old());
+        let old = aligned.origins().unwrap_or_default();
+        let behind = old.last().map_or(0, |origin| origin.1);
+        let origin = |start: usize, end: usize| {
+            let first = old.get(start).map_or(behind, |origin| origin.0);
+            // Nothing was read for what was put in, nor for the first bytes of a character.
+            let last = end.checked_sub(1).filter(|&last| last >= start).and_then(|last| old.get(last));
+            (first, last.map_or(first, |origin| origin.1))
+        };
+        let origins: Vec<Origin> = from.windows(2).map(|pair| origin(pair[0], pair[1])).collect();
+        aligned.replace(text, Some(origins));
+        edit.take_all(aligned);
     }
 
     /// Writes the normalized text; returns where its original ends.
@@ -324,6 +357,7 @@ fn offset(unit: u32) -> usize {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
@@ -425,6 +459,15 @@ mod tests {
             let (aligned, from) = normalizer.apply_with_places(&text);
             assert_eq!(aligned, expected);
             assert_eq!(from.len(), aligned.len() + 1);
+            let mut traced = Aligned::traced(text.as_str()).unwrap();
+            crate::normalize::Normalizer::parse(&step(options, symbols, &table))
+                .unwrap()
+                .apply_aligned(&mut traced)
+                .unwrap();
+            assert_eq!(traced.text(), expected);
+            for start in 0..aligned.len() {
+                assert_eq!(traced.original(start..aligned.len()), Some(from[start]..from[aligned.len()]), "{text:?}");
+            }
             assert!(from.is_sorted() && from.iter().all(|&place| text.is_char_boundary(place)), "{from:?} {text:?}");
         }
     }
@@ -434,14 +477,14 @@ mod tests {
         let whole = table();
         for cut in (0..whole.len()).step_by(97) {
             if let Ok(normalizer) = SentencePiece::parse(&step([true; 4], &[], &whole[..cut])) {
-                normalizer.apply("abc\tb ");
+                assert!(normalizer.apply("a").len() < 100);
             }
         }
         for flip in (0..whole.len() * 8).step_by(13) {
             let mut damaged = whole.clone();
             damaged[flip / 8] ^= 1 << (flip % 8);
             if let Ok(normalizer) = SentencePiece::parse(&step([true; 4], &[], &damaged)) {
-                normalizer.apply("abc\tb \u{0}é");
+                assert!(normalizer.apply("abc\tb \u{0}é").len() < 1000);
             }
         }
         assert!(SentencePiece::parse(&step([true; 4], &[""], &[])).is_err());
