@@ -35,7 +35,7 @@ _MOST_SPECIAL = 1 << 14
 
 def looks_like(table: Any) -> bool:
     """Whether a parsed JSON file is a ``tekken.json``."""
-    return isinstance(table, dict) and isinstance(table.get("config"), dict) and isinstance(table.get("vocab"), list)
+    return isinstance(table, dict) and (isinstance(table.get("config"), dict) or isinstance(table.get("vocab"), list))
 
 
 def load(table: dict[str, Any]) -> Loaded:
@@ -44,7 +44,9 @@ def load(table: dict[str, Any]) -> Loaded:
     Raises:
         FormatError: Something in it is broken; ``pointer`` says where.
     """
-    config, vocab = table["config"], table["vocab"]
+    config, vocab = table.get("config"), table.get("vocab")
+    if not isinstance(config, dict) or not isinstance(vocab, list):
+        raise FormatError("config or vocab is missing", pointer="/", remedy="is the file whole? fetch it again")
     size, special = (_number(config, name) for name in ("default_vocab_size", "default_num_special_tokens"))
     pattern = config.get("pattern")
     if not isinstance(pattern, str):
