@@ -57,9 +57,16 @@ def byte_spec() -> TokenizerSpec:
 
 def small_tekken() -> dict[str, Any]:
     """Fewer tokens than there are bytes, as no published file has; it is for damage."""
-    vocab = [{"rank": r, "token_bytes": base64.b64encode(t).decode(), "token_str": None} for r, t in enumerate([b"a", b"b", b"ab"])]
+    vocab = [
+        {"rank": r, "token_bytes": base64.b64encode(t).decode(), "token_str": None}
+        for r, t in enumerate([b"a", b"b", b"ab"])
+    ]
     config = {"pattern": "[a-z]+", "num_vocab_tokens": 3, "default_vocab_size": 4, "default_num_special_tokens": 2}
-    return {"config": {**config, "version": "v7"}, "vocab": vocab, "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": True}]}
+    return {
+        "config": {**config, "version": "v7"},
+        "vocab": vocab,
+        "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": True}],
+    }
 
 
 def gguf(table: dict[str, Any]) -> bytes:
@@ -114,5 +121,3 @@ def specs() -> dict[str, TokenizerSpec]:
         "codes": codes.read(CODES, VOCAB),
         "tekken.json": byte_spec(),
     }
-
-

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 CHARSMAP = (8).to_bytes(4, "little") + bytes(8) + b"x\0"
 FIXTURES: dict[str, tuple[str, bytes]] = {
-    "sentencepiece": ("m.model", models.model(models.pair_pieces(["lo", "low"]), normalizer=((2, CHARSMAP), (4, False)))),
+    "sentencepiece": (
+        "m.model",
+        models.model(models.pair_pieces(["lo", "low"]), normalizer=((2, CHARSMAP), (4, False))),
+    ),
     "unigram": ("m.model", models.model(models.unigram_pieces(user=("<x>",)), 1)),
     "tekken": ("tekken.json", json.dumps(models.small_tekken()).encode()),
     "vocab.txt": ("vocab.txt", models.VOCAB_TXT),
@@ -78,7 +81,10 @@ def test_a_count_costs_no_memory(tmp_path: Path) -> None:
         "c.gguf": header + one + huge + bytes(100),
         "d.gguf": header + one + key + nested * 1000 + bytes(100),
         "a.model": b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x0a\x03low" + bytes(100),
-        "tekken.json": json.dumps({**models.small_tekken(), "vocab": []}).encode().replace(b'"default_vocab_size": 4', b'"default_vocab_size": 2000000').replace(b'"default_num_special_tokens": 2', b'"default_num_special_tokens": 2000000'),
+        "tekken.json": json.dumps({**models.small_tekken(), "vocab": []})
+        .encode()
+        .replace(b'"default_vocab_size": 4', b'"default_vocab_size": 2000000')
+        .replace(b'"default_num_special_tokens": 2', b'"default_num_special_tokens": 2000000'),
         "e.json": b'{"a":' * 100_000,
     }
     for name, data in files.items():
