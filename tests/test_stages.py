@@ -36,11 +36,35 @@ CLASSES: dict[str, tuple[str, ...]] = {
     "kana": ("あ", "ア", "が", "か\u3099", "ｶﾞ", "ー", "ｱ", "ﾟ", "・"),
     "rtl": ("א", "שּׁ", "ﷺ", "ا", "ٱ", "ﻻ", "\u064b", "\u0600", "\u200f"),
     "numbers": ("1", "42", "007", "٣", "Ⅷ", "½", "²", "①", "๓", "\U0001d7d8", "一"),
-    "spaces": (" ", "  ", "\t", "\u00a0", "\u3000", "\u2003", "\v", "\f", "\x1c", "\u180e", "\u1680", "\u0085", "\u202f"),
+    "spaces": (
+        " ",
+        "  ",
+        "\t",
+        "\u00a0",
+        "\u3000",
+        "\u2003",
+        "\v",
+        "\f",
+        "\x1c",
+        "\u180e",
+        "\u1680",
+        "\u0085",
+        "\u202f",
+    ),
     "newlines": ("\n", "\r", "\r\n", "\n\n", "\u2028", "\u2029"),
     "metaspace": ("▁", "▁▁", "Ġ", "Ċ"),
     "punctuation": (".", "!?", "/", "--", "-", "(", ")", "。", "…", "$", "+", "\\", "«", "‿", "¡", "＿", "^", "`", "~"),
-    "emoji": ("😀", "👩\u200d💻", "👨\u200d👩\u200d👧", "🇩🇪", "🇩", "👍🏽", "❤\ufe0f", "\u200d", "🏴\U000e0067\U000e007f"),
+    "emoji": (
+        "😀",
+        "👩\u200d💻",
+        "👨\u200d👩\u200d👧",
+        "🇩🇪",
+        "🇩",
+        "👍🏽",
+        "❤\ufe0f",
+        "\u200d",
+        "🏴\U000e0067\U000e007f",
+    ),
     "controls": ("\x00", "\x01", "\x7f", "\x8f", "\x9f", "\u00ad", "\u200b", "\u200e", "\ufeff", "\ufffd", "\ufff9"),
     "others": ("\ue000", "\U0010ffff", "\U000f0000", "\u0378", "\uffff", "\ud7ff", "\U0001f1e6", "\U00013000"),
 }
@@ -112,7 +136,9 @@ def replace(content: str, **pattern: str) -> str:
 
 
 def bert(clean: bool = True, chinese: bool = True, accents: bool | None = None, lower: bool = True) -> str:
-    return step("BertNormalizer", clean_text=clean, handle_chinese_chars=chinese, strip_accents=accents, lowercase=lower)
+    return step(
+        "BertNormalizer", clean_text=clean, handle_chinese_chars=chinese, strip_accents=accents, lowercase=lower
+    )
 
 
 NORMALIZERS: dict[str, list[str]] = {
@@ -198,7 +224,8 @@ def peer(part: str, steps: Sequence[str]) -> Any:
     full = [json.loads(step) if step.startswith("{") else {"type": step} for step in steps]
     if part == "decoder":
         full = [
-            {"add_prefix_space": True, "trim_offsets": True, **one} if one["type"] == "ByteLevel" else one for one in full
+            {"add_prefix_space": True, "trim_offsets": True, **one} if one["type"] == "ByteLevel" else one
+            for one in full
         ]
     parts = {name: None for name in kinds}
     parts[part] = full[0] if len(full) == 1 else {"type": "Sequence", kinds[part]: full}
@@ -258,7 +285,10 @@ def test_every_character_means_the_same() -> None:
     for name in ("Whitespace", "BertPreTokenizer", "UnicodeScripts", "digits"):
         pre_tokenizer = peer("pre_tokenizer", PRE_TOKENIZERS[name]).pre_tokenizer
         for text in blocks:
-            assert pre_tokenize(PRE_TOKENIZERS[name], text) == pre_tokenizer.pre_tokenize_str(text), (name, ascii(text[1]))
+            assert pre_tokenize(PRE_TOKENIZERS[name], text) == pre_tokenizer.pre_tokenize_str(text), (
+                name,
+                ascii(text[1]),
+            )
 
 
 def word_piece(cleanup: bool = True, prefix: str = "##") -> str:

@@ -147,9 +147,6 @@ def _read_normalizer(messages: list[tuple[bytes, int]]) -> Normalizer:
 def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Loaded:
     """The tokenizer of a model's parts; FormatError if they are not a model of `sentencepiece`."""
     _check(pieces, trainer)
-    if trainer.model_type in (_BPE, _CHAR):
-        # A character is looked up before anybody asks whether its piece is used.
-        pieces = [p._replace(kind=NORMAL) if p.kind == UNUSED and len(p.content) == 1 else p for p in pieces]
     if trainer.model_type not in (_UNIGRAM, _BPE, _CHAR):
         name = "word" if trainer.model_type == _WORD else str(trainer.model_type)
         raise FormatError(f"not supported: the model type {name}", remedy="load it with sentencepiece")
@@ -222,6 +219,14 @@ def _merges(pieces: list[Piece]) -> list[tuple[int, int]]:
         warnings.warn(
             f"{equal} tokens have the score of another one, and sentencepiece merges the leftmost of equals: "
             "a text could have other ids than it gives",
+            TokenizerWarning,
+            stacklevel=2,
+        )
+    strange = [token for token in ranked if len(token) > 1 and any(letter not in ranked for letter in token)]
+    if strange:
+        warnings.warn(
+            f"{len(strange)} tokens, such as {strange[0]!r}, have a character that is no token: sentencepiece can make "
+            "them of it all the same, and here text never becomes them",
             TokenizerWarning,
             stacklevel=2,
         )
