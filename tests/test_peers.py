@@ -11,7 +11,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 
 import bytepair as bp
 from bytepair import semantics
-from bytepair.formats import hf_json
+from bytepair.formats import hf_stages
 from tests.conftest import HOSTILE
 
 if TYPE_CHECKING:
@@ -106,7 +106,9 @@ def test_flags_of_added_tokens_are_those_of_tokenizers(tmp_path: Path) -> None:
     for flags in range(16):
         single_word, lstrip, rstrip, normalized = (bool(flags >> place & 1) for place in range(4))
         token = bp.AddedToken("<m>", 300, True, single_word, lstrip, rstrip, normalized)
-        tok = bp.Tokenizer(bp.TokenizerSpec(model, split=(hf_json.GPT2,), added_tokens=(token,), normalizers=("NFC",)))
+        tok = bp.Tokenizer(
+            bp.TokenizerSpec(model, split=(hf_stages.GPT2,), added_tokens=(token,), normalizers=("NFC",))
+        )
         tok.save(tmp_path / str(flags))
         peer = tokenizers.Tokenizer.from_file(str(tmp_path / str(flags) / "tokenizer.json"))
         for text in texts:

@@ -1,12 +1,12 @@
-"""The text stages against `tokenizers`: texts, pieces, offsets and decoded tokens of every step and of some sequences."""
+"""The text stages against `tokenizers`: texts, pieces, offsets and decoded tokens, of each step and of sequences."""
 
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import random
 import struct
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -70,6 +70,7 @@ CLASSES: dict[str, tuple[str, ...]] = {
 }
 
 
+@functools.cache
 def texts(seed: int, count: int = TEXTS) -> list[str]:
     """Texts from a few of the classes each, so that runs and repetitions are as likely as changes."""
     source = random.Random(seed)
@@ -96,16 +97,10 @@ def charsmap(table: dict[str, str]) -> str:
     free = [1]
 
     def place(at: int, label: int, node: dict[Any, Any]) -> None:
-        # Children stand at a multiple of 256 that is reached by exclusive or, as an offset in the wide form.
-        base = free[0] * 256
+        # An offset in the wide form counts blocks of 256 units, so that the low byte of the place stays.
+        base = free[0] << 8 | at & 0xFF
         free[0] += 1
-        offset = base ^ (at & ~0xFF) ^ (at & 0xFF)
-        units[at] = label
-        # The low byte of an offset is zero in the wide form: place the base so that it is.
-        base_low = offset & 0xFF
-        offset ^= base_low
-        base ^= base_low
-        units[at] |= (offset >> 8) << 10 | 1 << 9
+        units[at] = label | (base ^ at) >> 8 << 10 | 1 << 9
         for byte, child in node.items():
             if byte is None:
                 units[at] |= 1 << 8
@@ -121,8 +116,9 @@ def charsmap(table: dict[str, str]) -> str:
 
 SMALL = charsmap(
     {
-        "\x01": "", "\t": " ", "\n": " ", "\r": "", "ﬁ": "fi", "½": "1/2", "e\u0301": "é", "é": "e", "\u0301": "", "\u200d": "",
-        "㌔": "キロ", "ｶﾞ": "ガ", "日": "day", "👩": "woman", "A": "alpha", "Ａ": "A", "\u3000": " ", "\u1100\u1161": "가",
+        "\x01": "", "\t": " ", "\n": " ", "\r": "", "ﬁ": "fi", "½": "1/2", "e\u0301": "é", "é": "e", "\u0301": "",
+        "\u200d": "", "㌔": "キロ", "ｶﾞ": "ガ", "日": "day", "👩": "woman", "A": "alpha", "Ａ": "A", "\u3000": " ",
+        "\u1100\u1161": "가",
     }
 )  # fmt: skip
 
@@ -227,11 +223,11 @@ def peer(part: str, steps: Sequence[str]) -> Any:
             {"add_prefix_space": True, "trim_offsets": True, **one} if one["type"] == "ByteLevel" else one
             for one in full
         ]
-    parts = {name: None for name in kinds}
+    parts: dict[str, Any] = dict.fromkeys(kinds)
     parts[part] = full[0] if len(full) == 1 else {"type": "Sequence", kinds[part]: full}
     # One token for whatever a piece is: its offsets are those of the piece.
     model = {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}
-    file = {"version": "1.0", "added_tokens": [], "post_processor": None, "model": model, **parts}
+    file: dict[str, Any] = {"version": "1.0", "added_tokens": [], "post_processor": None, "model": model, **parts}
     return tokenizers.Tokenizer.from_str(json.dumps(file))
 
 
@@ -322,9 +318,9 @@ DECODERS: dict[str, list[str]] = {
     "bytes after words": [word_piece(), "ByteLevel", metaspace()],
 }
 TOKENS = (
-    "Hello", "##ing", "##", "▁the", "▁", "▁▁a▁", "Ġworld", "Ċ", "âĤ", "¬", "é", "日本", "<0xE2>", "<0x82>", "<0xAC>", "<0xFF>",
-    "<0x0a>", "<0x+5>", "<0xé>", "<0x 1>", "<0x41", "ab</w>", "</w>", "<pad>", "|", "a|b", " .", ".", "?", "n't", "'", "do not",
-    "do", "not", "'s", "'re", " x", " ", "\ufffd", "", "\0", "a'm", " ' ",
+    "Hello", "##ing", "##", "▁the", "▁", "▁▁a▁", "Ġworld", "Ċ", "âĤ", "¬", "é", "日本", "<0xE2>", "<0x82>", "<0xAC>",
+    "<0xFF>", "<0x0a>", "<0x+5>", "<0xé>", "<0x 1>", "<0x41", "ab</w>", "</w>", "<pad>", "|", "a|b", " .", ".", "?",
+    "n't", "'", "do not", "do", "not", "'s", "'re", " x", " ", "\ufffd", "", "\0", "a'm", " ' ",
 )  # fmt: skip
 
 
@@ -364,20 +360,21 @@ def test_a_real_table(data: Path) -> None:
 
 def test_normalizers_and_pre_tokenizers_in_a_row() -> None:
     source = random.Random(4)
-    for _ in range(150):
+    for _ in range(200):
         first = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(NORMALIZERS.values()))]
         then = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(PRE_TOKENIZERS.values()))]
+        then.append(step("FixedLength", length=3))
         if step("Prepend", prepend="") in first:
+            # What comes from nothing is left out by the peer's next normalizer.
             continue
         theirs = peer("normalizer", first)
         theirs.pre_tokenizer = peer("pre_tokenizer", then).pre_tokenizer
         for text in source.sample(texts(7), 40):
-            made, places = normalize(first, text, offsets=True)
-            assert made == normalize(first, text) == theirs.normalizer.normalize_str(text)
-            # What a piece came from reaches from where its first character came from to where its last one did.
-            expected = theirs.encode(text).offsets
-            pieces = pre_tokenize(then, made)
-            assert [(places[start][0], places[end - 1][1]) for _, (start, end) in pieces] == expected, ascii(text)
+            made = pre_tokenize(then, text, first)
+            assert [offsets for _, offsets in made] == theirs.encode(text).offsets, (first, then, ascii(text))
+            if not any('"first"' in one for one in then):
+                pieces = [piece for piece, _ in pre_tokenize(then, normalize(first, text))]
+                assert [piece for piece, _ in made] == pieces
 
 
 @pytest.mark.parametrize(
@@ -412,7 +409,7 @@ def test_patterns_that_do_not_compile_or_give_up_are_errors() -> None:
     for call in (normalize, pre_tokenize):
         steps = [replace("", Regex=endless)] if call is normalize else [split("Isolated", Regex=endless)]
         with pytest.raises(errors.PatternError, match="gave up"):
-            call(steps, "a" * 40)  # type: ignore[operator]
+            call(steps, "a" * 40)
 
 
 def test_older_files_say_metaspace_in_another_way() -> None:

@@ -49,6 +49,12 @@ class Loaded(NamedTuple):
     model: str | None = None
     """What `model_options` says of a model that is spelled in characters; None for one of bytes."""
 
+    def core_options(self) -> str | None:
+        """`model`, with what else the core has to know of it."""
+        if self.model is None or not self.ignore_merges:
+            return self.model
+        return _canonical({**_parse(self.model), "ignore_merges": True})
+
     @property
     def semantics(self) -> str:
         """``"ranks"`` or ``"merges"``; of models that merge nothing their type."""

@@ -82,6 +82,9 @@ class Tokenizer(CoreTokenizer):
             normalizers=loaded.normalizers,
             prefix_space=loaded.prefix_space,
             patterns=loaded.split,
+            pre_tokenizers=loaded.pre_tokenizers,
+            decoders=loaded.decoders,
+            model=loaded.core_options(),
         )
         self.__dict__["_loaded"] = loaded
         return self

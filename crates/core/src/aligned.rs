@@ -97,6 +97,12 @@ impl Aligned {
         Some(origins.first()?.0 as usize..origins.last()?.1 as usize)
     }
 
+    /// A part of the text, its origins counted as before.
+    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+        let origins = self.origins.as_ref().and_then(|origins| origins.get(range.clone())).map(<[Origin]>::to_vec);
+        Self { text: self.text.get(range).unwrap_or_default().to_owned(), origins, original_len: self.original_len }
+    }
+
     /// An edit of the whole text.
     pub(crate) fn edit(&self) -> Edit<'_> {
         Edit::new(&self.text, self.origins.as_deref())

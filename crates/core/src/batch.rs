@@ -226,7 +226,7 @@ impl Tokenizer {
     /// use bytepair_core::segment::Policy;
     /// use bytepair_core::vocab::{Semantics, Vocab};
     /// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 2], Semantics::Ranks)?;
-    /// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+    /// let parts = Parts::of(vocab);
     /// let batch = Batch::of_single(vec![Span::Text("aab"), Span::Text("b")]);
     /// let (ids, ends) = Tokenizer::new(parts)?.encode_batch(&batch, Policy::default(), Run::default())?;
     /// assert_eq!((ids, ends), (vec![0, 2, 1], vec![2, 3]));
@@ -443,7 +443,7 @@ impl Tokenizer {
 mod tests {
     use super::*;
     use crate::pipeline::Parts;
-    use crate::segment::Treat;
+    use crate::segment::{Steps, Treat};
     use crate::split::added::AddedToken;
     use crate::split::{Pattern, names};
     use crate::vocab::{Semantics, Vocab};
@@ -456,16 +456,14 @@ mod tests {
         let ids: Vec<u32> = (0..tokens.len() as u32).collect();
         let added = |id, content: &str| AddedToken { content: content.to_owned(), id, ..AddedToken::default() };
         Tokenizer::new(Parts {
-            vocab: Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap(),
             added: vec![
                 AddedToken { special: true, ..added(300, "<s>") },
                 AddedToken { lstrip: true, rstrip: true, ..added(301, "<m>") },
                 AddedToken { single_word: true, ..added(302, "word") },
                 AddedToken { normalized: true, rstrip: true, ..added(303, "<n>") },
             ],
-            normalizers: vec![],
-            prefix_space: false,
-            patterns: patterns.iter().map(|pattern| Pattern::new(pattern).unwrap()).collect(),
+            steps: Steps::of(patterns.iter().map(|pattern| Pattern::new(pattern).unwrap()).collect()),
+            ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
         })
         .unwrap()
     }

@@ -9,10 +9,11 @@ use crate::cache::short::{self, Short};
 use crate::cache::tokens::{self, Found, Tokens};
 use crate::error::{Error, Kind, Result};
 use crate::merge::{self, Scratch};
-use crate::segment::{Visit, shifted};
+use crate::model::{self, Merging, Token, WordModel};
+use crate::segment::{self, Visit, shifted};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
-use crate::vocab::{NO_ID, Vocab};
+use crate::vocab::{NO_ID, Semantics, Vocab};
 
 /// Takes ids as they come.
 pub trait Sink {
@@ -51,6 +52,14 @@ const MERGED: u32 = 1 << 30;
 struct Workspace {
     ends: Ends,
     lookup: Lookup,
+    words: WordScratch,
+}
+
+/// What a thread needs for pieces that a model of characters encodes.
+#[derive(Default)]
+struct WordScratch {
+    model: model::Scratch,
+    tokens: Vec<Token>,
 }
 
 /// What a thread needs to look pieces up, and to merge those that are not known.
@@ -97,16 +106,44 @@ impl Pool {
 }
 
 /// A vocabulary with its caches: what all threads share.
-pub(crate) struct Model {
+pub(crate) struct Compiled {
     pub(crate) vocab: Vocab,
     tokens: Tokens,
+    /// What encodes in place of the vocabulary, which is then empty.
+    words: Option<WordModel>,
+    /// What merges characters in place of the vocabulary where merges are dropped.
+    merging: Option<Merging>,
     pool: Pool,
 }
 
-impl Model {
+impl Compiled {
     pub(crate) fn new(vocab: Vocab) -> Self {
         let tokens = Tokens::new(vocab.all_bytes(), vocab.wholes());
-        Self { vocab, tokens, pool: Pool::default() }
+        Self { vocab, tokens, words: None, merging: None, pool: Pool::default() }
+    }
+
+    /// A model that is spelled in characters.
+    ///
+    /// # Errors
+    /// None: no tokens are a vocabulary.
+    pub(crate) fn of_words(words: WordModel) -> Result<Self> {
+        let vocab = Vocab::new(&[], &[], Semantics::Ranks)?;
+        Ok(Self { words: Some(words), ..Self::new(vocab) })
+    }
+
+    /// A model of characters that is merged as bytes.
+    pub(crate) fn of_merging(vocab: Vocab, merging: Merging) -> Self {
+        Self { merging: Some(merging), ..Self::new(vocab) }
+    }
+
+    /// What merges characters, if the vocabulary only stands for it.
+    pub(crate) fn merging(&self) -> Option<&Merging> {
+        self.merging.as_ref()
+    }
+
+    /// The model that is spelled in characters, if it is one.
+    pub(crate) fn words(&self) -> Option<&WordModel> {
+        self.words.as_ref()
     }
 
     /// Whether a part of a text, which is not empty, is a whole token as a piece.
@@ -116,6 +153,29 @@ impl Model {
             return self.tokens.get(text, start, end).is_some();
         }
         self.vocab.whole(&text[start..end]).is_some()
+    }
+
+    /// Appends the tokens of a piece, which has its length in 32 bits.
+    ///
+    /// # Errors
+    /// `Encode`, if a part of it has no token.
+    pub(crate) fn tokens(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+        let mut workspace = self.pool.take();
+        let done = if let Some(words) = &self.words {
+            words.encode(piece, &mut workspace.words.model, tokens)
+        } else {
+            let mut ids = Vec::new();
+            let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+            workspace.lookup.encode(self, piece.as_bytes(), 0, &[end], &mut ids).map(|()| {
+                let mut start = 0;
+                tokens.extend(ids.into_iter().map(|id| {
+                    let end = start + self.vocab.token_bytes(id).map_or(0, <[u8]>::len) as u32;
+                    Token { id, start: std::mem::replace(&mut start, end), end }
+                }));
+            })
+        };
+        self.pool.give_back(workspace);
+        done
     }
 
     /// Bytes of memory of the table of tokens.
@@ -131,7 +191,7 @@ impl Model {
 
 /// Encodes pieces into a sink.
 pub(crate) struct Encoder<'a, S> {
-    model: &'a Model,
+    model: &'a Compiled,
     /// There until the encoder is dropped.
     workspace: Option<Box<Workspace>>,
     /// Set by whoever no longer wants the ids.
@@ -147,10 +207,39 @@ impl<S> Drop for Encoder<'_, S> {
     }
 }
 
+impl Workspace {
+    /// Sends the ids of a piece to `sink`.
+    fn encode_word(&mut self, words: &WordModel, piece: &str, sink: &mut impl Sink) -> Result<()> {
+        let Self { lookup: Lookup { recent, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
+        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        let sought = Sought::new(piece.as_bytes(), &[end], 0);
+        ids.clear();
+        if !recent.get(&sought, ids) {
+            tokens.clear();
+            words.encode(piece, model, tokens)?;
+            ids.extend(tokens.iter().map(|token| token.id));
+            recent.keep(&sought, ids);
+        }
+        sink.take(ids);
+        Ok(())
+    }
+}
+
+fn interrupted() -> Error {
+    Error::new(Kind::Interrupted, "encoding was interrupted")
+}
+
 impl Lookup {
     /// Looks some pieces up, of which the first starts at `start`, merges those that are not known, and sends the ids of
     /// all to `sink`.
-    fn encode(&mut self, model: &Model, text: &[u8], start: usize, ends: &[u32], sink: &mut impl Sink) -> Result<()> {
+    fn encode(
+        &mut self,
+        model: &Compiled,
+        text: &[u8],
+        start: usize,
+        ends: &[u32],
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         model.tokens.get_many(text, start, ends, &mut self.found);
         if self.found.missing().is_empty() {
             sink.take(&self.found.ids[..ends.len()]);
@@ -169,9 +258,9 @@ impl Lookup {
 
     /// Finds the ids of the pieces that are no short tokens: those of whole tokens are written in their place, else where
     /// they stand.
-    fn find_missing(&mut self, model: &Model, text: &[u8], ends: &[u32]) -> Result<()> {
+    fn find_missing(&mut self, model: &Compiled, text: &[u8], ends: &[u32]) -> Result<()> {
         let Self { found, short, recent, scratch, merged, merged_ends, .. } = self;
-        let Model { vocab, tokens, .. } = model;
+        let Compiled { vocab, tokens, .. } = model;
         merged.clear();
         merged_ends.clear();
         short.make_room(found.missing().len());
@@ -299,6 +388,12 @@ fn piece<'t>(text: &'t [u8], ends: &[u32], number: u8) -> &'t [u8] {
 impl<S: Sink> Visit for Encoder<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         let (Some(workspace), false) = (&mut self.workspace, piece.is_empty()) else { return Ok(()) };
+        if let Some(words) = &self.model.words {
+            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(interrupted());
+            }
+            return workspace.encode_word(words, piece, self.sink);
+        }
         let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
         workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
     }
@@ -309,11 +404,14 @@ impl<S: Sink> Visit for Encoder<'_, S> {
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
+        if self.model.words.is_some() {
+            return segment::each_piece(self, text, pattern, inner, range);
+        }
         let bytes = text.as_bytes();
         let mut start = range.start;
         let Some(workspace) = &mut self.workspace else { return Ok(start) };
         let mut scan = Scan::new(pattern, inner, text, range.clone());
-        let Workspace { ends, lookup } = &mut **workspace;
+        let Workspace { ends, lookup, .. } = &mut **workspace;
         while !inner.is_empty() || start < range.end {
             let filled = scan.fill(ends, start);
             let Some(&last) = ends.as_slice().last() else {
@@ -321,7 +419,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
                 break;
             };
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err(Error::new(Kind::Interrupted, "encoding was interrupted"));
+                return Err(interrupted());
             }
             let mut ends = ends.as_slice();
             if inner.is_empty() && start + last as usize > range.end {
@@ -342,12 +440,12 @@ mod tests {
     use crate::split::names;
     use crate::vocab::Semantics;
 
-    fn model() -> Model {
+    fn model() -> Compiled {
         let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
         let mut tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
         tokens.extend([&b" a"[..], b"bc", b" abc", b"de"]);
         let ids: Vec<u32> = (0..tokens.len() as u32).collect();
-        Model::new(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
+        Compiled::new(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
     }
 
     #[test]
@@ -409,7 +507,7 @@ mod tests {
         let tokens: [&[u8]; 4] = [b"a", b"b", b"c", b"abc"];
         let vocab = Vocab::new(&tokens, &[0, 1, 2, u32::MAX - 1], Semantics::Ranks).unwrap();
         let mut ids = Vec::new();
-        Model::new(vocab).encoder(&mut ids).pieces("abc", &Pattern::new(names::GPT2).unwrap(), &[], 0..3).unwrap();
+        Compiled::new(vocab).encoder(&mut ids).pieces("abc", &Pattern::new(names::GPT2).unwrap(), &[], 0..3).unwrap();
         assert_eq!(ids, [u32::MAX - 1]);
     }
 

@@ -1,17 +1,21 @@
 //! The stages composed: segments, merges; and ids back to bytes. Nothing else composes them, but [`crate::batch`] for
 //! several threads.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use crate::decode::{Decoder, Table};
-use crate::encode::{Encoder, Model, Sink};
+use crate::columns::Columns;
+use crate::decode::{Decoder, Table, TextDecoder};
+use crate::encode::{Compiled, Encoder, Sink};
 use crate::error::{Error, Kind, Result};
-use crate::normalize::Normalizer;
-use crate::segment::{Policy, Segmenter, Visit};
+use crate::model::{Merging, OnBytes, WordModel};
+use crate::segment::{Policy, Segmenter, Steps, Visit};
+use crate::spelled::Spelled;
 use crate::split::Pattern;
 use crate::split::added::AddedToken;
+use crate::text_maker::TextMaker;
 use crate::vocab::Vocab;
 
 /// A stretch of input: text from anywhere, or a token that the caller vouches for.
@@ -33,23 +37,77 @@ impl<'a> Span<'a> {
     }
 }
 
+/// What turns pieces into ids.
+pub enum Model {
+    /// Tokens are bytes, and merging begins from bytes.
+    Bytes(Vocab),
+    /// Tokens are spelled in characters.
+    Characters {
+        /// By id, as the vocabulary spells them.
+        tokens: Columns,
+        /// What encodes them.
+        words: WordModel,
+    },
+    /// Tokens are spelled in characters, and merged as bytes with the same result.
+    OnBytes {
+        /// By id, as the vocabulary spells them.
+        tokens: Columns,
+        /// What encodes them.
+        on_bytes: OnBytes,
+        /// What merges their characters where merges are dropped.
+        merging: Merging,
+    },
+}
+
+impl Model {
+    /// A model that is spelled in characters, from its columns and what else there is to say of it ([`WordModel::new`]).
+    ///
+    /// # Errors
+    /// `Format`, if they do not make a model.
+    pub fn of_characters(
+        tokens: &Columns,
+        merges: Option<&[(u32, u32)]>,
+        scores: Option<&[f64]>,
+        options: &str,
+    ) -> Result<Self> {
+        let spelled: Vec<&[u8]> = tokens.tokens().collect();
+        if let Some(merges) = merges
+            && OnBytes::suits(options)
+            && let Some(on_bytes) = OnBytes::new(&spelled, &tokens.ids, merges)?
+        {
+            let merging = Merging::new(tokens.clone(), merges.to_vec(), options.to_owned());
+            return Ok(Self::OnBytes { tokens: tokens.clone(), on_bytes, merging });
+        }
+        let words = WordModel::new(options, &spelled, &tokens.ids, merges, scores)?;
+        Ok(Self::Characters { tokens: tokens.clone(), words })
+    }
+}
+
 /// Everything that a tokenizer is made of.
 pub struct Parts {
-    /// Tokens and merges.
-    pub vocab: Vocab,
+    /// Tokens, and how pieces become tokens.
+    pub model: Model,
     /// Added tokens, special ones among them.
     pub added: Vec<AddedToken>,
-    /// Applied in order to the text between added tokens.
-    pub normalizers: Vec<Normalizer>,
-    /// Whether text that does not start with a space gets one.
-    pub prefix_space: bool,
-    /// Applied in order, each to the pieces of the one before.
-    pub patterns: Vec<Pattern>,
+    /// What comes between added tokens and the model.
+    pub steps: Steps,
+    /// What makes text of tokens that are spelled in characters; without any, spaces stand between them.
+    pub decoders: Vec<TextDecoder>,
+}
+
+impl Parts {
+    /// A vocabulary of bytes, and nothing else.
+    #[must_use]
+    pub fn of(vocab: Vocab) -> Self {
+        Self { model: Model::Bytes(vocab), added: vec![], steps: Steps::default(), decoders: vec![] }
+    }
 }
 
 /// An immutable tokenizer: shared by threads, each call given its own options.
 pub struct Tokenizer {
-    model: Model,
+    model: Compiled,
+    /// The tokens of a model of characters, and what makes text of them.
+    spelled: Option<(Spelled, TextMaker)>,
     added: Vec<AddedToken>,
     added_by_content: HashMap<String, usize>,
     added_by_id: HashMap<u32, usize>,
@@ -77,27 +135,72 @@ impl Tokenizer {
     /// # Errors
     /// `Format`, if an added token is empty, stands there twice, or has the id of another token.
     pub fn new(parts: Parts) -> Result<Self> {
-        let Parts { vocab, added, normalizers, prefix_space, patterns } = parts;
-        let segmenter = Segmenter::new(&added, normalizers, prefix_space, patterns)?;
-        for token in &added {
-            if vocab.token_bytes(token.id).is_some_and(|bytes| bytes != token.content.as_bytes()) {
+        let Parts { model, added, mut steps, decoders } = parts;
+        let (model, tokens) = match model {
+            Model::Bytes(vocab) => (Compiled::new(vocab), None),
+            Model::Characters { tokens, words } => (Compiled::of_words(words)?, Some(tokens)),
+            Model::OnBytes { tokens, on_bytes, merging } => {
+                if let Some(pattern) = on_bytes.wall_pattern() {
+                    steps.patterns.push(Pattern::new(&pattern)?);
+                }
+                (Compiled::of_merging(on_bytes.vocab, merging), Some(tokens))
+            }
+        };
+        let spelled = tokens.map(|tokens| (Spelled::new(tokens), TextMaker::new(decoders)));
+        let mut segmenter = Segmenter::new(&added, steps)?;
+        if spelled.is_some() {
+            segmenter = segmenter.without_cuts();
+        }
+        let added_by_content = added.iter().enumerate().map(|(at, token)| (token.content.clone(), at)).collect();
+        let added_by_id = added.iter().enumerate().map(|(at, token)| (token.id, at)).collect();
+        let table = OnceLock::new();
+        let made = Self { model, spelled, added, added_by_content, added_by_id, segmenter, table };
+        for token in &made.added {
+            if made.own_token(token.id).is_some_and(|bytes| bytes != token.content.as_bytes()) {
                 let what = format!("the added token {:?} has id {}, which another token has", token.content, token.id);
                 return Err(Error::new(Kind::Format, what).remedy("give it an id of its own"));
             }
         }
-        let added_by_content = added.iter().enumerate().map(|(at, token)| (token.content.clone(), at)).collect();
-        let added_by_id = added.iter().enumerate().map(|(at, token)| (token.id, at)).collect();
-        Ok(Self { model: Model::new(vocab), added, added_by_content, added_by_id, segmenter, table: OnceLock::new() })
+        Ok(made)
     }
 
-    /// The vocabulary of the model, without added tokens.
+    /// The vocabulary of the model, without added tokens; an empty one if its tokens are spelled in characters.
     #[must_use]
     pub fn vocab(&self) -> &Vocab {
         &self.model.vocab
     }
 
+    /// Whether tokens are bytes, so that decoding joins them.
+    #[must_use]
+    pub fn is_byte_level(&self) -> bool {
+        self.spelled.is_none()
+    }
+
+    /// Whether the model knows how probable each way to spell a piece is.
+    #[must_use]
+    pub fn has_probabilities(&self) -> bool {
+        matches!(self.model.words(), Some(WordModel::Unigram(_)))
+    }
+
+    /// A token of the model.
+    fn own_token(&self, id: u32) -> Option<&[u8]> {
+        match &self.spelled {
+            Some((spelled, _)) => spelled.token(id),
+            None => self.model.vocab.token_bytes(id),
+        }
+    }
+
+    /// The tokens of the model with their ids, by id.
+    fn own_tokens(&self) -> Box<dyn ExactSizeIterator<Item = (u32, &[u8])> + '_> {
+        let vocab = &self.model.vocab;
+        match &self.spelled {
+            Some((spelled, _)) => Box::new(spelled.iter()),
+            None => Box::new(vocab.ids().iter().copied().enumerate().map(|(at, id)| (id, vocab.token_at(at)))),
+        }
+    }
+
     /// The vocabulary with its caches.
-    pub(crate) fn model(&self) -> &Model {
+    pub(crate) fn model(&self) -> &Compiled {
         &self.model
     }
 
@@ -124,14 +227,14 @@ impl Tokenizer {
     #[must_use]
     pub fn vocab_size(&self) -> u64 {
         let added = self.added.iter().map(|token| token.id).max();
-        self.model.vocab.ids().last().copied().max(added).map_or(0, |id| u64::from(id) + 1)
+        self.own_tokens().last().map(|(id, _)| id).max(added).map_or(0, |id| u64::from(id) + 1)
     }
 
     /// The number of tokens; ids may have holes.
     #[must_use]
     pub fn token_count(&self) -> usize {
-        let outside = |token: &&AddedToken| self.model.vocab.token_bytes(token.id).is_none();
-        self.model.vocab.len() + self.added.iter().filter(outside).count()
+        let outside = |token: &&AddedToken| self.own_token(token.id).is_none();
+        self.own_tokens().len() + self.added.iter().filter(outside).count()
     }
 
     /// The added token with this content.
@@ -144,19 +247,19 @@ impl Tokenizer {
     #[must_use]
     pub fn token_id(&self, token: &[u8]) -> Option<u32> {
         let added = std::str::from_utf8(token).ok().and_then(|content| self.added_token(content));
-        added.map(|token| token.id).or_else(|| self.model.vocab.token_id(token))
+        added.map(|token| token.id).or_else(|| match &self.spelled {
+            Some((spelled, _)) => spelled.id(token),
+            None => self.model.vocab.token_id(token),
+        })
     }
 
-    /// The bytes of a token.
+    /// The bytes of a token; of a model of characters the UTF-8 of how the vocabulary spells it.
     #[must_use]
     pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
-        self.model
-            .vocab
-            .token_bytes(id)
-            .or_else(|| self.added_by_id.get(&id).map(|&at| self.added[at].content.as_bytes()))
+        self.own_token(id).or_else(|| self.added_by_id.get(&id).map(|&at| self.added[at].content.as_bytes()))
     }
 
-    /// The bytes of the longest token, added ones too.
+    /// The bytes of the longest token, added ones too; only where tokens are bytes.
     #[must_use]
     pub fn longest_token(&self) -> usize {
         let added = self.added.iter().map(|token| token.content.len());
@@ -165,9 +268,8 @@ impl Tokenizer {
 
     /// The bytes of all tokens, added ones too.
     pub(crate) fn tokens(&self) -> impl Iterator<Item = &[u8]> {
-        let vocab = &self.model.vocab;
         let added = self.added.iter().map(|token| token.content.as_bytes());
-        (0..vocab.len()).map(|symbol| vocab.token_at(symbol)).chain(added)
+        self.own_tokens().map(|(_, token)| token).chain(added)
     }
 
     /// Whether the token with this id is special.
@@ -235,7 +337,7 @@ impl Tokenizer {
             start += text.len() - text.trim_start().len();
             text = text.trim_start();
         }
-        let walked = self.segmenter.walk(text, policy, encoder);
+        let walked = self.segmenter.walk_at(start == 0, text, policy, encoder);
         walked.map_err(|error| Error { byte: error.byte.map(|byte| byte + start), ..error }.placed(joined))
     }
 
@@ -249,27 +351,76 @@ impl Tokenizer {
         Ok(pieces)
     }
 
-    /// The bytes of all tokens, joined.
+    /// The text of some ids as bytes: those of all tokens joined, if they are bytes; what the decoders make of them, if they
+    /// are spelled in characters.
     ///
     /// # Errors
     /// `InvalidId`, with the row, if an id is no token's.
     pub fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> Result<Vec<u8>> {
+        if !self.decodes_by_table() {
+            return self.decode_text(ids, skip_special_tokens).map(String::into_bytes);
+        }
         let mut decoder = self.decoder(ids.len(), skip_special_tokens);
         decoder.push(ids).map_err(|row| self.invalid_id(ids[row]).row(row))?;
-        Ok(decoder.finish())
+        Ok(self.without_prefix(decoder.finish()))
     }
 
-    /// A decoder for about so many ids, which are given to it in any number of parts.
+    /// The text of some ids, as the decoders make it. Where tokens are bytes U+FFFD stands for what is not UTF-8.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::decode`]; `Pattern`, if the pattern of a decoder gives up.
+    pub fn decode_text(&self, ids: &[u32], skip_special_tokens: bool) -> Result<String> {
+        let Some((_, maker)) = &self.spelled else {
+            return Ok(String::from_utf8_lossy(&self.decode(ids, skip_special_tokens)?).into_owned());
+        };
+        let mut tokens = Vec::with_capacity(ids.len());
+        for (row, &id) in ids.iter().enumerate() {
+            let token = self.token_bytes(id).ok_or_else(|| self.invalid_id(id).row(row))?;
+            if !(skip_special_tokens && self.is_special(id)) {
+                tokens.push(String::from_utf8_lossy(token).into_owned());
+            }
+        }
+        maker.text(tokens)
+    }
+
+    /// Whether tokens are decoded one by one and joined.
+    #[must_use]
+    pub fn decodes_by_table(&self) -> bool {
+        self.spelled.as_ref().is_none_or(|(_, maker)| maker.is_by_token())
+    }
+
+    /// A decoder for about so many ids, which are given to it in any number of parts; only where tokens are decoded one by
+    /// one. What decoding takes off the beginning of the text is still there.
     #[must_use]
     pub fn decoder(&self, ids: usize, skip_special_tokens: bool) -> Decoder<'_> {
         let table = self.table.get_or_init(|| {
-            let vocab = self.vocab();
-            let own =
-                vocab.ids().iter().map(|&id| (id, vocab.token_bytes(id).unwrap_or_default(), self.is_special(id)));
-            let added = self.added.iter().map(|token| (token.id, token.content.as_bytes(), token.special));
-            Table::new(vocab.len() + self.added.len(), own.chain(added))
+            let own = self.own_tokens().map(|(id, token)| (id, self.decoded(token), self.is_special(id)));
+            let added = self.added.iter();
+            let added = added.map(|token| (token.id, self.decoded(token.content.as_bytes()), token.special));
+            Table::new(own.len() + self.added.len(), own.chain(added))
         });
         Decoder::new(table, ids, skip_special_tokens)
+    }
+
+    /// The bytes of a token in the text, if tokens are decoded one by one.
+    pub(crate) fn decoded<'a>(&'a self, token: &'a [u8]) -> Cow<'a, [u8]> {
+        self.spelled.as_ref().map_or(Cow::Borrowed(token), |(_, maker)| maker.bytes(token))
+    }
+
+    /// What decoding takes off the beginning of a text: a character, up to so many times.
+    pub(crate) fn stripped(&self) -> Option<(char, usize)> {
+        self.spelled.as_ref().and_then(|(_, maker)| maker.stripped())
+    }
+
+    /// Decoded bytes without what is taken off their beginning.
+    #[must_use]
+    pub fn without_prefix(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+        if let Some((character, most)) = self.stripped() {
+            let character = character.encode_utf8(&mut [0; 4]).as_bytes().to_vec();
+            let times = bytes.chunks(character.len()).take(most).take_while(|chunk| **chunk == character).count();
+            bytes.drain(..times * character.len());
+        }
+        bytes
     }
 
     /// The error that says that no token has this id.

@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::aligned::Aligned;
 use crate::error::{Error, Kind, Result};
 use crate::normalize::{self, Normalizer};
 use crate::split::added::{AddedToken, Found, Matcher};
+use crate::split::pre::{PreTokenized, PreTokenizer, needs_origins};
 use crate::split::{Pattern, Pieces, Scan};
 
-/// More patterns in a row than this are refused: no tokenizer in use has more than a handful.
-const MOST_PATTERNS: usize = 32;
+/// More steps of a kind in a row are refused: no tokenizer in use has more than a handful.
+const MOST_STEPS: usize = 32;
 
 /// Longer added tokens, in bytes, are refused: compiling them takes time that grows with the square of the length.
 const LONGEST_ADDED: usize = 1024;
@@ -72,14 +74,25 @@ pub trait Visit {
     /// The pieces that patterns in a row make of `text` and that start in `range`, which starts at a boundary of the
     /// first pattern; returns where the last one ends. Errors are placed in `text`.
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
-        let mut pieces = Pieces::of(Scan::new(pattern, inner, text, range.clone()));
-        while !inner.is_empty() || pieces.at() < range.end {
-            let at = pieces.at();
-            let Some(piece) = pieces.next() else { break };
-            piece.and_then(|piece| self.piece(piece).map_err(|error| shifted(error, at)))?;
-        }
-        Ok(pieces.at())
+        each_piece(self, text, pattern, inner, range)
     }
+}
+
+/// What [`Visit::pieces`] does, one piece after another.
+pub(crate) fn each_piece(
+    visitor: &mut (impl Visit + ?Sized),
+    text: &str,
+    pattern: &Pattern,
+    inner: &[Pattern],
+    range: Range<usize>,
+) -> Result<usize> {
+    let mut pieces = Pieces::of(Scan::new(pattern, inner, text, range.clone()));
+    while !inner.is_empty() || pieces.at() < range.end {
+        let at = pieces.at();
+        let Some(piece) = pieces.next() else { break };
+        piece.and_then(|piece| visitor.piece(piece).map_err(|error| shifted(error, at)))?;
+    }
+    Ok(pieces.at())
 }
 
 /// A part of a text that one worker encodes; places are counted in the whole text.
@@ -126,30 +139,56 @@ impl Group {
     }
 }
 
-/// The stages before the model: added tokens, normalizers, a space in front, split patterns.
+/// The steps between added tokens and the model, each in order.
+#[derive(Default)]
+pub struct Steps {
+    /// Change the text between added tokens.
+    pub normalizers: Vec<Normalizer>,
+    /// Whether text that does not start with a space gets one.
+    pub prefix_space: bool,
+    /// Cut text into pieces, and may change it or leave some of it out.
+    pub pre_tokenizers: Vec<PreTokenizer>,
+    /// Cut text into pieces, each pattern those of the one before.
+    pub patterns: Vec<Pattern>,
+}
+
+impl Steps {
+    /// Split patterns alone.
+    #[must_use]
+    pub fn of(patterns: Vec<Pattern>) -> Self {
+        Self { patterns, ..Self::default() }
+    }
+
+    /// Whether pieces are parts of the text, in order and without gaps.
+    pub(crate) fn keep_text(&self) -> bool {
+        self.normalizers.is_empty() && !self.prefix_space && self.pre_tokenizers.is_empty()
+    }
+}
+
+/// The stages before the model: added tokens, and the steps for the text between them.
 pub struct Segmenter {
     original: Group,
     normalized: Group,
-    normalizers: Vec<Normalizer>,
-    prefix_space: bool,
-    patterns: Vec<Pattern>,
+    steps: Steps,
+    /// Whether counts add up where pieces meet, and tokens are the bytes of their pieces.
+    adds_up: bool,
 }
 
 impl Segmenter {
-    /// Composes the stages: `normalizers` and then `patterns` apply in order, each pattern to the pieces of the one
-    /// before; `prefix_space` gives text that does not start with a space one.
+    /// Composes the stages.
     ///
     /// # Errors
     /// `Format`, if two added tokens share an id or a content, one is empty, or there are too many patterns.
-    pub fn new(
-        added: &[AddedToken],
-        normalizers: Vec<Normalizer>,
-        prefix_space: bool,
-        patterns: Vec<Pattern>,
-    ) -> Result<Self> {
-        if patterns.len() > MOST_PATTERNS {
-            return Err(Error::new(Kind::Format, format!("{} split patterns in a row", patterns.len()))
-                .remedy(format!("use at most {MOST_PATTERNS}")));
+    pub fn new(added: &[AddedToken], steps: Steps) -> Result<Self> {
+        for (count, what) in [
+            (steps.patterns.len(), "split patterns"),
+            (steps.normalizers.len(), "normalizers"),
+            (steps.pre_tokenizers.len(), "pre-tokenizers"),
+        ] {
+            if count > MOST_STEPS {
+                return Err(Error::new(Kind::Format, format!("{count} {what} in a row"))
+                    .remedy(format!("use at most {MOST_STEPS}")));
+            }
         }
         let mut contents = HashSet::new();
         let mut ids = HashSet::new();
@@ -169,7 +208,7 @@ impl Segmenter {
         let (normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
         let mut spelled = HashSet::new();
         for token in &normalized {
-            if !spelled.insert(normalize::apply_all(&normalizers, &token.content)) {
+            if !spelled.insert(normalize::apply_all(&steps.normalizers, &token.content)) {
                 let what = format!("the added token {:?} is another one once it is normalized", token.content);
                 return Err(
                     Error::new(Kind::Format, what).remedy("keep one of them, or look for it in the original text")
@@ -178,11 +217,15 @@ impl Segmenter {
         }
         Ok(Self {
             original: Group::new(&original, &[])?,
-            normalized: Group::new(&normalized, &normalizers)?,
-            normalizers,
-            prefix_space,
-            patterns,
+            normalized: Group::new(&normalized, &steps.normalizers)?,
+            steps,
+            adds_up: true,
         })
+    }
+
+    /// The same for a model of which no part of a text says what it gives for the whole.
+    pub(crate) fn without_cuts(self) -> Self {
+        Self { adds_up: false, ..self }
     }
 
     /// Sends the segments of `text` to `visitor`.
@@ -191,9 +234,16 @@ impl Segmenter {
     /// `SpecialToken`, if the policy does not admit an added token; `Pattern`, if a split pattern gives up; what
     /// `visitor` returns. Each with its position in `text`, unless a normalizer changed the text around it.
     pub fn walk(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        self.walk_at(true, text, policy, visitor)
+    }
+
+    /// The same for a text that may come after another one.
+    pub(crate) fn walk_at(&self, at_start: bool, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
         let matcher = self.original.matcher(policy);
-        walk_added(matcher, text, policy, visitor, |between, visitor| self.walk_between(between, policy, visitor))
-            .map_err(|error| error.placed(text))
+        walk_added(matcher, text, policy, visitor, |start, between, visitor| {
+            self.walk_between(between, at_start && start == 0, policy, visitor)
+        })
+        .map_err(|error| error.placed(text))
     }
 
     /// The stretches of `text` between the added tokens that are looked for in original text.
@@ -215,16 +265,16 @@ impl Segmenter {
     /// # Errors
     /// As [`Segmenter::walk`].
     pub fn walk_stretch(&self, stretch: &str, visitor: &mut impl Visit) -> Result<()> {
-        self.walk_between(stretch, Policy { special: Treat::Match, added: Treat::Match }, visitor)
+        self.walk_between(stretch, true, Policy { special: Treat::Match, added: Treat::Match }, visitor)
     }
 
     /// A text in parts that several workers can encode, each of about `size` bytes or less, and each cut where a scan
     /// from a guess settled; None where the stages do not let text be cut, or the policy does not admit a token in it.
     pub(crate) fn parts(&self, text: &str, policy: Policy, size: usize, settle: usize) -> Option<Vec<Part>> {
-        if !self.normalizers.is_empty() || self.prefix_space {
+        if !self.steps.keep_text() {
             return None;
         }
-        let pattern = self.patterns.first()?;
+        let pattern = self.steps.patterns.first()?;
         let mut parts = Vec::new();
         let (outer, inner) = (self.original.matcher(policy), self.normalized.matcher(policy));
         find(outer, text, 0..text.len(), policy, &mut parts, &mut |stretch, parts| {
@@ -256,7 +306,7 @@ impl Segmenter {
         range: &Range<usize>,
         visitor: &mut impl Visit,
     ) -> Result<usize> {
-        let Some((pattern, inner)) = self.patterns.split_first() else { return Ok(stretch.start) };
+        let Some((pattern, inner)) = self.steps.patterns.split_first() else { return Ok(stretch.start) };
         let within = range.start - stretch.start..range.end - stretch.start;
         visitor.pieces(&text[stretch.clone()], pattern, inner, within).map(|end| end + stretch.start)
     }
@@ -273,8 +323,8 @@ impl Segmenter {
 
     /// The patterns, if nothing but them stands between a stretch and its pieces.
     pub(crate) fn only_patterns(&self) -> Option<&[Pattern]> {
-        let only = self.normalizers.is_empty() && !self.prefix_space && self.normalized.all.is_none();
-        only.then_some(&self.patterns)
+        let only = self.adds_up && self.steps.keep_text() && self.normalized.all.is_none();
+        only.then_some(&self.steps.patterns)
     }
 
     /// As [`Segmenter::only_patterns`], the first one apart; None without patterns as well.
@@ -329,48 +379,108 @@ impl Segmenter {
         Ok(done)
     }
 
+    /// As [`Segmenter::matcher`], of those that are looked for in normalized text.
+    pub(crate) fn normalized_matcher(&self, policy: Policy) -> Option<&Matcher> {
+        self.normalized.matcher(policy)
+    }
+
+    /// Normalizes a stretch.
+    ///
+    /// # Errors
+    /// `Pattern`, where a pattern gives up.
+    pub(crate) fn normalize(&self, stretch: &mut Aligned) -> Result<()> {
+        self.steps.normalizers.iter().try_for_each(|normalizer| normalizer.apply_aligned(stretch))
+    }
+
+    /// Takes normalized text without added tokens to pieces, which patterns may still cut.
+    ///
+    /// # Errors
+    /// `Pattern`, where a pattern gives up.
+    pub(crate) fn pre_tokenize(&self, mut text: Aligned, at_start: bool) -> Result<PreTokenized> {
+        if self.steps.prefix_space && !text.text().starts_with(' ') {
+            Normalizer::Prepend(" ".into()).apply_aligned(&mut text)?;
+        }
+        let mut cut = PreTokenized::new(text);
+        self.steps.pre_tokenizers.iter().try_for_each(|step| step.apply(&mut cut, at_start))?;
+        Ok(cut)
+    }
+
+    /// Sends the pieces that patterns make of a text to `visitor`.
+    ///
+    /// # Errors
+    /// `Pattern`, where a pattern gives up; what `visitor` returns.
+    pub(crate) fn walk_patterns(&self, text: &str, visitor: &mut impl Visit) -> Result<()> {
+        walk_pieces(text, &self.steps.patterns, visitor)
+    }
+
     /// The text between two added tokens of the original text.
-    fn walk_between(&self, original: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
-        let text = normalize::apply_all(&self.normalizers, original);
+    fn walk_between(&self, original: &str, at_start: bool, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        let text = normalize::try_apply_all(&self.steps.normalizers, original)?;
         let matcher = self.normalized.matcher(policy);
-        let walked = walk_added(matcher, &text, policy, visitor, |plain, visitor| self.walk_plain(plain, visitor));
+        let walked = walk_added(matcher, &text, policy, visitor, |start, plain, visitor| {
+            self.walk_plain(plain, at_start && start == 0, visitor)
+        });
         // A place in changed text is no place in the original.
-        walked.map_err(|error| if text == original { error } else { Error { byte: None, ..error } })
+        walked.map_err(|error| if text == original { error } else { unplaced(error) })
     }
 
     /// Text in which no added token is left.
-    fn walk_plain(&self, text: &str, visitor: &mut impl Visit) -> Result<()> {
-        if self.prefix_space && !text.starts_with(' ') {
-            let walked = walk_pieces(&format!(" {text}"), &self.patterns, visitor);
+    fn walk_plain(&self, text: &str, at_start: bool, visitor: &mut impl Visit) -> Result<()> {
+        let Steps { normalizers, prefix_space, pre_tokenizers, patterns } = &self.steps;
+        if *prefix_space && !text.starts_with(' ') {
+            let walked = walk_pieces(&format!(" {text}"), patterns, visitor);
             return walked.map_err(|error| Error { byte: error.byte.map(|byte| byte.saturating_sub(1)), ..error });
         }
-        walk_pieces(text, &self.patterns, visitor)
+        if pre_tokenizers.is_empty() {
+            return walk_pieces(text, patterns, visitor);
+        }
+        let traced = needs_origins(normalizers, pre_tokenizers);
+        let mut cut = PreTokenized::new(if traced { Aligned::traced(text)? } else { Aligned::plain(text) });
+        pre_tokenizers.iter().try_for_each(|step| step.apply(&mut cut, at_start))?;
+        let text = cut.text.text();
+        cut.pieces.iter().try_for_each(|piece| walk_pieces(&text[piece.clone()], patterns, visitor)).map_err(unplaced)
     }
 }
 
-/// Sends the added tokens that `matcher` finds to `visitor` and the text between them, where there is any, to `between`.
+/// Calls `visit` for each added token that `matcher` finds, and for each stretch between them that is not empty.
+///
+/// # Errors
+/// `SpecialToken`, if the policy does not admit a token; what `visit` returns. Their places are not changed.
+pub(crate) fn each_part(
+    matcher: Option<&Matcher>,
+    text: &str,
+    policy: Policy,
+    mut visit: impl FnMut(Option<&AddedToken>, Range<usize>) -> Result<()>,
+) -> Result<()> {
+    let mut at = 0;
+    for (found, matcher) in matcher.iter().flat_map(|matcher| matcher.find(text).map(|found| (found, *matcher))) {
+        if at < found.start {
+            visit(None, at..found.start)?;
+        }
+        let token = matcher.token(found.token);
+        admit(token, policy).map_err(|error| error.at(found.start))?;
+        visit(Some(token), found.start..found.end)?;
+        at = found.end;
+    }
+    if at < text.len() { visit(None, at..text.len()) } else { Ok(()) }
+}
+
+/// Sends the added tokens that `matcher` finds to `visitor`, and the text between them to `between` with where it starts.
 fn walk_added<V: Visit>(
     matcher: Option<&Matcher>,
     text: &str,
     policy: Policy,
     visitor: &mut V,
-    between: impl Fn(&str, &mut V) -> Result<()>,
+    between: impl Fn(usize, &str, &mut V) -> Result<()>,
 ) -> Result<()> {
-    let between = |start: usize, end: usize, visitor: &mut V| {
-        if start == end { Ok(()) } else { between(&text[start..end], visitor).map_err(|error| shifted(error, start)) }
-    };
-    let mut at = 0;
-    if let Some(matcher) = matcher {
-        for Found { start, end, token } in matcher.find(text) {
-            between(at, start, visitor)?;
-            let token = matcher.token(token);
-            admit(token, policy)
-                .and_then(|()| visitor.added(token, &text[start..end]))
-                .map_err(|error| shifted(Error { byte: Some(0), ..error }, start))?;
-            at = end;
-        }
-    }
-    between(at, text.len(), visitor)
+    each_part(matcher, text, policy, |token, range| {
+        let start = range.start;
+        let visited = match token {
+            Some(token) => visitor.added(token, &text[range]).map_err(|error| Error { byte: Some(0), ..error }),
+            None => between(start, &text[range], visitor),
+        };
+        visited.map_err(|error| shifted(error, start))
+    })
 }
 
 /// Where a scan that starts at about `near` has a boundary after `settle` pieces: very likely one of the whole stretch's own.
@@ -405,6 +515,11 @@ fn find(
         at = range.start + end;
     }
     if at < range.end { between(at..range.end, parts) } else { Some(()) }
+}
+
+/// The same error, of a text that is not the one that was given.
+fn unplaced(error: Error) -> Error {
+    Error { byte: None, ..error }
 }
 
 fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {

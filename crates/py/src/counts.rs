@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair_core::normalize::Normalizer;
-use bytepair_core::segment::Segmenter;
+use bytepair_core::segment::{Segmenter, Steps};
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::train::{self, Counter, Progress, Row};
@@ -103,7 +103,8 @@ fn segmenter(pattern: &str, special_tokens: Vec<String>, normalizers: &[String])
         Normalizer::by_name(name)
             .ok_or_else(|| Error::new(Kind::Training, format!("the normalizer {name:?} is unknown")))
     });
-    Segmenter::new(&special_tokens, normalizers.collect::<Result<_>>()?, false, vec![Pattern::new(pattern)?])
+    let normalizers = normalizers.collect::<Result<_>>()?;
+    Segmenter::new(&special_tokens, Steps { normalizers, ..Steps::of(vec![Pattern::new(pattern)?]) })
 }
 
 #[pymethods]

@@ -43,7 +43,7 @@ mod _core {
     #[pymodule_export]
     use crate::index::TextIndex;
     #[pymodule_export]
-    use crate::stages::{decode_tokens, normalize, pre_tokenize};
+    use crate::stages::{check_step, decode_tokens, normalize, pre_tokenize};
     #[pymodule_export]
     use crate::stream::{StreamBatch, StreamDecoder};
     #[pymodule_export]

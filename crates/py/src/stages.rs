@@ -5,6 +5,7 @@ use bytepair_core::decode::TextDecoder;
 use bytepair_core::normalize::{Normalizer, try_apply_all};
 use bytepair_core::split::pre::{PreTokenized, PreTokenizer};
 use bytepair_core::{Error, Result};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
@@ -19,7 +20,8 @@ pub(crate) enum Normalized {
 /// A piece, and the characters of the original text that it came from.
 type Piece = (String, (usize, usize));
 
-fn parsed<T>(steps: &[String], parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
+/// What steps are, from what is said of them.
+pub(crate) fn parsed<T>(steps: &[String], parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
     steps.iter().map(|step| parse(step)).collect()
 }
 
@@ -67,9 +69,10 @@ pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets:
 /// Args:
 ///     steps: Pre-tokenizers, each a bare name or its object in ``tokenizer.json``.
 ///     text: The text.
+///     normalizers: What the text goes through before.
 ///
 /// Raises:
-///     FormatError: If there is no such pre-tokenizer.
+///     FormatError: If there is no such pre-tokenizer or normalizer.
 ///     PatternError: If a pattern does not compile or gives up.
 ///
 /// Example:
@@ -77,10 +80,19 @@ pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets:
 ///     >>> pre_tokenize(["BertPreTokenizer"], "Hey, you")
 ///     [('Hey', (0, 3)), (',', (3, 4)), ('you', (5, 8))]
 #[pyfunction]
-pub(crate) fn pre_tokenize(py: Python<'_>, steps: Vec<String>, text: &str) -> PyResult<Vec<Piece>> {
+#[pyo3(signature = (steps, text, normalizers = None))]
+pub(crate) fn pre_tokenize(
+    py: Python<'_>,
+    steps: Vec<String>,
+    text: &str,
+    normalizers: Option<Vec<String>>,
+) -> PyResult<Vec<Piece>> {
     let made = py.detach(|| {
         let steps = parsed(&steps, PreTokenizer::parse)?;
-        let mut cut = PreTokenized::new(Aligned::traced(text)?);
+        let mut aligned = Aligned::traced(text)?;
+        let normalizers = parsed(&normalizers.unwrap_or_default(), Normalizer::parse)?;
+        normalizers.iter().try_for_each(|step| step.apply_aligned(&mut aligned))?;
+        let mut cut = PreTokenized::new(aligned);
         steps.iter().try_for_each(|step| step.apply(&mut cut, true))?;
         let places = Places::new(text);
         let pieces = cut
@@ -89,7 +101,7 @@ pub(crate) fn pre_tokenize(py: Python<'_>, steps: Vec<String>, text: &str) -> Py
             .map(|(number, piece)| (piece.to_owned(), places.range(cut.original(number).unwrap_or_default())));
         Ok(pieces.collect())
     });
-    made.map_err(|error: Error| raise(py, error.placed(text)))
+    made.map_err(|error: Error| raise(py, error))
 }
 
 /// The text that decoders make of tokens, one after another, joined.
@@ -132,4 +144,16 @@ impl Places {
         let number = |byte: usize| self.0.as_ref().map_or(byte, |numbers| numbers.get(byte).copied().unwrap_or(byte));
         (number(bytes.start), number(bytes.end))
     }
+}
+
+/// FormatError or PatternError, if a step of ``normalizer``, ``pre_tokenizer`` or ``decoder`` is not what it has to be.
+#[pyfunction]
+pub(crate) fn check_step(py: Python<'_>, stage: &str, step: &str) -> PyResult<()> {
+    let checked = match stage {
+        "normalizer" => Normalizer::parse(step).map(drop),
+        "pre_tokenizer" => PreTokenizer::parse(step).map(drop),
+        "decoder" => TextDecoder::parse(step).map(drop),
+        _ => return Err(PyValueError::new_err(format!("{stage:?} is no stage"))),
+    };
+    checked.map_err(|error| raise(py, error))
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use bytepair_core::Tokenizer;
-use bytepair_core::decode::Utf8Stream;
+use bytepair_core::text_stream::TextStream;
+use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -19,12 +19,12 @@ const NO_ID: i64 = -1;
 pub(crate) struct StreamDecoder {
     tokenizer: Py<CoreTokenizer>,
     skip_special_tokens: bool,
-    stream: Utf8Stream,
+    stream: TextStream,
 }
 
 impl StreamDecoder {
     pub(crate) fn new(tokenizer: Py<CoreTokenizer>, skip_special_tokens: bool) -> Self {
-        Self { tokenizer, skip_special_tokens, stream: Utf8Stream::default() }
+        Self { tokenizer, skip_special_tokens, stream: TextStream::default() }
     }
 }
 
@@ -46,22 +46,21 @@ impl StreamDecoder {
     fn push<'py>(&mut self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
         let Self { tokenizer, skip_special_tokens, stream } = self;
         let core = tokenizer.get();
-        match ids.extract::<u32>() {
+        let text = match ids.extract::<u32>() {
             Ok(id) => {
-                let token = core.inner.token_bytes(id).ok_or_else(|| raise(py, core.inner.invalid_id(id)))?;
-                Ok(PyString::new(py, &push(&core.inner, stream, id, token, *skip_special_tokens)))
+                stream.push(&core.inner, &[id], *skip_special_tokens).map_err(|error| Error { row: None, ..error })
             }
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
-                let bytes = core.bytes_of(py, ids, *skip_special_tokens)?;
-                Ok(PyString::new(py, &stream.push(&bytes)))
+                stream.push(&core.inner, &core.ids_of(py, ids)?, *skip_special_tokens)
             }
-            Err(_) => Err(raise(py, core.inner.invalid_id(ids))),
-        }
+            Err(_) => return Err(raise(py, core.inner.invalid_id(ids))),
+        };
+        text.map(|text| PyString::new(py, &text)).map_err(|error| raise(py, error))
     }
 
     /// What is left when no more ids come: U+FFFD for half a character, else nothing. The stream is then as new.
     fn flush(&mut self) -> String {
-        self.stream.flush()
+        self.stream.flush(&self.tokenizer.get().inner)
     }
 
     /// The bytes that wait for the rest of their character.
@@ -77,12 +76,12 @@ impl StreamDecoder {
 pub(crate) struct StreamBatch {
     tokenizer: Py<CoreTokenizer>,
     skip_special_tokens: bool,
-    streams: Vec<Utf8Stream>,
+    streams: Vec<TextStream>,
 }
 
 impl StreamBatch {
     pub(crate) fn new(tokenizer: Py<CoreTokenizer>, rows: usize, skip_special_tokens: bool) -> Self {
-        Self { tokenizer, skip_special_tokens, streams: vec![Utf8Stream::default(); rows] }
+        Self { tokenizer, skip_special_tokens, streams: vec![TextStream::default(); rows] }
     }
 
     fn row(&self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -139,17 +138,7 @@ impl StreamBatch {
         let texts = rows.iter().enumerate().map(|(at, &row)| {
             let stream = &mut self.streams[row];
             let ids = given.of(at);
-            let text = match *ids {
-                [] => Cow::Borrowed(""),
-                [id] => {
-                    let token = core.token_bytes(id).unwrap_or_default();
-                    push(core, stream, id, token, self.skip_special_tokens)
-                }
-                _ => {
-                    let bytes = core.decode(ids, self.skip_special_tokens).map_err(|error| raise(py, error))?;
-                    Cow::Owned(stream.push(&bytes).into_owned())
-                }
-            };
+            let text = stream.push(core, ids, self.skip_special_tokens).map_err(|error| raise(py, error))?;
             Ok(PyString::new(py, &text))
         });
         PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
@@ -159,11 +148,12 @@ impl StreamBatch {
     /// nothing. What was flushed is then as new, ready for another sequence.
     #[pyo3(signature = (row=None))]
     fn flush<'py>(&mut self, py: Python<'py>, row: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let core = &self.tokenizer.get().inner;
         if let Some(row) = row {
             let row = self.row(row)?;
-            return Ok(PyString::new(py, &self.streams[row].flush()).into_any());
+            return Ok(PyString::new(py, &self.streams[row].flush(core)).into_any());
         }
-        Ok(PyList::new(py, self.streams.iter_mut().map(Utf8Stream::flush))?.into_any())
+        Ok(PyList::new(py, self.streams.iter_mut().map(|stream| stream.flush(core)))?.into_any())
     }
 
     /// Forgets what waits in one row or, without one, in each: for a sequence that is given up.
@@ -172,9 +162,9 @@ impl StreamBatch {
         match row {
             Some(row) => {
                 let row = self.row(row)?;
-                self.streams[row] = Utf8Stream::default();
+                self.streams[row] = TextStream::default();
             }
-            None => self.streams.fill(Utf8Stream::default()),
+            None => self.streams.fill(TextStream::default()),
         }
         Ok(())
     }
@@ -188,11 +178,6 @@ impl StreamBatch {
     fn __len__(&self) -> usize {
         self.streams.len()
     }
-}
-
-/// The text that becomes certain with one token.
-fn push<'a>(core: &Tokenizer, stream: &mut Utf8Stream, id: u32, token: &'a [u8], skip_special: bool) -> Cow<'a, str> {
-    if skip_special && core.is_special(id) { Cow::Borrowed("") } else { stream.push(token) }
 }
 
 /// The ids that came for some rows, each known to have a token.

@@ -2,16 +2,21 @@
 //! convert, call and map errors.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 
 use bytepair_core::batch::{Batch, Gather, Run};
-use bytepair_core::decode::TOGETHER;
+use bytepair_core::decode::{TOGETHER, TextDecoder};
 use bytepair_core::encode::Count;
 use bytepair_core::merge::canonical_merges as canonical;
+use bytepair_core::model::Random;
 use bytepair_core::normalize::Normalizer;
-use bytepair_core::pipeline::{Parts, Span};
-use bytepair_core::segment::Policy;
+use bytepair_core::pipeline::{Model, Parts, Span};
+use bytepair_core::sample::Draw;
+use bytepair_core::segment::{Policy, Steps};
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
+use bytepair_core::split::pre::PreTokenizer;
 use bytepair_core::vocab::Semantics;
 use bytepair_core::{Error, Kind, Tokenizer, Vocab, parallel};
 use numpy::{Element, PyArray1, PyReadonlyArray1};
@@ -27,6 +32,7 @@ use crate::errors::{in_row, raise};
 use crate::growing::{self, Appender, Prepender};
 use crate::index::{self, TextIndex};
 use crate::ints::Ints;
+use crate::stages::parsed;
 use crate::stream::{StreamBatch, StreamDecoder};
 use crate::text::{OnInvalid, Part, Said, Texts};
 use crate::watch::stoppable;
@@ -57,6 +63,9 @@ pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: 
     let vocab = vocab(py, tokens.iter().map(|token| &**token).collect(), &ids, Semantics::Ranks)?;
     py.detach(|| canonical(&vocab)).map_err(|error| raise(py, error))
 }
+
+/// Ids, their places, the numbers of their pieces, and what some stand for.
+type LocatedRows<'py> = (Bound<'py, PyList>, Vec<(usize, usize)>, Vec<u32>, BTreeMap<usize, String>);
 
 /// The compiled core of a tokenizer: immutable, shared by threads.
 #[pyclass(subclass, frozen, module = "bytepair._core")]
@@ -107,6 +116,13 @@ impl CoreTokenizer {
         self.ints.list(py, ids)
     }
 
+    fn drawn(&self, py: Python<'_>, text: &str, said: &Said, draw: Draw, random: &mut Random) -> PyResult<Vec<u32>> {
+        let mut ids = Vec::new();
+        let drawn = || self.inner.draw(text, said.policy(), draw, random, &mut ids).map(|()| ids);
+        let drawn = if text.len() < BYTES_TO_DETACH { drawn() } else { py.detach(drawn) };
+        drawn.map_err(|error| raise(py, error))
+    }
+
     fn encode_one<S: Gather>(
         &self,
         py: Python<'_>,
@@ -144,6 +160,31 @@ impl CoreTokenizer {
     }
 }
 
+/// A seed of its own for a call that names none.
+fn seed_or_new(seed: Option<u64>) -> u64 {
+    seed.unwrap_or_else(|| RandomState::new().hash_one(0))
+}
+
+/// Places in bytes, which are all at characters, as places in characters. They seldom go back, and never far.
+fn characters(text: &str, places: &mut [(usize, usize)]) {
+    let bytes = text.as_bytes();
+    let is_start = |byte: &&u8| **byte & 0xC0 != 0x80;
+    let (mut at, mut count) = (0, 0);
+    let mut count_to = |place: usize| {
+        if place >= at {
+            count += bytes[at..place].iter().filter(is_start).count();
+        } else {
+            count -= bytes[place..at].iter().filter(is_start).count();
+        }
+        at = place;
+        count
+    };
+    for (start, end) in places {
+        *start = count_to(*start);
+        *end = count_to(*end);
+    }
+}
+
 /// An array of these elements, without copying many of them.
 pub(crate) fn array<T: Element + Copy>(py: Python<'_>, mut elements: Vec<T>) -> Bound<'_, PyArray1<T>> {
     if elements.len() < ELEMENTS_TO_HAND_OVER {
@@ -170,7 +211,10 @@ pub(crate) fn check_threads(threads: Option<usize>) -> PyResult<usize> {
 #[pymethods]
 impl CoreTokenizer {
     #[new]
-    #[pyo3(signature = (*, columns, ignore_merges, added, normalizers, prefix_space, patterns))]
+    #[pyo3(signature = (
+        *, columns, ignore_merges, added, normalizers, prefix_space, patterns, pre_tokenizers=vec![], decoders=vec![],
+        model=None
+    ))]
     #[allow(clippy::too_many_arguments, reason = "what a TokenizerSpec holds, by keyword")]
     fn new(
         py: Python<'_>,
@@ -180,24 +224,32 @@ impl CoreTokenizer {
         normalizers: Vec<String>,
         prefix_space: bool,
         patterns: Vec<String>,
+        pre_tokenizers: Vec<String>,
+        decoders: Vec<String>,
+        model: Option<&str>,
     ) -> PyResult<Self> {
-        let Columns { tokens, .. } = columns.get();
-        let vocab = vocab(py, tokens.tokens().collect(), &tokens.ids, columns.get().semantics(ignore_merges))?;
+        let columns = columns.get();
+        let Columns { tokens, merges, scores } = columns;
+        let model = match model {
+            None => Model::Bytes(vocab(py, tokens.tokens().collect(), &tokens.ids, columns.semantics(ignore_merges))?),
+            Some(options) => py
+                .detach(|| Model::of_characters(tokens, merges.as_deref(), scores.as_deref(), options))
+                .map_err(|error| raise(py, error))?,
+        };
         let added = added.into_iter().map(|(content, id, special, single_word, lstrip, rstrip, normalized)| {
             AddedToken { content, id, special, single_word, lstrip, rstrip, normalized }
         });
-        let normalizer = |name: String| {
-            Normalizer::by_name(&name)
-                .ok_or_else(|| raise(py, Error::new(Kind::Format, format!("the normalizer {name:?} is unknown"))))
+        let steps = || -> bytepair_core::Result<_> {
+            let steps = Steps {
+                normalizers: parsed(&normalizers, Normalizer::parse)?,
+                prefix_space,
+                pre_tokenizers: parsed(&pre_tokenizers, PreTokenizer::parse)?,
+                patterns: parsed(&patterns, Pattern::new)?,
+            };
+            Ok((steps, parsed(&decoders, TextDecoder::parse)?))
         };
-        let pattern = |text: String| Pattern::new(&text).map_err(|error| raise(py, error));
-        let parts = Parts {
-            vocab,
-            added: added.collect(),
-            normalizers: normalizers.into_iter().map(normalizer).collect::<PyResult<_>>()?,
-            prefix_space,
-            patterns: patterns.into_iter().map(pattern).collect::<PyResult<_>>()?,
-        };
+        let (steps, decoders) = steps().map_err(|error| raise(py, error))?;
+        let parts = Parts { model, added: added.collect(), steps, decoders };
         let inner = Tokenizer::new(parts).map_err(|error| raise(py, error))?;
         // One huge id costs no memory.
         let bound = usize::try_from(inner.vocab_size()).unwrap_or(usize::MAX).min(inner.token_count() * 2 + 65_536);
@@ -214,6 +266,9 @@ impl CoreTokenizer {
     ///     errors: For lone surrogates and bytes that are not UTF-8: ``"strict"`` raises, ``"replace"`` encodes U+FFFD.
     ///     threads: Up to how many threads for one text; None for one thread up to a megabyte, and all cores for more.
     ///         A long text is cut where the split pattern cuts it anyway: threads never change an id or an error.
+    ///     dropout: The probability with which each merge is passed over, each time it is its turn (BPE-dropout); by one
+    ///         thread, and not for a list of texts.
+    ///     seed: With `dropout`: the same seed gives the same ids, on every machine; None draws anew.
     ///
     /// Returns:
     ///     A list of ints, one object for each id: a second list of the same ids takes eight bytes an id.
@@ -234,8 +289,8 @@ impl CoreTokenizer {
     ///     >>> tok.encode("low<|end|>", special="allow")
     ///     [257, 259]
     #[pyo3(
-        signature = (text, *, special=None, added="match", errors="strict", threads=None),
-        text_signature = "($self, text, *, special='raise', added='match', errors='strict', threads=None)"
+        signature = (text, *, special=None, added="match", errors="strict", threads=None, dropout=None, seed=None),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict', threads=None, dropout=None, seed=None)"
     )]
     #[allow(clippy::too_many_arguments, reason = "options of the public call")]
     fn encode<'py>(
@@ -246,8 +301,22 @@ impl CoreTokenizer {
         added: &str,
         errors: &str,
         threads: Option<usize>,
+        dropout: Option<f64>,
+        seed: Option<u64>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<u32> = self.encode_one(py, text, special, added, errors, threads)?;
+        let Some(rate) = dropout else {
+            if seed.is_some() {
+                return Err(PyValueError::new_err("a seed is for dropout, which is not asked for"));
+            }
+            let ids: Vec<u32> = self.encode_one(py, text, special, added, errors, threads)?;
+            return self.ints.list(py, &ids);
+        };
+        if threads.is_some_and(|threads| threads > 1) {
+            return Err(PyValueError::new_err("dropout is drawn by one thread"));
+        }
+        let said = Said::new(&self.inner, special, added)?;
+        let text = crate::text::utf8(text, OnInvalid::parse(errors)?)?;
+        let ids = self.drawn(py, &text, &said, Draw::Dropout(rate), &mut Random::new(seed_or_new(seed)))?;
         self.ints.list(py, &ids)
     }
 
@@ -555,6 +624,97 @@ impl CoreTokenizer {
         with_batch(py, texts, errors, threads, |batch, run| self.inner.count_batch(batch, said.policy(), run))
     }
 
+    /// The ids of a text with their places and the numbers of their pieces; options and errors as `encode`.
+    ///
+    /// Args:
+    ///     text: ``str``, whose places are in characters; or UTF-8 ``bytes``, whose places are in bytes.
+    ///
+    /// Returns:
+    ///     Ids; for each the start and the end of what it stands for in the text, whatever steps changed it before; and the
+    ///     number of its piece, or of the added token that it is. A token that covers a part of a character has the place of
+    ///     the whole character. Last, by row, the normalized text of added tokens that took white space, and of what a
+    ///     Unigram model does not know: other libraries spell these tokens so.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258, split="gpt2").located("low é!")
+    ///     ([257, 32, 195, 169, 33], [(0, 3), (3, 4), (4, 5), (4, 5), (5, 6)], [0, 1, 1, 1, 2], {})
+    #[pyo3(
+        signature = (text, *, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn located<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<LocatedRows<'py>> {
+        let said = Said::new(&self.inner, special, added)?;
+        let in_characters = text.is_instance_of::<PyString>();
+        let text = crate::text::utf8(text, OnInvalid::parse(errors)?)?;
+        let policy = said.policy();
+        let located = run(py, text.len(), None, |_| self.inner.locate(&text, policy))?;
+        let ids: Vec<u32> = located.iter().map(|token| token.id).collect();
+        let mut places: Vec<_> = located.iter().map(|token| (token.start, token.end)).collect();
+        if in_characters && !text.is_ascii() {
+            characters(&text, &mut places);
+        }
+        let words = located.iter().map(|token| token.word).collect();
+        let surfaces = located.into_iter().enumerate();
+        let surfaces = surfaces.filter_map(|(row, token)| Some((row, token.surface?.into_string()))).collect();
+        Ok((self.ints.list(py, &ids)?, places, words, surfaces))
+    }
+
+    /// Some encodings of a text that are drawn, so that a model trained on them relies less on one spelling.
+    ///
+    /// Args:
+    ///     text: As for `encode`, but no list.
+    ///     n: How many to draw.
+    ///     alpha: Of Unigram models: a segmentation is drawn with its probability to this power. Of models that merge: the
+    ///         probability with which each merge is passed over, each time it is its turn (BPE-dropout).
+    ///     seed: The same seed draws the same, on every machine; None draws anew.
+    ///     special: As for `encode`.
+    ///     added: As for `encode`.
+    ///     errors: As for `encode`.
+    ///
+    /// Raises:
+    ///     EncodeError: The model can only be encoded in one way, or `alpha` is out of range; and what `encode` raises.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> tok.sample("lower", 3, 0.5, seed=3)
+    ///     []
+    #[pyo3(
+        signature = (text, n, alpha, *, seed=None, special=None, added="match", errors="strict"),
+        text_signature = "($self, text, n, alpha, *, seed=None, special='raise', added='match', errors='strict')"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        n: usize,
+        alpha: f64,
+        seed: Option<u64>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+        let said = Said::new(&self.inner, special, added)?;
+        let text = crate::text::utf8(text, OnInvalid::parse(errors)?)?;
+        let draw = if self.inner.has_probabilities() { Draw::Power(alpha) } else { Draw::Dropout(alpha) };
+        let mut random = Random::new(seed_or_new(seed));
+        let draws = (0..n).map(|_| {
+            py.check_signals()?;
+            let ids = self.drawn(py, &text, &said, draw, &mut random)?;
+            self.ints.list(py, &ids)
+        });
+        draws.collect()
+    }
+
     /// The pieces of a text, in which merges happen, with added tokens as pieces of their own; options as `encode`.
     ///
     /// The pieces are of the text as the normalizer leaves it.
@@ -755,6 +915,12 @@ impl CoreTokenizer {
         let bytes = self.bytes_of(py, ids, skip_special_tokens)?;
         match PyString::from_bytes(py, &bytes) {
             Ok(text) => Ok(text.into_any()),
+            Err(_) if errors == "replace" && !self.inner.is_byte_level() => {
+                // What stands for bytes that are not UTF-8 is for the decoders to say.
+                let ids = self.ids_of(py, ids)?;
+                let text = self.inner.decode_text(&ids, skip_special_tokens).map_err(|error| raise(py, error))?;
+                Ok(PyString::new(py, &text).into_any())
+            }
             Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
         }
     }
@@ -765,6 +931,12 @@ impl CoreTokenizer {
         ids: &Bound<'_, PyAny>,
         skip_special_tokens: bool,
     ) -> PyResult<Vec<u8>> {
+        if !self.inner.decodes_by_table() {
+            let ids = self.ids_of(py, ids)?;
+            let decode = || self.inner.decode(&ids, skip_special_tokens);
+            let text = if ids.len() < BYTES_TO_DETACH { decode() } else { py.detach(decode) };
+            return text.map_err(|error| raise(py, error));
+        }
         if let Ok(list) = ids.cast_exact::<PyList>() {
             // Nothing runs in between that could change the list.
             return match self.bytes_of_ints(list.len(), list.iter(), skip_special_tokens) {
@@ -800,6 +972,21 @@ impl CoreTokenizer {
         self.bytes_of_any(py, ids, skip_special_tokens)
     }
 
+    /// Ids of any kind as numbers, of which nothing is known yet.
+    pub(crate) fn ids_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        let mut numbers = Vec::new();
+        for (row, id) in ids.try_iter()?.enumerate() {
+            let id = id?;
+            numbers.push(id.extract().map_err(|error: PyErr| {
+                if error.is_instance_of::<PyTypeError>(py) {
+                    return error;
+                }
+                raise(py, self.inner.invalid_id(&id).row(row))
+            })?);
+        }
+        Ok(numbers)
+    }
+
     /// The bytes of about `count` ids that are ints; None if one of them is not, or is no token's.
     fn bytes_of_ints<'py>(
         &self,
@@ -819,7 +1006,7 @@ impl CoreTokenizer {
             }
         }
         decoder.push(&numbers[..filled]).ok()?;
-        Some(decoder.finish())
+        Some(self.inner.without_prefix(decoder.finish()))
     }
 
     /// The bytes of whatever gives ids, one after another.
@@ -834,6 +1021,6 @@ impl CoreTokenizer {
                 .map_err(|error: PyErr| if error.is_instance_of::<PyTypeError>(py) { error } else { invalid() })?;
             decoder.push(&[number]).map_err(|_| invalid())?;
         }
-        Ok(decoder.finish())
+        Ok(self.inner.without_prefix(decoder.finish()))
     }
 }

@@ -271,6 +271,8 @@ def _write(spec: TokenizerSpec, format_name: str) -> tuple[TokenizerSpec, tuple[
         return held, (tiktoken.write(held),)
     if format_name in _READ_AGAIN:
         return _write_and_read(spec, format_name)
+    if format_name == "tokenizer.json" and not spec.is_byte_level:
+        return spec, (hf_json.write(spec),)
     held = replace(spec, model=to_merges(spec.byte_pair))
     return held, (hf_json.write(held),) if format_name == "tokenizer.json" else vocab_merges.write(held)
 

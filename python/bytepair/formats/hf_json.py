@@ -1,4 +1,4 @@
-"""``tokenizer.json`` of the ``tokenizers`` package, for byte-level BPE: read, and written so that it loads there.
+"""``tokenizer.json`` of the ``tokenizers`` package: read, and written so that it loads there.
 
 What stands in the file and is not supported is refused by its name and its JSON pointer, never passed over.
 Source: the serialization of ``tokenizers`` (``tokenizer/serialization.rs`` and the modules that it names).
@@ -7,32 +7,22 @@ Source: the serialization of ``tokenizers`` (``tokenizer/serialization.rs`` and 
 from __future__ import annotations
 
 import json
-import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from bytepair._core import Columns, read_byte_alphabet
 from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.formats import byte_alphabet, oniguruma
+from bytepair.formats import byte_alphabet, hf_models, hf_stages
+from bytepair.formats.hf_common import Json, list_of, pointer_to, unsupported
 from bytepair.loaded import AddedRow, Loaded, added_row
-from bytepair.patterns import split_pattern
 
 if TYPE_CHECKING:
     from bytepair.spec import TokenizerSpec
 
-Json = Any
-GPT2 = split_pattern("gpt2")
-_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _STAGES = {"normalizer", "pre_tokenizer", "post_processor", "decoder", "model"}
-_STAGE_KEYS = {
-    **{form: {"type"} for form in _FORMS},
-    "Sequence": {"type", "normalizers", "pretokenizers"},
-    "Split": {"type", "pattern", "behavior", "invert"},
-    "ByteLevel": {"type", "add_prefix_space", "trim_offsets", "use_regex"},
-}
 _KEYS = {"version", "truncation", "padding", "added_tokens"} | _STAGES
 
 
@@ -48,27 +38,47 @@ def load(table: Json) -> Loaded:
         FormatError: Something in it is broken or not supported; ``pointer`` says where.
     """
     for key in table.keys() - _KEYS:
-        raise _unsupported(key, f"/{key}")
+        raise unsupported(key, f"/{key}")
     if table.get("version", "1.0") != "1.0":
-        raise _unsupported(f"version {table['version']!r}", "/version")
+        raise unsupported(f"version {table['version']!r}", "/version")
     for key in ("truncation", "padding"):
         if table.get(key) is not None:
             warnings.warn(
                 f"the file's {key} is not applied: it is an option of each call", TokenizerWarning, stacklevel=4
             )
-    added = [_read_added(token, f"/added_tokens/{row}") for row, token in enumerate(_list(table, "added_tokens", ""))]
-    split, prefix_space = _read_pre_tokenizer(table.get("pre_tokenizer"))
-    _check_decoder(table.get("decoder"))
+    added = [_read_added(token, f"/added_tokens/{row}") for row, token in enumerate(list_of(table, "added_tokens", ""))]
     post_processor = table.get("post_processor")
-    return Loaded(
-        _read_bpe(table["model"], {token.content: token.id for token in added}),
-        ignore_merges=table["model"].get("ignore_merges", False),
-        split=split,
+    stages = Loaded(
+        Columns((), (), None),
         added=tuple(sorted(added, key=lambda token: token.id)),
-        normalizers=tuple(_read_normalizers(table.get("normalizer"), "/normalizer")),
-        prefix_space=prefix_space,
+        normalizers=hf_stages.read_steps("normalizer", table.get("normalizer")),
         post_processor=None if post_processor is None else json.dumps(post_processor, ensure_ascii=False),
     )
+    model = table["model"]
+    pieces = _byte_pieces(table)
+    if pieces is not None:
+        columns = _read_bpe(model, {token.content: token.id for token in added})
+        return stages._replace(columns=columns, ignore_merges=model.get("ignore_merges", False), **pieces._asdict())
+    columns, options, ignore_merges = hf_models.load(model, {token.content for token in added if token.special})
+    return stages._replace(
+        columns=columns,
+        model=options,
+        ignore_merges=ignore_merges,
+        pre_tokenizers=hf_stages.read_steps("pre_tokenizer", table.get("pre_tokenizer")),
+        decoders=hf_stages.read_steps("decoder", table.get("decoder")),
+    )
+
+
+def _byte_pieces(table: Json) -> hf_stages.BytePieces | None:
+    """The split patterns, if the tokens of this tokenizer are bytes."""
+    model, decoder = table["model"], table.get("decoder")
+    spelled = ("byte_fallback", "continuing_subword_prefix", "end_of_word_suffix")
+    if hf_models.kind_of_model(model) != "BPE" or any(model.get(key) for key in spelled):
+        return None
+    if not isinstance(decoder, dict) or decoder.get("type") != "ByteLevel":
+        return None
+    hf_stages.read_steps("decoder", decoder)
+    return hf_stages.read_byte_pieces(table.get("pre_tokenizer"))
 
 
 def read(table: Json) -> TokenizerSpec:
@@ -111,7 +121,7 @@ def read_model_carefully(
     """As `read_model`, but slow; it says what is wrong, and where."""
     for token, id in vocab.items():
         if type(id) is not int or not 0 <= id < MOST_IDS:
-            raise FormatError(f"the id of {token!r} is {id!r}", pointer=_pointer(vocab_pointer, token))
+            raise FormatError(f"the id of {token!r} is {id!r}", pointer=pointer_to(vocab_pointer, token))
     pairs = [_read_merge(merge, merge_place(row)) for row, merge in enumerate(merges)]
     made = {left + right for left, right in pairs}
     kept = {token: id for token, id in vocab.items() if token not in added or token in made or _is_byte(token)}
@@ -120,13 +130,13 @@ def read_model_carefully(
         if spelled is None:
             raise FormatError(
                 f"the token {token!r} is not written in the byte alphabet",
-                pointer=_pointer(vocab_pointer, token),
+                pointer=pointer_to(vocab_pointer, token),
                 remedy="only byte-level BPE is supported",
             )
     by_id = sorted(kept.items(), key=lambda item: item[1])
     for (token, id), (_, following) in pairwise(by_id):
         if id == following:
-            raise FormatError(f"two tokens have the id {id}", pointer=_pointer(vocab_pointer, token))
+            raise FormatError(f"two tokens have the id {id}", pointer=pointer_to(vocab_pointer, token))
     ids = []
     for row, (left, right) in enumerate(pairs):
         for part in (left, right, left + right):
@@ -152,17 +162,8 @@ def _read_merge(merge: Json, place: dict[str, Any]) -> tuple[str, str]:
 
 
 def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> Columns:
-    kind = model.get("type", "BPE")
-    if kind != "BPE":
-        raise _unsupported(f"the model {kind}", "/model/type")
-    known = {"type", "vocab", "merges", "ignore_merges", "unk_token", "fuse_unk"}
-    # Without effect at these values. With all 256 bytes in the vocabulary, nothing is ever unknown.
-    inert = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback")
-    for key, value in model.items():
-        if key in inert and value:
-            raise _unsupported(f"{key} = {value!r}", f"/model/{key}")
-        if key not in known and key not in inert:
-            raise _unsupported(key, f"/model/{key}")
+    hf_models.warn_of_dropout(model)
+    # With all 256 bytes in the vocabulary, nothing is ever unknown.
     if not isinstance(model.get("unk_token"), str | None):
         raise FormatError(f"unk_token is {model['unk_token']!r}", pointer="/model/unk_token")
     for flag in ("ignore_merges", "fuse_unk"):
@@ -182,7 +183,7 @@ def _read_added(token: Json, pointer: str) -> AddedRow:
     if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
         raise FormatError(f"{token!r} is not an added token", pointer=pointer)
     for key in token.keys() - {"id", "content", *flags}:
-        raise _unsupported(key, f"{pointer}/{key}")
+        raise unsupported(key, f"{pointer}/{key}")
     for flag in flags:
         if type(token.get(flag, False)) is not bool:
             raise FormatError(f"{flag} is {token[flag]!r}, not true or false", pointer=f"{pointer}/{flag}")
@@ -191,106 +192,43 @@ def _read_added(token: Json, pointer: str) -> AddedRow:
     return AddedRow(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
 
 
-def _read_normalizers(normalizer: Json, pointer: str) -> list[str]:
-    if normalizer is None:
-        return []
-    kind = _kind(normalizer, pointer)
-    if kind in _FORMS:
-        return [kind]
-    if kind == "Sequence":
-        inner = _list(normalizer, "normalizers", pointer)
-        if any(isinstance(item, dict) and item.get("type") == "Sequence" for item in inner):
-            raise _unsupported("a Sequence in a Sequence", pointer)
-        steps = (_read_normalizers(item, f"{pointer}/normalizers/{row}") for row, item in enumerate(inner))
-        return [name for step in steps for name in step]
-    raise _unsupported(f"the normalizer {kind}", pointer)
-
-
-def _read_pre_tokenizer(pre_tokenizer: Json) -> tuple[tuple[str, ...], bool]:
-    """The split patterns, and whether a space goes in front."""
-    pointer = "/pre_tokenizer"
-    if pre_tokenizer is None:
-        raise _unsupported("no pre-tokenizer (only ByteLevel is supported)", pointer)
-    if _kind(pre_tokenizer, pointer) == "Sequence":
-        steps = _list(pre_tokenizer, "pretokenizers", pointer)
-        places = [f"{pointer}/pretokenizers/{row}" for row in range(len(steps))]
-    else:
-        steps, places = [pre_tokenizer], [pointer]
-    patterns = []
-    for step, place in zip(steps[:-1], places[:-1], strict=True):
-        if _kind(step, place) != "Split":
-            raise _unsupported(f"the pre-tokenizer {step['type']} before the last one", place)
-        patterns.append(_read_split(step, place))
-    last, place = (steps[-1], places[-1]) if steps else (None, pointer)
-    if last is None or _kind(last, place) != "ByteLevel":
-        raise _unsupported("a pre-tokenizer that does not end with ByteLevel", place)
-    prefix_space = _flag(last, "add_prefix_space", place, default=True)
-    if prefix_space and patterns:
-        raise _unsupported("add_prefix_space after a Split", f"{place}/add_prefix_space")
-    if _flag(last, "use_regex", place, default=True):
-        patterns.append(GPT2)
-    return tuple(patterns), prefix_space
-
-
-def _read_split(step: Mapping[str, Json], place: str) -> str:
-    pattern = step.get("pattern")
-    # What matches and what lies between are pieces alike, so that inverting them changes nothing.
-    _flag(step, "invert", place, default=False)
-    if step.get("behavior") != "Isolated":
-        raise _unsupported(f"the behavior {step.get('behavior')} of a Split", f"{place}/behavior")
-    if isinstance(pattern, dict) and len(pattern) != 1:
-        raise FormatError("a pattern is one of String and Regex", pointer=f"{place}/pattern")
-    if isinstance(pattern, dict) and isinstance(pattern.get("String"), str):
-        return str(re.escape(pattern["String"]))
-    if not isinstance(pattern, dict) or not isinstance(pattern.get("Regex"), str):
-        raise FormatError("a Split needs a pattern", pointer=f"{place}/pattern")
-    return oniguruma.portable(pattern["Regex"], f"{place}/pattern/Regex")
-
-
-def _check_decoder(decoder: Json) -> None:
-    kind = None if decoder is None else _kind(decoder, "/decoder")
-    if kind != "ByteLevel":
-        raise _unsupported(f"the decoder {kind} (only ByteLevel is supported)", "/decoder")
-
-
-def _kind(stage: Json, pointer: str) -> str:
-    kind = stage.get("type") if isinstance(stage, dict) else None
-    if not isinstance(kind, str):
-        raise FormatError("a stage needs a type", pointer=pointer)
-    # Of a stage that is not known at all, its name is what will be refused.
-    for key in stage.keys() - _STAGE_KEYS.get(kind, stage.keys()):
-        raise _unsupported(f"{key} in {kind}", f"{pointer}/{key}")
-    return kind
-
-
-def _flag(stage: Mapping[str, Json], name: str, pointer: str, *, default: bool) -> bool:
-    value = stage.get(name, default)
-    if type(value) is not bool:
-        raise FormatError(f"{name} is {value!r}, not true or false", pointer=f"{pointer}/{name}")
-    return value
-
-
-def _list(table: Mapping[str, Json], name: str, pointer: str) -> list[Json]:
-    value = table.get(name, [])
-    if not isinstance(value, list):
-        raise FormatError(f"{name} is not a list", pointer=f"{pointer}/{name}")
-    return value
-
-
-def _unsupported(what: str, pointer: str) -> FormatError:
-    return FormatError(f"not supported: {what}", pointer=pointer, remedy="load it with the library it was made for")
-
-
-def _pointer(parent: str, key: str) -> str:
-    return f"{parent}/{key.replace('~', '~0').replace('/', '~1')}"
-
-
 def write(spec: TokenizerSpec) -> bytes:
     """Writes a tokenizer so that ``tokenizers`` gives the same ids (with its post-processor off).
 
     Raises:
         FormatError: It holds something that the format cannot hold.
     """
+    table = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": row.id, **{name: value for name, value in row._asdict().items() if name != "id"}}
+            for row in map(added_row, spec.added_tokens)
+        ],
+        "normalizer": hf_stages.write_steps("normalizer", spec.normalizers),
+        "pre_tokenizer": None,
+        "post_processor": None if spec.post_processor is None else json.loads(spec.post_processor),
+        "decoder": None,
+        "model": None,
+    }
+    if not spec.is_byte_level:
+        if spec.split or spec.prefix_space:
+            raise FormatError(
+                "tokenizer.json cannot hold split patterns with a model of characters",
+                remedy="say them as pre_tokenizers, or save as the native format",
+            )
+        table["pre_tokenizer"] = hf_stages.write_steps("pre_tokenizer", spec.pre_tokenizers)
+        table["decoder"] = hf_stages.write_steps("decoder", spec.decoders)
+        table["model"] = hf_models.write(spec.model, {token.content: token.id for token in spec.added_tokens})
+    else:
+        table["pre_tokenizer"] = hf_stages.write_byte_pieces(spec.split, prefix_space=spec.prefix_space)
+        table["decoder"] = hf_stages.byte_level()
+        table["model"] = _write_bpe(spec)
+    return (_dumps(table) if "merges" in table["model"] else json.dumps(table, ensure_ascii=False, indent=1)).encode()
+
+
+def _write_bpe(spec: TokenizerSpec) -> dict[str, Json]:
     # What was loaded is seldom saved again.
     from bytepair.semantics import to_merges  # noqa: PLC0415
 
@@ -307,32 +245,18 @@ def write(spec: TokenizerSpec) -> bytes:
     # `tokenizers` numbers added tokens that are not in the vocabulary from its size on, whatever the file says.
     if [token.id for token in outside] != list(range(len(vocab), len(vocab) + len(outside))):
         vocab |= {token.content: token.id for token in outside}
-    table = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [
-            {"id": row.id, **{name: value for name, value in row._asdict().items() if name != "id"}}
-            for row in map(added_row, spec.added_tokens)
-        ],
-        "normalizer": _write_normalizers(spec.normalizers),
-        "pre_tokenizer": _write_pre_tokenizer(spec.split, prefix_space=spec.prefix_space),
-        "post_processor": None if spec.post_processor is None else json.loads(spec.post_processor),
-        "decoder": _byte_level(),
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": model.ignore_merges,
-            "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
-            "merges": [[spelled[left], spelled[right]] for left, right in model.merges or ()],
-        },
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": model.ignore_merges,
+        "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
+        "merges": [[spelled[left], spelled[right]] for left, right in model.merges or ()],
     }
-    return _dumps(table).encode()
 
 
 def _dumps(table: dict[str, Any]) -> str:
@@ -352,37 +276,3 @@ def _dumps(table: dict[str, Any]) -> str:
             after,
         )
     )
-
-
-def _write_normalizers(names: Sequence[str]) -> Json:
-    if len(names) == 1:
-        return {"type": names[0]}
-    return {"type": "Sequence", "normalizers": [{"type": name} for name in names]} if names else None
-
-
-def _write_pre_tokenizer(patterns: Sequence[str], *, prefix_space: bool) -> Json:
-    if tuple(patterns) in ((), (GPT2,)):
-        return _byte_level(add_prefix_space=prefix_space, use_regex=bool(patterns))
-    if prefix_space:
-        raise FormatError(
-            "tokenizer.json cannot hold prefix_space with this split pattern", remedy="save as the native format"
-        )
-    splits = [
-        {
-            "type": "Split",
-            "pattern": {"Regex": oniguruma.portable(pattern, None)},
-            "behavior": "Isolated",
-            "invert": False,
-        }
-        for pattern in patterns
-    ]
-    return {"type": "Sequence", "pretokenizers": [*splits, _byte_level(add_prefix_space=False, use_regex=False)]}
-
-
-def _byte_level(*, add_prefix_space: bool = True, use_regex: bool = True) -> dict[str, Json]:
-    return {
-        "type": "ByteLevel",
-        "add_prefix_space": add_prefix_space,
-        "trim_offsets": True,
-        "use_regex": use_regex,
-    }

@@ -29,7 +29,7 @@ _PART = re.compile("|".join((_ESCAPE, _CLASS, f"(?P<folded>{_FOLDED})", _GROUP, 
 _FOLD_TO_ONE = re.compile("ss|st|ff|fi|fl", re.IGNORECASE)
 
 
-def portable(pattern: str, pointer: str | None) -> str:
+def portable(pattern: str, pointer: str | None, *, may_match_nothing: bool = False) -> str:
     r"""The pattern, if both engines are known to split alike by it.
 
     Raises:
@@ -52,7 +52,7 @@ def portable(pattern: str, pointer: str | None) -> str:
                 remedy=r"spell it without: [\p{L}\p{M}\p{Nd}\p{Pc}] for \w, \z for the end of the text",
             )
         at = part.end()
-    if matches_nothing(pattern):
+    if not may_match_nothing and matches_nothing(pattern):
         raise FormatError(
             "the split pattern can match nothing, and `tokenizers` would cut there",
             pointer=pointer,

@@ -11,6 +11,7 @@
 use std::process::ExitCode;
 
 use bytepair_core::pipeline::{Parts, Tokenizer};
+use bytepair_core::segment::Steps;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::split::{Pattern, names};
 use bytepair_core::vocab::{Semantics, Vocab};
@@ -48,7 +49,7 @@ fn load(ranks: &str, split: &str) -> Result<Tokenizer> {
     let named = names::ALL.iter().find(|(name, _)| *name == split);
     let (_, pattern) = named.ok_or_else(|| wrong(format!("{split:?} is not the name of a split pattern")))?;
     let patterns = if pattern.is_empty() { vec![] } else { vec![Pattern::new(pattern)?] };
-    Tokenizer::new(Parts { vocab, added: vec![end], normalizers: vec![], prefix_space: false, patterns })
+    Tokenizer::new(Parts { added: vec![end], steps: Steps::of(patterns), ..Parts::of(vocab) })
 }
 
 fn file(path: &str) -> Result<Vec<u8>> {

@@ -33,7 +33,7 @@ const AT_ONCE: usize = 1 << 16;
 /// use bytepair_core::segment::Policy;
 /// use bytepair_core::vocab::{Semantics, Vocab};
 /// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
-/// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+/// let parts = Parts::of(vocab);
 /// let tokenizer = Tokenizer::new(parts)?;
 /// let mut appender = Appender::new();
 /// appender.append("ba")?;

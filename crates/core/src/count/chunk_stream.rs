@@ -34,7 +34,7 @@ pub struct Streamed {
 /// use bytepair_core::segment::Policy;
 /// use bytepair_core::vocab::{Semantics, Vocab};
 /// let vocab = Vocab::new(&[b"a", b" ", b"aa"], &[0, 1, 2], Semantics::Ranks)?;
-/// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+/// let parts = Parts::of(vocab);
 /// let tokenizer = Tokenizer::new(parts)?;
 /// let mut stream = ChunkStream::new(3, 0, Boundary::Word)?;
 /// assert_eq!(stream.push(&tokenizer, Policy::default(), "aa a", false)?, []);

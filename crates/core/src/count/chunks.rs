@@ -241,7 +241,7 @@ impl Tokenizer {
     /// use bytepair_core::segment::Policy;
     /// use bytepair_core::vocab::{Semantics, Vocab};
     /// let vocab = Vocab::new(&[b"a", b" ", b"aa"], &[0, 1, 2], Semantics::Ranks)?;
-    /// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+    /// let parts = Parts::of(vocab);
     /// let settings = Settings { limit: 3, overlap: 0, boundary: Boundary::Word, given: &[] };
     /// let chunks = Tokenizer::new(parts)?.chunks("aa a aa", Policy::default(), settings, None)?;
     /// let expected = [(0, 4, 3), (4, 7, 2)];

@@ -58,7 +58,7 @@ impl Tokenizer {
     /// use bytepair_core::segment::Policy;
     /// use bytepair_core::vocab::{Semantics, Vocab};
     /// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
-    /// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+    /// let parts = Parts::of(vocab);
     /// let tokenizer = Tokenizer::new(parts)?;
     /// let fit = tokenizer.fit("bbabab", Policy::default(), 3, Side::Left)?;
     /// assert_eq!((fit.at, fit.tokens), (4, 3));

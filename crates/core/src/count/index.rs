@@ -25,7 +25,7 @@ const APART: usize = 64;
 /// use bytepair_core::segment::Policy;
 /// use bytepair_core::vocab::{Semantics, Vocab};
 /// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
-/// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+/// let parts = Parts::of(vocab);
 /// let tokenizer = Tokenizer::new(parts)?;
 /// let text = "abbab";
 /// let index = Index::new(&tokenizer, text, Policy::default())?;

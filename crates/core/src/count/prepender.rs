@@ -35,7 +35,7 @@ const KEPT: usize = 1024;
 /// use bytepair_core::segment::Policy;
 /// use bytepair_core::vocab::{Semantics, Vocab};
 /// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
-/// let heads = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+/// let heads = Parts::of(vocab);
 /// let tokenizer = Tokenizer::new(heads)?;
 /// let mut prepender = Prepender::new();
 /// prepender.prepend("ba");

@@ -3,7 +3,7 @@
 use super::*;
 use crate::encode::Count;
 use crate::pipeline::{Parts, Tokenizer};
-use crate::segment::{Policy, Treat};
+use crate::segment::{Policy, Steps, Treat};
 use crate::split::added::AddedToken;
 use crate::split::{Pattern, names};
 use crate::vocab::{Semantics, Vocab};
@@ -18,13 +18,11 @@ fn tokenizer(pattern: &str, more: &[&[u8]]) -> Tokenizer {
     let ids: Vec<u32> = (0..tokens.len() as u32).collect();
     let added = ["<s>", "<s>>", "s>a"].into_iter().zip(1000..);
     Tokenizer::new(Parts {
-        vocab: Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap(),
         added: added
             .map(|(content, id)| AddedToken { content: content.to_owned(), id, ..AddedToken::default() })
             .collect(),
-        normalizers: vec![],
-        prefix_space: false,
-        patterns: vec![Pattern::new(pattern).unwrap()],
+        steps: Steps::of(vec![Pattern::new(pattern).unwrap()]),
+        ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
     })
     .unwrap()
 }

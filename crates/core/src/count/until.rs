@@ -29,7 +29,7 @@ impl Tokenizer {
     /// use bytepair_core::segment::Policy;
     /// use bytepair_core::vocab::{Semantics, Vocab};
     /// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
-    /// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+    /// let parts = Parts::of(vocab);
     /// let tokenizer = Tokenizer::new(parts)?;
     /// assert_eq!(tokenizer.count_until("abba", Policy::default(), 3)?, Some(3));
     /// assert_eq!(tokenizer.count_until("abba", Policy::default(), 2)?, None);

@@ -13,10 +13,10 @@ use crate::split::pre::{Metaspace, MetaspaceStated, Stated};
 
 /// One step from tokens to text.
 #[derive(Clone, Debug)]
-pub struct TextDecoder(Step);
+pub struct TextDecoder(pub(super) Step);
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     ByteLevel,
     ByteFallback,
     WordPiece { prefix: String, cleanup: bool },
@@ -125,7 +125,9 @@ impl TextDecoder {
             }
             Step::Fuse => return Ok(vec![tokens.concat()]),
             Step::Strip { content, start, stop } => {
-                tokens.iter_mut().for_each(|token| strip(token, *content, *start, *stop));
+                for token in &mut tokens {
+                    strip(token, *content, *start, *stop);
+                }
             }
             Step::Replace(replace) => {
                 for token in &mut tokens {
@@ -202,7 +204,7 @@ fn byte_fallback(tokens: Vec<String>) -> Vec<String> {
 }
 
 /// The byte that a token names. A sign is a digit here, as it is for `tokenizers`.
-fn named_byte(token: &str) -> Option<u8> {
+pub(super) fn named_byte(token: &str) -> Option<u8> {
     let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
     if digits.len() == 2 { u8::from_str_radix(digits, 16).ok() } else { None }
 }

@@ -1,10 +1,12 @@
 //! Ids -> bytes by a table; bytes -> text as a stream.
 
+mod by_token;
 mod chain;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+pub(crate) use self::by_token::ByToken;
 pub use self::chain::{TextDecoder, decode_tokens};
 
 /// Bytes of an entry of the table.
@@ -40,10 +42,11 @@ struct Other {
 
 impl Table {
     /// A table of `count` tokens: id, bytes, whether it is special. Where an id comes twice, the later one counts.
-    pub(crate) fn new<'a>(count: usize, tokens: impl Iterator<Item = (u32, &'a [u8], bool)>) -> Self {
+    pub(crate) fn new(count: usize, tokens: impl Iterator<Item = (u32, impl AsRef<[u8]>, bool)>) -> Self {
         let mut table = Self { entries: Vec::new(), others: Vec::new(), beyond: HashMap::new(), bytes: Vec::new() };
         let bound = count * 2 + 65_536;
         for (id, token, special) in tokens {
+            let token = token.as_ref();
             let mut entry = [0; ENTRY];
             if (id as usize) < bound && token.len() < ENTRY && !token.is_empty() && !special {
                 entry[..token.len()].copy_from_slice(token);

@@ -81,17 +81,19 @@ pub struct Scratch {
 /// ```
 pub fn encode(vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
     check(vocab, piece)?;
+    let before = ids.len();
     let linear = is_linear(vocab);
     let scans = !linear || piece.len() <= SCAN_OF_ASCII || !piece.is_ascii();
-    if scans && short::merge(vocab, piece, ids) {
-        return Ok(());
+    if !(scans && short::merge(vocab, piece, ids)) {
+        if linear && piece.len() >= LONG {
+            windows::merge(vocab, piece, &mut scratch.backtrack, ids);
+        } else {
+            let merger = if linear { Merger::Backtrack } else { Merger::Heap };
+            merger.merge(vocab, piece, scratch, ids)?;
+        }
     }
-    if linear && piece.len() >= LONG {
-        windows::merge(vocab, piece, &mut scratch.backtrack, ids);
-        return Ok(());
-    }
-    let merger = if linear { Merger::Backtrack } else { Merger::Heap };
-    merger.merge(vocab, piece, scratch, ids)
+    vocab.expand(ids, before);
+    Ok(())
 }
 
 impl Merger {

@@ -31,7 +31,8 @@ enum Cleaned {
 }
 
 impl Bert {
-    fn strips(self) -> bool {
+    /// Whether it removes nonspacing marks.
+    pub(super) fn strips(self) -> bool {
         self.strip_accents.unwrap_or(self.lowercase)
     }
 

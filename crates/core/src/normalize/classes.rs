@@ -62,7 +62,9 @@ impl Classes {
         let mut flat = vec![0_u8; char::MAX as usize + 1];
         let mut mark = |class: u8, start: u32, end: u32| {
             if let Some(range) = flat.get_mut(start as usize..=end as usize) {
-                range.iter_mut().for_each(|classes| *classes |= class);
+                for classes in range {
+                    *classes |= class;
+                }
             }
         };
         for (class, list) in [(PUNCT, PUNCTUATION), (OTHER, CONTROLS), (NONSPACING, MARKS)] {

@@ -112,6 +112,18 @@ impl Normalizer {
         text.rewrite(|edit| self.run(edit))
     }
 
+    /// Whether the first character always comes from the first one of the original text.
+    pub(crate) fn keeps_start(&self) -> bool {
+        match self {
+            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd | Self::Lowercase | Self::ByteLevel => true,
+            Self::Strip { left, .. } => !left,
+            Self::Prepend(content) => !content.is_empty(),
+            Self::Replace(replace) => replace.keeps_start(),
+            Self::Bert(bert) => !bert.clean_text && !bert.strips(),
+            Self::StripAccents | Self::Nmt | Self::Precompiled(_) => false,
+        }
+    }
+
     /// The pass over the text.
     fn run(&self, edit: &mut Edit) -> Result<()> {
         match self {
@@ -158,4 +170,4 @@ pub fn try_apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Result<Co
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -158,7 +158,7 @@ impl Changes {
             return;
         }
         match &mut self.waiting {
-            Some((_, change)) => *change -= (length - count) as isize,
+            Some((_, change)) => *change -= (length - count).cast_signed(),
             None if self.started || !edit.is_traced() => edit.skip(edit.at() + old.len()),
             None => self.behind = true,
         }

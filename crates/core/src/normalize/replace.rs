@@ -32,6 +32,11 @@ impl Replace {
         Ok(())
     }
 
+    /// Whether each match is one character, in the place of which something stands.
+    pub(super) fn keeps_start(&self) -> bool {
+        self.matches.is_one_character() && !self.content.is_empty()
+    }
+
     /// The text with all matches replaced; None if nothing is.
     pub(crate) fn replaced(&self, text: &str) -> Result<Option<String>> {
         let mut edit = Edit::new(text, None);

@@ -105,8 +105,17 @@ pub(super) fn prepend(edit: &mut Edit, content: &str) {
 pub(super) fn nmt(edit: &mut Edit) {
     each(edit, false, |edit, character, end| match character {
         '\u{1}'..='\u{8}' | '\u{B}' | '\u{E}'..='\u{1F}' | '\u{7F}' | '\u{8F}' | '\u{9F}' => edit.skip(end),
-        '\t' | '\n' | '\u{C}' | '\r' | '\u{1680}' | '\u{200B}'..='\u{200F}' => edit.put(' ', end),
-        '\u{2028}' | '\u{2029}' | '\u{2581}' | '\u{FEFF}' | '\u{FFFD}' => edit.put(' ', end),
+        '\t'
+        | '\n'
+        | '\u{C}'
+        | '\r'
+        | '\u{1680}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{2028}'
+        | '\u{2029}'
+        | '\u{2581}'
+        | '\u{FEFF}'
+        | '\u{FFFD}' => edit.put(' ', end),
         _ => edit.keep(end),
     });
 }

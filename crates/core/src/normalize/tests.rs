@@ -1,1 +1,178 @@
+//! Every normalizer with and without origins, and stages against slow oracles.
+
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::*;
+use crate::error::Kind;
+
+/// Texts of characters that some normalizer treats in its own way.
+pub(crate) fn texts(mut seed: u64) -> impl Iterator<Item = String> {
+    let atoms: Vec<&str> = concat!(
+        "a B 1 _ . 'S é É İ ß ǅ Σ ς ﬁ ½ \u{212b} \u{1e9b} \u{301} \u{323} \u{344} \u{345} \u{20dd} \u{302e} ",
+        "\u{1d165} \u{f71} \u{f73} \u{f77} \u{94d} क ক \u{9cb} 한 \u{1100} \u{1161} \u{11a8} ﾡ 日 本 \u{f900} ",
+        "\u{2f800} ㌔ か \u{3099} ｶ ﾞ ー א ﷺ \u{600} ٣ ▁ Ġ 👩 \u{200d} 💻 🇩 🇪 👍🏽 \u{0} \u{1} \u{7f} \u{ad} ",
+        "\u{200b} \u{feff} \u{fffd} \u{e000} \u{10ffff} \u{378} abc DEF hello"
+    )
+    .split(' ')
+    .chain([" ", "  ", "\t", "\n", "\r", "\r\n", "\u{a0}", "\u{3000}", "\u{85}", "\u{2028}"])
+    .collect();
+    let mut next = move |bound: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % bound
+    };
+    std::iter::once(String::new()).chain((0..600).map(move |_| {
+        let some: Vec<&str> = (0..=next(6)).map(|_| atoms[next(atoms.len())]).collect();
+        (0..=next(14)).map(|_| some[next(some.len())]).collect()
+    }))
+}
+
+/// The units of a trie of these characters' bytes, and their replacements: a node at a multiple of 256 for each.
+pub(crate) fn table(entries: &[(char, &str)]) -> Vec<u8> {
+    let mut units = vec![0xFE_u32; 512];
+    let mut replacements = Vec::new();
+    units[0] = 1 << 9 | 1 << 10;
+    for (character, replacement) in entries {
+        let mut node = 256_usize;
+        let bytes = character.to_string().into_bytes();
+        for (at, &byte) in bytes.iter().enumerate() {
+            let place = node ^ usize::from(byte);
+            let known = units[place] & 0xFF == u32::from(byte) && units[place] >> 10 != 0;
+            if !known {
+                let base = units.len();
+                units.resize(base + 256, 0xFE);
+                // A wide offset counts 256 units; the low byte of the place stays.
+                let offset = (base >> 8) ^ (place >> 8);
+                units[place] = u32::from(byte) | 1 << 9 | (offset as u32) << 10;
+            }
+            let offset = (units[place] >> 10 << 8) as usize;
+            node = place ^ offset;
+            if at + 1 == bytes.len() {
+                units[place] |= 1 << 8;
+                units[node] = replacements.len() as u32 | 1 << 31;
+            }
+        }
+        replacements.extend_from_slice(replacement.as_bytes());
+        replacements.push(0);
+    }
+    let mut bytes = (units.len() as u32 * 4).to_le_bytes().to_vec();
+    bytes.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+    bytes.extend(replacements);
+    bytes
+}
+
+fn all() -> Vec<Normalizer> {
+    let mut all: Vec<Normalizer> = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel"]
+        .iter()
+        .map(|name| Normalizer::parse(name).unwrap())
+        .collect();
+    let objects = [
+        r#"{"type":"Strip","strip_left":true,"strip_right":true}"#,
+        r#"{"type":"Strip","strip_left":false,"strip_right":true}"#,
+        r#"{"type":"Replace","pattern":{"String":" "},"content":"▁"}"#,
+        r#"{"type":"Replace","pattern":{"Regex":"a*|\\s+"},"content":"-"}"#,
+        r#"{"type":"Prepend","prepend":"▁<"}"#,
+        r#"{"type":"Prepend","prepend":""}"#,
+    ];
+    all.extend(objects.iter().map(|step| Normalizer::parse(step).unwrap()));
+    for bits in 0..24_u8 {
+        let strip_accents = [None, Some(false), Some(true)][usize::from(bits / 8)];
+        let [clean_text, handle_chinese_chars, lowercase] = [1, 2, 4].map(|bit| bits & bit != 0);
+        all.push(Normalizer::Bert(Bert { clean_text, handle_chinese_chars, strip_accents, lowercase }));
+    }
+    let entries =
+        [('\u{1}', ""), ('\t', " "), ('é', "e"), ('½', "1/2"), ('日', ""), ('\u{301}', ""), ('B', "bb"), ('👩', "w")];
+    all.push(Normalizer::Precompiled(Arc::new(Precompiled::new(&table(&entries)).unwrap())));
+    all
+}
+
+#[test]
+fn the_text_is_the_same_with_origins_and_they_are_in_order() {
+    for normalizer in all() {
+        for text in texts(1) {
+            let mut traced = Aligned::traced(text.as_str()).unwrap();
+            normalizer.apply_aligned(&mut traced).unwrap();
+            let plain = normalizer.apply(&text);
+            assert_eq!(plain, traced.text(), "{normalizer:?} {text:?}");
+            assert_eq!(plain, normalizer.try_apply(&text).unwrap());
+            assert!(!matches!(plain, Cow::Owned(_)) || plain != text || !text.is_ascii() || text.contains(' '));
+            let origins = traced.origins().unwrap();
+            assert_eq!(origins.len(), plain.len());
+            assert!(origins.windows(2).all(|pair| pair[0] <= pair[1]), "{normalizer:?} {text:?} {origins:?}");
+            assert!(origins.last().is_none_or(|last| last.1 as usize <= text.len()));
+        }
+    }
+}
+
+#[test]
+fn bert_is_its_stages_one_after_another() {
+    let parse = |step: &str| Normalizer::parse(step).unwrap();
+    let classes = classes::classes();
+    for text in texts(2) {
+        let cleaned: String = text
+            .chars()
+            .filter(|&one| "\t\n\r".contains(one) || (classes.of(one) & classes::OTHER == 0 && one != '\u{FFFD}'))
+            .map(|one| if one.is_whitespace() { ' ' } else { one })
+            .collect();
+        let spaced: String = cleaned
+            .chars()
+            .map(|one| if classes.of(one) & classes::CHINESE == 0 { one.to_string() } else { format!(" {one} ") })
+            .collect();
+        let marks = |one: &char| classes.of(*one) & classes::NONSPACING == 0;
+        let stripped: String = parse("NFD").apply(&spaced).chars().filter(marks).collect();
+        let expected: String = stripped.chars().flat_map(char::to_lowercase).collect();
+        let bert = Bert { clean_text: true, handle_chinese_chars: true, strip_accents: None, lowercase: true };
+        assert_eq!(Normalizer::Bert(bert).apply(&text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_table_replaces_what_is_in_it_and_a_cluster_by_what_it_begins_with() {
+    let entries = [('\u{1}', ""), ('e', "E"), ('日', "day"), ('\r', "")];
+    let table = Normalizer::Precompiled(Arc::new(Precompiled::new(&table(&entries)).unwrap()));
+    for (text, expected) in [
+        ("plain", "plain"),
+        ("hey", "hEy"),
+        ("日本日", "day本day"),
+        ("xe\u{301}y", "xEy"),
+        ("a\r\nb", "ab"),
+        ("\u{1}\u{1}a\u{1}", "a"),
+        ("e\u{20dd}\u{20dd}", "E\u{20dd}\u{20dd}"),
+    ] {
+        assert_eq!(table.apply(text), expected);
+    }
+    assert!(matches!(table.apply("plain words\n"), Cow::Borrowed(_)));
+}
+
+#[test]
+fn a_broken_table_is_an_error_or_a_table() {
+    let good = table(&[('a', "b"), ('é', "e"), ('日', "d")]);
+    let mut seed = 9_u64;
+    for _ in 0..3000 {
+        let mut bytes = good.clone();
+        for _ in 0..3 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = (seed >> 33) as usize % bytes.len().min(2200);
+            bytes[at] = (seed >> 20) as u8;
+        }
+        match Precompiled::new(&bytes) {
+            Ok(table) => {
+                let _ = Normalizer::Precompiled(Arc::new(table)).apply("aé日\u{1}x 日日");
+            }
+            Err(error) => assert_eq!(error.kind, Kind::Format),
+        }
+    }
+    assert!(Precompiled::new(&[0, 0, 0, 0]).is_err());
+}
+
+#[test]
+fn all_in_a_row_are_each_applied_to_what_the_one_before_made() {
+    let steps = ["NFD", "StripAccents", "Lowercase"].map(|name| Normalizer::parse(name).unwrap());
+    assert_eq!(apply_all(&steps, "É É"), "e e");
+    assert!(matches!(apply_all(&steps, "e e"), Cow::Borrowed(_)));
+    assert_eq!(try_apply_all(&steps, "Ünï").unwrap(), "uni");
+    let endless = r#"{"type":"Replace","pattern":{"Regex":"(?:(?=a)a|(?=aa)aa)+b"},"content":""}"#;
+    let endless = Normalizer::parse(endless).unwrap();
+    let text = "a".repeat(40);
+    assert_eq!(try_apply_all(std::slice::from_ref(&endless), &text).unwrap_err().kind, Kind::Pattern);
+    assert_eq!(apply_all(&[endless], &text), text);
+}

@@ -21,7 +21,7 @@ pub(super) fn symbols(tokenizer: &Tokenizer) -> Vec<Vec<u8>> {
 /// use bytepair_core::train::{PieceCounts, Progress, token_uses};
 /// use bytepair_core::vocab::{Semantics, Vocab};
 /// let vocab = Vocab::new(&[b"a", b"b", b"ab"], &[0, 1, 7], Semantics::Ranks)?;
-/// let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+/// let parts = Parts::of(vocab);
 /// let counts = PieceCounts::of([(&b"abb"[..], 2)])?;
 /// assert_eq!(token_uses(&Tokenizer::new(parts)?, &counts, &Progress::default())?, [0, 2, 2]);
 /// # Ok::<(), bytepair_core::Error>(())
@@ -78,7 +78,7 @@ mod tests {
         let pairs = vec![(3, 5)];
         let tokens: [&[u8]; 5] = [b"a", b"b", b"c", b"bc", b"abc"];
         let vocab = Vocab::new(&tokens, &[1, 3, 5, 7, 9], Semantics::Merges { pairs, ignore_merges: false }).unwrap();
-        let parts = Parts { vocab, added: vec![], normalizers: vec![], prefix_space: false, patterns: vec![] };
+        let parts = Parts::of(vocab);
         let tokenizer = Tokenizer::new(parts).unwrap();
         let counts = PieceCounts::of([(&b"abca"[..], 4), (b"abc", 4)]).unwrap();
         let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };

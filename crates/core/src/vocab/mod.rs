@@ -64,6 +64,16 @@ pub struct Vocab {
     has_unmade: bool,
     /// Made when a text grows first.
     endings: OnceLock<Endings>,
+    /// What stands for several ids, in vocabularies of characters.
+    beginnings: Option<Beginnings>,
+}
+
+/// Tokens that stand for beginnings of characters, and what is put out in their place (`model::OnBytes`).
+pub(crate) struct Beginnings {
+    /// The first of their ids, which are above all others.
+    pub(crate) first: u32,
+    /// The ids of the bytes of each, [`NO_ID`] behind the last.
+    pub(crate) bytes: Vec<[u32; 3]>,
 }
 
 impl Vocab {
@@ -100,7 +110,7 @@ impl Vocab {
             Characters::none()
         };
         let has_unmade = (0..tokens.ids().len()).any(|index| rules.symbol(index) == NONE);
-        Self { tokens, rules, characters, whole: None, has_unmade, endings: OnceLock::new() }
+        Self { tokens, rules, characters, whole: None, has_unmade, endings: OnceLock::new(), beginnings: None }
     }
 
     /// A vocabulary of ranks with every cut of every token as a pair, whether it is proper or not: the definition.
@@ -109,6 +119,19 @@ impl Vocab {
         let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
         let rules = rules.with_all_cuts(&tokens);
         Ok(Self::of_rules(tokens, rules))
+    }
+
+    /// The same with tokens that are put out as the bytes of beginnings of characters.
+    pub(crate) fn with_beginnings(self, beginnings: Beginnings) -> Self {
+        Self { beginnings: Some(beginnings), ..self }
+    }
+
+    /// Puts bytes in the place of beginnings of characters, in `ids[from..]`.
+    #[inline]
+    pub(crate) fn expand(&self, ids: &mut Vec<u32>, from: usize) {
+        if let Some(beginnings) = &self.beginnings {
+            beginnings.expand(ids, from);
+        }
     }
 
     fn encodes_to_itself(&self, index: usize) -> bool {
@@ -248,6 +271,18 @@ impl Vocab {
     pub fn whole(&self, piece: &[u8]) -> Option<u32> {
         let index = self.tokens.index_of_token(piece)?;
         self.whole.as_ref().is_none_or(|whole| whole[index]).then(|| self.ids()[index])
+    }
+}
+
+impl Beginnings {
+    fn expand(&self, ids: &mut Vec<u32>, from: usize) {
+        let Some(first) = ids.iter().skip(from).position(|&id| id >= self.first) else { return };
+        for id in ids.split_off(from + first) {
+            match id.checked_sub(self.first).and_then(|number| self.bytes.get(number as usize)) {
+                None => ids.push(id),
+                Some(bytes) => ids.extend(bytes.iter().filter(|&&id| id != NO_ID)),
+            }
+        }
     }
 }
 

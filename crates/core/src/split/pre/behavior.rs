@@ -47,7 +47,7 @@ impl<'v> Cutter<'v> {
             Behavior::MergedWithNext => {
                 let open = self.open.take();
                 if matched {
-                    open.into_iter().for_each(|open| self.push(open));
+                    self.push(open.unwrap_or(0..0));
                     self.open = Some(part);
                 } else {
                     self.push(open.map_or(part.start, |open| open.start)..part.end);
@@ -62,11 +62,12 @@ impl<'v> Cutter<'v> {
             Some(open) if joined => open.end = part.end,
             _ => {
                 let before = self.open.replace(part);
-                before.into_iter().for_each(|before| self.push(before));
+                self.push(before.unwrap_or(0..0));
             }
         }
     }
 
+    /// A piece, unless it is empty.
     fn push(&mut self, piece: Range<usize>) {
         if !piece.is_empty() {
             self.pieces.push(piece);
@@ -76,7 +77,7 @@ impl<'v> Cutter<'v> {
     /// The text ends.
     pub(super) fn finish(mut self) {
         let open = self.open.take();
-        open.into_iter().for_each(|open| self.push(open));
+        self.push(open.unwrap_or(0..0));
     }
 }
 

@@ -55,6 +55,14 @@ impl Matches {
         }
     }
 
+    /// Whether each match is known to be one character.
+    pub(crate) fn is_one_character(&self) -> bool {
+        match self {
+            Self::Text(finder) => std::str::from_utf8(finder.needle()).is_ok_and(|text| text.chars().count() == 1),
+            Self::Regex { .. } => false,
+        }
+    }
+
     /// Calls `found` with the start and the end of each match, in order.
     ///
     /// # Errors
@@ -85,7 +93,7 @@ impl Matches {
 
 /// Whether each match of a regular expression has a character; false if that is not known.
 fn never_empty(regex: &str) -> bool {
-    names::ALL.iter().any(|(_, named)| *named == regex)
+    names::ALL.iter().any(|(_, named)| !regex.is_empty() && *named == regex)
         || Expr::parse_tree(regex).is_ok_and(|tree| has_character(&tree.expr))
 }
 

@@ -53,22 +53,20 @@ impl TryFrom<Stated> for Metaspace {
 }
 
 impl Metaspace {
-    pub(super) fn is_first(&self) -> bool {
+    pub(super) fn is_first(self) -> bool {
         self.scheme == Scheme::First
     }
 
     /// Whether text is marked in front at all.
-    pub(crate) fn prepends(&self) -> bool {
+    pub(crate) fn prepends(self) -> bool {
         self.scheme != Scheme::Never
     }
 
-    pub(super) fn apply(&self, text: &mut PreTokenized, at_start: bool) {
-        let whole = text.whole;
+    pub(super) fn apply(self, text: &mut PreTokenized, at_start: bool) {
         let origins = text.text.origins().map(|origins| origins.iter().take_while(|origin| origin.0 == 0).count());
         // The pieces that start before this place begin with the original text.
         let begin = match (self.scheme, origins) {
             (Scheme::Always, _) => usize::MAX,
-            (Scheme::First, _) if at_start && whole => usize::MAX,
             (Scheme::First, Some(begin)) if at_start => begin,
             (Scheme::First, None) if at_start && text.leads => text.pieces.first().map_or(0, |piece| piece.start + 1),
             _ => 0,
@@ -109,8 +107,5 @@ impl Metaspace {
             edit.keep(piece.end);
             pieces.push(start..edit.len());
         });
-        if self.split {
-            text.whole = false;
-        }
     }
 }

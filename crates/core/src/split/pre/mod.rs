@@ -21,6 +21,7 @@ pub(crate) use self::matches::{Matches, Stated};
 pub(crate) use self::metaspace::{Metaspace, Stated as MetaspaceStated};
 use crate::aligned::{Aligned, Edit};
 use crate::error::Result;
+use crate::normalize::Normalizer;
 
 /// A text and the pieces that some steps made of it.
 #[derive(Clone, Debug, Default)]
@@ -29,8 +30,6 @@ pub struct PreTokenized {
     pub text: Aligned,
     /// Ranges of its bytes, in order; what steps took away lies in none. None is empty once a step was applied.
     pub pieces: Vec<Range<usize>>,
-    /// No step has cut anything yet: the one piece stands for all of the original text.
-    whole: bool,
     /// Whether the first piece starts where the text started, as far as is known without origins.
     leads: bool,
     /// Room for the next step's pieces.
@@ -51,18 +50,13 @@ impl PreTokenized {
         self.pieces.clear();
         self.pieces.push(0..text.text().len());
         self.text = text;
-        self.whole = true;
         self.leads = true;
     }
 
     /// The bytes of the original text that a piece came from; None if there are no origins or no such piece.
     #[must_use]
     pub fn original(&self, piece: usize) -> Option<Range<usize>> {
-        let piece = self.pieces.get(piece)?;
-        if self.whole && self.text.origins().is_some() {
-            return Some(0..self.text.original_len());
-        }
-        self.text.original(piece.clone())
+        self.text.original(self.pieces.get(piece)?.clone())
     }
 
     /// The texts of the pieces.
@@ -78,7 +72,6 @@ impl PreTokenized {
         }
         let start = |pieces: &[Range<usize>]| pieces.first().map(|piece| piece.start);
         self.leads &= start(&self.pieces) == start(&self.spare);
-        self.whole = false;
         std::mem::swap(&mut self.pieces, &mut self.spare);
         Ok(())
     }
@@ -136,7 +129,9 @@ impl std::fmt::Debug for Step {
 
 impl PreTokenizer {
     /// Applies the step to the pieces of the ones before it. `at_start` says whether the text begins where the original
-    /// text begins: a Metaspace step with the scheme `first` asks for it.
+    /// text begins: a Metaspace step with the scheme `first` asks for it. Where there are origins, they say for each piece
+    /// whether its first character came from the first one; else the first piece of the text is taken to begin there, as
+    /// long as no step took away what stood before it (see [`needs_origins`]).
     ///
     /// ```
     /// use bytepair_core::{aligned::Aligned, split::pre::{PreTokenized, PreTokenizer}};
@@ -183,13 +178,13 @@ impl PreTokenizer {
     }
 }
 
-/// Whether steps can be exact only with origins: where text is cut and then a Metaspace step asks which pieces begin with
-/// the original text, that is not certain without them if a normalizer changed its beginning.
+/// Whether the pieces of a text are certain only with origins: a Metaspace step asks which of them begin with the original
+/// text, and a normalizer may have taken away its beginning, or more than one piece may come from its first character.
 #[must_use]
-pub fn needs_origins(steps: &[PreTokenizer]) -> bool {
+pub fn needs_origins(normalizers: &[Normalizer], steps: &[PreTokenizer]) -> bool {
     let asks = |step: &PreTokenizer| matches!(&step.0, Step::Metaspace(metaspace) if metaspace.is_first());
-    let cut = steps.iter().position(PreTokenizer::cuts);
-    cut.is_some_and(|cut| steps[cut + 1..].iter().any(asks))
+    let cut = steps.iter().position(PreTokenizer::cuts).map_or(steps.len(), |cut| cut + 1);
+    steps[cut..].iter().any(asks) || (steps.iter().any(asks) && !normalizers.iter().all(Normalizer::keeps_start))
 }
 
 /// Pieces of so many characters, the last one perhaps of fewer.

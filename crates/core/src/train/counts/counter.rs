@@ -119,10 +119,10 @@ impl Counter {
     /// a temporary file cannot be written; `Interrupted`.
     ///
     /// ```
-    /// use bytepair_core::segment::Segmenter;
+    /// use bytepair_core::segment::{Segmenter, Steps};
     /// use bytepair_core::split::{Pattern, names};
     /// use bytepair_core::train::{Counter, Progress};
-    /// let segmenter = Segmenter::new(&[], vec![], false, vec![Pattern::new(names::GPT2)?])?;
+    /// let segmenter = Segmenter::new(&[], Steps::of(vec![Pattern::new(names::GPT2)?]))?;
     /// let mut counter = Counter::new(None);
     /// counter.count_texts(&segmenter, &["a b a", " b"], 0, 2, &Progress::default())?;
     /// let counts = counter.finish(2, &Progress::default())?;

@@ -74,6 +74,7 @@ fn floor(text: &str, at: usize) -> usize {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use crate::segment::Steps;
     use crate::split::added::AddedToken;
     use crate::split::{Pattern, names};
 
@@ -85,7 +86,7 @@ mod tests {
             ..AddedToken::default()
         };
         let added: Vec<_> = (0..).zip(tokens).map(added).collect();
-        Segmenter::new(&added, vec![], false, vec![Pattern::new(names::GPT2).unwrap()]).unwrap()
+        Segmenter::new(&added, Steps::of(vec![Pattern::new(names::GPT2).unwrap()])).unwrap()
     }
 
     #[test]

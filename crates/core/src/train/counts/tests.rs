@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::error::Kind;
-use crate::segment::Segmenter;
+use crate::segment::{Segmenter, Steps};
 use crate::split::added::AddedToken;
 use crate::split::{Pattern, names};
 use crate::train::Progress;
@@ -13,7 +13,7 @@ type Counted = BTreeMap<(Vec<u8>, u16), (u64, u64)>;
 
 fn segmenter(pattern: &str) -> Segmenter {
     let end = AddedToken { content: "<end>".to_owned(), special: true, ..AddedToken::default() };
-    Segmenter::new(&[end], vec![], false, vec![Pattern::new(pattern).unwrap()]).unwrap()
+    Segmenter::new(&[end], Steps::of(vec![Pattern::new(pattern).unwrap()])).unwrap()
 }
 
 /// The slow way: the text in one go, between its added tokens.

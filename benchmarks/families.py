@@ -1,0 +1,276 @@
+"""Every family of tokenizers against the library that its files were made for: ids, places, text, and speed.
+
+    python -m benchmarks.families [--data FOLDER] [--characters N] [--hostile N] [--only NAME] [--write]
+
+Each text is compared whole and in documents; the table goes to docs/compatibility.md with ``--write``. A difference is
+counted, and the first of a family is shown. Exit code 1 if there is any that is not explained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import random
+import sys
+import tempfile
+import time
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from fuzz.hostile import hostile_text
+
+import bytepair as bp
+from bytepair.formats import byte_alphabet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "compatibility.md"
+DOCUMENT = 5_000
+START, END = "<!-- table: python -m benchmarks.families --write -->", "<!-- end of the table -->"
+
+
+class Family(NamedTuple):
+    """A tokenizer's file, and the library that it is compared with."""
+
+    name: str
+    file: str
+    origin: str
+    what: str
+
+
+FAMILIES = [
+    Family("GPT-2", "gpt2/tokenizer.json", "tokenizers", "byte-level BPE"),
+    Family("RoBERTa", "roberta-base/tokenizer.json", "tokenizers", "byte-level BPE"),
+    Family("GPT-NeoX", "gpt-neox/tokenizer.json", "tokenizers", "byte-level BPE, NFC"),
+    Family("Phi-2", "phi-2/tokenizer.json", "tokenizers", "byte-level BPE, runs of spaces added"),
+    Family("CLIP", "clip/tokenizer.json", "tokenizers", "byte-level BPE, `</w>`, lower case"),
+    Family("Llama 3", "llama3/tokenizer.json.xz", "tokenizers", "byte-level BPE, ignore_merges"),
+    Family("Qwen 2", "qwen2/tokenizer.json.xz", "tokenizers", "byte-level BPE, NFC"),
+    Family("Qwen 3", "qwen3/tokenizer.json.xz", "tokenizers", "byte-level BPE, NFC"),
+    Family("DeepSeek V3", "deepseek/tokenizer.json.xz", "tokenizers", "byte-level BPE, three splits"),
+    Family("gpt-oss", "openai/gpt-oss_tokenizer.json.xz", "tokenizers", "byte-level BPE, o200k"),
+    Family("Llama 2", "llama2/tokenizer.json", "tokenizers", "SentencePiece BPE, byte fallback"),
+    Family("Mistral 7B v0.3", "mistral/tokenizer_v0.3.json", "tokenizers", "SentencePiece BPE, Metaspace"),
+    Family("Gemma 3", "gemma3/tokenizer.json.xz", "tokenizers", "SentencePiece BPE, 6,415 added tokens"),
+    Family("T5", "t5-small/tokenizer.json", "tokenizers", "Unigram, Precompiled"),
+    Family("BERT", "bert-base-uncased/tokenizer.daulet.json", "tokenizers", "WordPiece, BertNormalizer"),
+    Family("Llama 2 .model", "llama2/tokenizer.model", "sentencepiece", "SentencePiece BPE"),
+    Family("Mistral v1 .model", "mistral/tokenizer.model.v1", "sentencepiece", "SentencePiece BPE"),
+    Family(
+        "Mistral v3 .model", "mistral/mistral_instruct_tokenizer_240323.model.v3", "sentencepiece", "SentencePiece BPE"
+    ),
+]
+
+
+class Result(NamedTuple):
+    """What a tokenizer gives for a text: places only where the peer has them."""
+
+    ids: list[int]
+    places: list[tuple[int, int]] | None
+    tokens: list[str] | None
+
+
+class Peer(Protocol):
+    """A library of origin."""
+
+    def encode(self, text: str) -> Result:
+        """Ids, and places and tokens where the library gives them."""
+        ...
+
+    def ids(self, text: str) -> list[int]:
+        """Ids alone."""
+        ...
+
+    def decode(self, ids: list[int]) -> str:
+        """Text, special tokens included."""
+        ...
+
+
+class Tokenizers:
+    """The package tokenizers, without post-processing: what it adds is no matter of texts."""
+
+    def __init__(self, file: Path) -> None:
+        import tokenizers
+
+        self.inner = tokenizers.Tokenizer.from_file(str(file))
+        self.inner.post_processor = tokenizers.processors.Sequence([])
+        self.inner.no_truncation()
+        self.inner.no_padding()
+
+    def encode(self, text: str) -> Result:  # noqa: D102 (as in Peer)
+        encoding = self.inner.encode(text, add_special_tokens=False)
+        return Result(encoding.ids, encoding.offsets, encoding.tokens)
+
+    def ids(self, text: str) -> list[int]:  # noqa: D102 (as in Peer)
+        return list(self.inner.encode(text, add_special_tokens=False).ids)
+
+    def decode(self, ids: list[int]) -> str:  # noqa: D102 (as in Peer)
+        return str(self.inner.decode(ids, skip_special_tokens=False))
+
+
+class SentencePiece:
+    """The package sentencepiece."""
+
+    def __init__(self, file: Path) -> None:
+        import sentencepiece
+
+        self.inner = sentencepiece.SentencePieceProcessor(model_file=str(file))
+
+    def encode(self, text: str) -> Result:  # noqa: D102 (as in Peer)
+        return Result(self.ids(text), None, None)
+
+    def ids(self, text: str) -> list[int]:  # noqa: D102 (as in Peer)
+        return list(self.inner.encode(text))
+
+    def decode(self, ids: list[int]) -> str:  # noqa: D102 (as in Peer)
+        return str(self.inner.decode(ids))
+
+
+PEERS: dict[str, type[Tokenizers | SentencePiece]] = {"tokenizers": Tokenizers, "sentencepiece": SentencePiece}
+
+
+@dataclass
+class Row:
+    """What came out for one family."""
+
+    family: Family
+    characters: int = 0
+    hostile: int = 0
+    differences: dict[str, int] = field(default_factory=dict)
+    first: str = ""
+    ratio: float = 0.0
+
+    def differ(self, what: str, text: str, ours: Any, theirs: Any) -> None:
+        """Counts a difference, and keeps the first to be shown."""
+        self.differences[what] = self.differences.get(what, 0) + 1
+        if not self.first:
+            shown = next((at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), 0)
+            window = slice(max(0, shown - 3), shown + 6)
+            self.first = f"{what} of {text[:160]!r}: at {shown} {ours[window]!r}, {theirs[window]!r}"
+
+
+def spelled(tok: bp.Tokenizer, ids: list[int], surfaces: dict[int, str]) -> list[str]:
+    """Tokens as tokenizers spells them."""
+    names = {token.id: token.content for token in tok.spec.added_tokens}
+    spell = byte_alphabet.to_characters if tok.spec.is_byte_level else bytes.decode
+    rows = enumerate(ids)
+    return [surfaces[row] if row in surfaces else names.get(id) or spell(tok.token_bytes(id)) for row, id in rows]
+
+
+def compare(row: Row, tok: bp.Tokenizer, peer: Peer, text: str) -> None:
+    """Counts what differs for one text."""
+    theirs = peer.encode(text)
+    ids = tok.encode(text, special="allow" if theirs.places is not None else "text")
+    if ids != theirs.ids:
+        row.differ("ids", text, ids, theirs.ids)
+        return
+    if theirs.places is not None:
+        located, places, _, surfaces = tok.located(text, special="allow")
+        if located != ids:
+            row.differ("located", text, located, ids)
+        if places != theirs.places:
+            row.differ("places", text, places, theirs.places)
+        names = spelled(tok, ids, surfaces)
+        if names != theirs.tokens:
+            row.differ("tokens", text, names, theirs.tokens)
+    ours, other = tok.decode(ids), peer.decode(ids)
+    if ours != other:
+        row.differ("text", text, ours, other)
+
+
+def documents(text: str) -> Iterator[str]:
+    """Parts of some thousand characters."""
+    return (text[start : start + DOCUMENT] for start in range(0, len(text), DOCUMENT))
+
+
+def run(family: Family, folder: Path, texts: dict[str, str], hostile: int, seed: int) -> Row:
+    """Loads a family's file with both and compares them."""
+    packed = (folder / "vocabs" / family.file).read_bytes()
+    row = Row(family)
+    with tempfile.TemporaryDirectory() as work:
+        name = "tokenizer.model" if family.origin == "sentencepiece" else "tokenizer.json"
+        file = Path(work) / name
+        file.write_bytes(lzma.decompress(packed) if family.file.endswith(".xz") else packed)
+        tok, peer = bp.Tokenizer.from_file(file), PEERS[family.origin](file)
+    for text in texts.values():
+        row.characters += len(text)
+        compare(row, tok, peer, text)
+        for document in documents(text):
+            compare(row, tok, peer, document)
+    contents = [token.content for token in tok.spec.added_tokens]
+    chance = random.Random(seed)
+    while row.hostile < hostile:
+        text = hostile_text(chance, chance.choice([1, 2, 5, 20, 200]), contents)
+        row.hostile += len(text)
+        compare(row, tok, peer, text)
+    row.ratio = speed(tok, peer, [part for text in texts.values() for part in documents(text)][:200])
+    return row
+
+
+def speed(tok: bp.Tokenizer, peer: Peer, parts: Sequence[str]) -> float:
+    """How many times faster ids are found, by one thread: the median of five turns."""
+
+    def seconds(encode: Any) -> float:
+        start = time.thread_time()
+        for part in parts:
+            encode(part)
+        return time.thread_time() - start
+
+    ratios = [seconds(peer.ids) / seconds(lambda part: tok.encode(part, special="allow")) for _ in range(5)]
+    return median(ratios)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The table of docs/compatibility.md."""
+    lines = [
+        "| Family | What it is | Compared with | Characters of real text | of hostile text | Differences | Speed |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        found = ", ".join(f"{count} in {what}" for what, count in row.differences.items()) or "none"
+        lines.append(
+            f"| {row.family.name} | {row.family.what} | {row.family.origin} | {row.characters:,} | {row.hostile:,} "
+            f"| {found} | {row.ratio:.1f}x |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Compares the families that are asked for; 1 if anything differs."""
+    parser = argparse.ArgumentParser(prog="benchmarks.families")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--characters", type=int, default=100_000, help="of each real text")
+    parser.add_argument("--hostile", type=int, default=200_000, help="characters of hostile text for each family")
+    parser.add_argument("--only", default="", help="families with this in their names")
+    parser.add_argument("--seed", type=int, default=6)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/compatibility.md")
+    options = parser.parse_args()
+    paths = sorted((options.data / "corpora").glob("*.txt"))
+    texts = {path.stem: path.read_text("utf-8")[: options.characters] for path in paths}
+    pairs = lzma.decompress((options.data / "corpora" / "fra.txt.xz").read_bytes())
+    texts["fra"] = pairs.decode()[: options.characters]
+    rows = []
+    for family in FAMILIES:
+        if options.only.lower() not in family.name.lower():
+            continue
+        try:
+            row = run(family, options.data, texts, options.hostile, options.seed)
+        except bp.BytepairError as error:
+            row = Row(family, differences={f"loading: {error}": 1})
+        rows.append(row)
+        print(table([row]).splitlines()[-1], row.first, sep="\n  ", flush=True)
+    if options.write:
+        before, _, rest = PAGE.read_text("utf-8").partition(START)
+        _, _, after = rest.partition(END)
+        PAGE.write_text(f"{before}{START}\n\n{table(rows)}\n\n{END}{after}", "utf-8")
+    print(f"Unicode {unicodedata.unidata_version} in Python; seed {options.seed}")
+    return int(any(row.differences for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

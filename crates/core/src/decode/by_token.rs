@@ -1,0 +1,102 @@
+//! Decoders that mind no neighbours: the text is what the tokens give one by one, less something at its beginning.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::chain::{Step, TextDecoder, named_byte};
+use crate::normalize::Replace;
+
+/// What some decoders make of a single token.
+///
+/// Replacements, then bytes for tokens that name one, then the end of all boundaries, then one kind of character taken off
+/// the beginning: what SentencePiece vocabularies have. Where the bytes of a text are UTF-8, joining them gives the text
+/// of the decoders: tokens that name no bytes are whole characters, and so is each run of bytes between them.
+pub(crate) struct ByToken {
+    replacements: Vec<Arc<Replace>>,
+    byte_fallback: bool,
+    stripped: Option<(char, usize)>,
+}
+
+impl ByToken {
+    /// None if the decoders are of another kind.
+    pub(crate) fn new(decoders: &[TextDecoder]) -> Option<Self> {
+        let mut made = Self { replacements: Vec::new(), byte_fallback: false, stripped: None };
+        let mut fused = false;
+        for TextDecoder(step) in decoders {
+            match step {
+                Step::Replace(replace) if !made.byte_fallback && !fused => made.replacements.push(Arc::clone(replace)),
+                Step::ByteFallback if !made.byte_fallback && !fused => made.byte_fallback = true,
+                Step::Fuse if made.stripped.is_none() => fused = true,
+                Step::Strip { content, start, stop: 0 } if fused && made.stripped.is_none() => {
+                    made.stripped = Some((*content, *start));
+                }
+                _ => return None,
+            }
+        }
+        (!decoders.is_empty()).then_some(made)
+    }
+
+    /// The bytes of a token.
+    pub(crate) fn bytes<'a>(&self, token: &'a [u8]) -> Cow<'a, [u8]> {
+        let Ok(mut text) = std::str::from_utf8(token).map(Cow::Borrowed) else { return Cow::Borrowed(token) };
+        for replace in &self.replacements {
+            if let Ok(Some(new)) = replace.replaced(&text) {
+                text = Cow::Owned(new);
+            }
+        }
+        match named_byte(&text).filter(|_| self.byte_fallback) {
+            Some(byte) => Cow::Owned(vec![byte]),
+            None => match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            },
+        }
+    }
+
+    /// What is taken off the beginning of the text: a character, up to so many times.
+    pub(crate) fn stripped(&self) -> Option<(char, usize)> {
+        self.stripped
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::super::decode_tokens;
+    use super::*;
+
+    fn decoders(steps: &[&str]) -> Vec<TextDecoder> {
+        steps.iter().map(|step| TextDecoder::parse(step).unwrap()).collect()
+    }
+
+    const SPACES: &str = r#"{"type":"Replace","pattern":{"String":"▁"},"content":" "}"#;
+    const STRIP: &str = r#"{"type":"Strip","content":" ","start":1,"stop":0}"#;
+
+    #[test]
+    fn tokens_one_by_one_give_the_text_of_the_chain() {
+        let decoders = decoders(&[SPACES, "ByteFallback", "Fuse", STRIP]);
+        let by_token = ByToken::new(&decoders).unwrap();
+        let tokens = ["▁the", "▁", "▁", "<0xC3>", "<0xA9>", "x▁y", "<0x0A>", "<0xg1>", "é"].map(String::from);
+        for start in 0..tokens.len() {
+            for end in start..=tokens.len() {
+                let tokens = &tokens[start..end];
+                let bytes: Vec<u8> =
+                    tokens.iter().flat_map(|token| by_token.bytes(token.as_bytes()).to_vec()).collect();
+                let Ok(text) = String::from_utf8(bytes) else { continue };
+                let text = text.strip_prefix(' ').unwrap_or(&text);
+                assert_eq!(text, decode_tokens(&decoders, tokens.to_vec()).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn what_minds_neighbours_is_not_decoded_by_token() {
+        let wordpiece = r###"{"type":"WordPiece","prefix":"##","cleanup":true}"###;
+        for steps in
+            [&[][..], &[STRIP], &["ByteFallback", SPACES], &["Fuse", SPACES], &["Fuse", STRIP, STRIP], &[wordpiece]]
+        {
+            assert!(ByToken::new(&decoders(steps)).is_none(), "{steps:?}");
+        }
+        assert!(ByToken::new(&decoders(&["Fuse"])).is_some());
+    }
+}

@@ -1,0 +1,235 @@
+//! Unigram: the tokens whose scores, log probabilities, have the largest sum.
+//!
+//! What `tokenizers` does, also where it matters which of equal sums is taken: from left to right, each place keeps the
+//! first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that are
+//! unknown are one token, or all of their bytes, if `byte_fallback` says so and all are there; or the token that they
+//! spell together, which can only be if scores are high. Sums are of 64 bits, where SentencePiece has 32.
+//!
+//! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates",
+//! 2018, for the model and for sampling.
+
+use super::options::Options;
+use super::table::{NONE, Table, format};
+use super::trie::Trie;
+use super::{Random, Token, no_unk};
+use crate::error::Result;
+
+/// How much less an unknown character scores than the worst token.
+const PENALTY: f64 = 10.0;
+
+/// Tokens and their scores.
+pub struct Unigram {
+    pub(super) table: Table,
+    pub(super) unk: Option<u32>,
+    scores: Vec<f64>,
+    unk_score: f64,
+    trie: Trie,
+    /// Tokens of the bytes; of `byte_fallback` only.
+    bytes: Option<Box<[u32; 256]>>,
+}
+
+/// The best way to a place: the token that ends there.
+#[derive(Clone, Copy)]
+struct Best {
+    sum: f64,
+    start: u32,
+    token: u32,
+}
+
+/// No way here.
+const NOT_YET: Best = Best { sum: 0.0, start: NONE, token: NONE };
+
+/// A token from one place to another.
+#[derive(Clone, Copy)]
+struct Step {
+    token: u32,
+    start: u32,
+    end: u32,
+}
+
+/// What is kept between pieces.
+#[derive(Default)]
+pub(super) struct Buffers {
+    best: Vec<Best>,
+    /// Log of the sum over all ways from a place to the end.
+    rests: Vec<f64>,
+    steps: Vec<Step>,
+    choices: Vec<(Step, f64)>,
+}
+
+impl Unigram {
+    pub(super) fn new(mut options: Options, table: Table, scores: &[f64]) -> Result<Self> {
+        let unk = options.number("unk_id")?;
+        let bytes = options.flag("byte_fallback")?.then(|| table.byte_tokens());
+        options.done()?;
+        if scores.len() != table.len() {
+            return Err(format(format!("there are {} tokens and {} scores", table.len(), scores.len())));
+        }
+        if let Some((score, text)) = scores.iter().zip(table.texts()).find(|(score, _)| !score.is_finite()) {
+            return Err(format(format!("the score of {text:?} is {score}")).remedy("use numbers that are finite"));
+        }
+        let unk = match unk {
+            None => None,
+            Some(id) => {
+                let index = u32::try_from(id).ok().and_then(|id| table.index_of_id(id));
+                Some(index.ok_or_else(|| format(format!("unk_id is {id}, which is not a token")))?)
+            }
+        };
+        let unk_score = scores.iter().copied().fold(f64::INFINITY, f64::min) - PENALTY;
+        let trie = Trie::new(table.texts().map(str::as_bytes).zip(0..))?;
+        Ok(Self { table, unk, scores: scores.to_vec(), unk_score, trie, bytes })
+    }
+
+    pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {
+        let best = &mut buffers.best;
+        best.clear();
+        best.resize(piece.len() + 1, NOT_YET);
+        let bytes = piece.as_bytes();
+        let mut start = 0;
+        while start < bytes.len() {
+            let here = best[start].sum;
+            let next = start + width(bytes[start]);
+            let mut has_character = false;
+            let mut node = self.trie.root();
+            for (end, &byte) in (start + 1..).zip(&bytes[start..]) {
+                let Some(longer) = self.trie.next(node, byte) else { break };
+                node = longer;
+                if let Some(token) = node.value() {
+                    has_character |= end == next;
+                    take(&mut best[end], here + self.scores[token as usize], start, token);
+                }
+            }
+            if !has_character && take(&mut best[next], here + self.unk_score, start, NONE) {
+                best[next].token = self.unk.ok_or_else(|| no_unk(piece, start))?;
+            }
+            start = next;
+        }
+        buffers.steps.clear();
+        let mut end = bytes.len();
+        while end > 0 {
+            let Best { start, token, .. } = best[end];
+            buffers.steps.push(Step { token, start, end: end as u32 });
+            end = start as usize;
+        }
+        buffers.steps.reverse();
+        self.put_out(piece, &buffers.steps, out);
+        Ok(())
+    }
+
+    pub(super) fn sample(
+        &self,
+        piece: &str,
+        alpha: f64,
+        random: &mut Random,
+        buffers: &mut Buffers,
+        out: &mut Vec<Token>,
+    ) -> Result<()> {
+        let bytes = piece.as_bytes();
+        let Buffers { rests, steps, choices, .. } = buffers;
+        rests.clear();
+        rests.resize(bytes.len() + 1, f64::NEG_INFINITY);
+        rests[bytes.len()] = 0.0;
+        for (start, _) in piece.char_indices().rev() {
+            self.choices(bytes, start, alpha, rests, choices);
+            let most = choices.iter().map(|choice| choice.1).fold(f64::NEG_INFINITY, f64::max);
+            if most > f64::NEG_INFINITY {
+                rests[start] = most + choices.iter().map(|choice| (choice.1 - most).exp()).sum::<f64>().ln();
+            }
+        }
+        if rests[0] == f64::NEG_INFINITY {
+            return Err(no_unk(
+                piece,
+                piece.char_indices().rev().map(|at| at.0).find(|&at| rests[at].is_infinite()).unwrap_or(0),
+            ));
+        }
+        steps.clear();
+        let mut start = 0;
+        while start < bytes.len() {
+            self.choices(bytes, start, alpha, rests, choices);
+            let mut left = random.fraction();
+            let mut chosen = None;
+            for &(step, weight) in choices.iter().filter(|choice| choice.1 > f64::NEG_INFINITY) {
+                chosen = Some(step);
+                left -= (weight - rests[start]).exp();
+                if left < 0.0 {
+                    break;
+                }
+            }
+            let Some(step) = chosen else { return Err(no_unk(piece, start)) };
+            steps.push(step);
+            start = step.end as usize;
+        }
+        self.put_out(piece, steps, out);
+        Ok(())
+    }
+
+    /// The tokens that begin at a place, and the log of their weight with all that can come after them.
+    fn choices(&self, bytes: &[u8], start: usize, alpha: f64, rests: &[f64], choices: &mut Vec<(Step, f64)>) {
+        choices.clear();
+        let next = start + width(bytes[start]);
+        let mut has_character = false;
+        let mut push = |token: u32, end: usize, score: f64| {
+            choices.push((Step { token, start: start as u32, end: end as u32 }, alpha * score + rests[end]));
+        };
+        let mut node = self.trie.root();
+        for (end, &byte) in (start + 1..).zip(&bytes[start..]) {
+            let Some(longer) = self.trie.next(node, byte) else { break };
+            node = longer;
+            if let Some(token) = node.value() {
+                has_character |= end == next;
+                push(token, end, self.scores[token as usize]);
+            }
+        }
+        if let Some(unk) = self.unk.filter(|_| !has_character) {
+            push(unk, next, self.unk_score);
+        }
+    }
+
+    /// Steps as tokens; those that are unknown, one behind the other, together.
+    fn put_out(&self, piece: &str, steps: &[Step], out: &mut Vec<Token>) {
+        let mut steps = steps.iter().copied().peekable();
+        while let Some(Step { token, start, mut end }) = steps.next() {
+            if Some(token) != self.unk {
+                out.push(Token { id: self.table.id(token), start, end });
+                continue;
+            }
+            while let Some(more) = steps.next_if(|step| step.token == token) {
+                end = more.end;
+            }
+            let text = &piece[start as usize..end as usize];
+            if let Some(token) = self.table.index_of(text) {
+                out.push(Token { id: self.table.id(token), start, end });
+            } else if let Some(tokens) = self.bytes.as_deref().filter(|&tokens| all_there(tokens, text)) {
+                let token = |byte: u8| self.table.id(tokens[usize::from(byte)]);
+                out.extend(text.bytes().map(|byte| Token { id: token(byte), start, end }));
+            } else {
+                out.push(Token { id: self.table.id(token), start, end });
+            }
+        }
+    }
+}
+
+/// Whether a way to a place is the best one yet; if so it is taken.
+#[inline]
+fn take(best: &mut Best, sum: f64, start: usize, token: u32) -> bool {
+    let better = best.start == NONE || sum > best.sum;
+    if better {
+        *best = Best { sum, start: start as u32, token };
+    }
+    better
+}
+
+/// The bytes of the character that begins with this byte.
+#[inline]
+fn width(byte: u8) -> usize {
+    match byte {
+        0..0xC0 => 1,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    }
+}
+
+fn all_there(tokens: &[u32; 256], text: &str) -> bool {
+    text.bytes().all(|byte| tokens[usize::from(byte)] != NONE)
+}

@@ -1,0 +1,54 @@
+"""What the modules of ``tokenizer.json`` share: how they look at parsed JSON, and say what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Json = Any
+
+
+def kind_of(stage: Json, pointer: str) -> str:
+    """The type of a stage."""
+    kind = stage.get("type") if isinstance(stage, dict) else None
+    if not isinstance(kind, str):
+        raise FormatError("a stage needs a type", pointer=pointer)
+    return kind
+
+
+def flag(stage: Mapping[str, Json], name: str, pointer: str, *, default: bool) -> bool:
+    """True or false."""
+    value = stage.get(name, default)
+    if type(value) is not bool:
+        raise FormatError(f"{name} is {value!r}, not true or false", pointer=f"{pointer}/{name}")
+    return value
+
+
+def text_or_none(table: Mapping[str, Json], name: str, pointer: str) -> str | None:
+    """A string; None if there is none."""
+    value = table.get(name)
+    if not isinstance(value, str | None):
+        raise FormatError(f"{name} is {value!r}", pointer=f"{pointer}/{name}")
+    return value
+
+
+def list_of(table: Mapping[str, Json], name: str, pointer: str) -> list[Json]:
+    """A list, empty if there is none."""
+    value = table.get(name, [])
+    if not isinstance(value, list):
+        raise FormatError(f"{name} is not a list", pointer=f"{pointer}/{name}")
+    return value
+
+
+def unsupported(what: str, pointer: str) -> FormatError:
+    """What to raise where something is not supported."""
+    return FormatError(f"not supported: {what}", pointer=pointer, remedy="load it with the library it was made for")
+
+
+def pointer_to(parent: str, key: str) -> str:
+    """The JSON pointer of a key."""
+    return f"{parent}/{key.replace('~', '~0').replace('/', '~1')}"

@@ -1,0 +1,233 @@
+"""The models of ``tokenizer.json`` that are spelled in characters <-> columns and options.
+
+A special token that stands in the vocabulary, and that no merge makes, is left to the added tokens: so text that is
+encoded as text never becomes it. Only the token for what is unknown stays.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from bytepair._core import Columns
+from bytepair.checks import MOST_IDS
+from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.formats.hf_common import Json, flag, pointer_to, text_or_none, unsupported
+from bytepair.loaded import model_options
+from bytepair.spec import BytePair, Characters, Unigram, WordLevel, WordPiece
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from bytepair.spec import Model
+
+_KEYS = {
+    "BPE": {
+        "vocab",
+        "merges",
+        "dropout",
+        "unk_token",
+        "continuing_subword_prefix",
+        "end_of_word_suffix",
+        "fuse_unk",
+        "byte_fallback",
+        "ignore_merges",
+    },
+    "WordPiece": {"vocab", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word"},
+    "WordLevel": {"vocab", "unk_token"},
+    "Unigram": {"vocab", "unk_id", "byte_fallback"},
+}
+
+
+def kind_of_model(model: Mapping[str, Json]) -> str:
+    """The type of a model; files of early versions do not name it."""
+    kind = model.get("type")
+    if kind is None:
+        if "merges" in model:
+            kind = "BPE"
+        elif isinstance(model.get("vocab"), list):
+            kind = "Unigram"
+        else:
+            kind = "WordPiece" if "max_input_chars_per_word" in model else "WordLevel"
+    if kind not in _KEYS:
+        raise unsupported(f"the model {kind}", "/model/type")
+    for key in model.keys() - _KEYS[kind] - {"type"}:
+        raise unsupported(f"{key} in {kind}", f"/model/{key}")
+    return str(kind)
+
+
+def warn_of_dropout(model: Mapping[str, Json]) -> None:
+    """Says that a file's dropout is not applied."""
+    dropout = model.get("dropout")
+    if dropout is not None and not isinstance(dropout, int | float):
+        raise FormatError(f"dropout is {dropout!r}", pointer="/model/dropout")
+    if dropout:
+        warnings.warn(
+            "the file's dropout is not applied: it is an option of each call, encode(text, dropout=..., seed=...)",
+            TokenizerWarning,
+            stacklevel=5,
+        )
+
+
+def load(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, str, bool]:
+    """The columns of a model, its options, and whether it ignores merges.
+
+    Raises:
+        FormatError: It is broken; ``pointer`` says where.
+    """
+    kind = kind_of_model(model)
+    if kind == "Unigram":
+        return _load_unigram(model, special)
+    vocab = _read_vocab(model.get("vocab"))
+    unk = text_or_none(model, "unk_token", "/model")
+    if kind == "BPE":
+        return _load_characters(model, vocab, unk, special)
+    options: Model
+    if kind == "WordPiece":
+        prefix = text_or_none(model, "continuing_subword_prefix", "/model")
+        most = model.get("max_input_chars_per_word", 100)
+        if type(most) is not int or not 0 <= most < 2**32:
+            raise FormatError(f"max_input_chars_per_word is {most!r}", pointer="/model/max_input_chars_per_word")
+        options = WordPiece((), (), "[UNK]" if unk is None else unk, "##" if prefix is None else prefix, most)
+    else:
+        options = WordLevel((), (), "<unk>" if unk is None else unk)
+    kept = {token: id for token, id in vocab.items() if token not in special or token == options.unk_token}
+    return _columns(kept), str(model_options(options)), False
+
+
+def _load_characters(
+    model: Mapping[str, Json], vocab: dict[str, int], unk: str | None, special: Collection[str]
+) -> tuple[Columns, str, bool]:
+    warn_of_dropout(model)
+    prefix = text_or_none(model, "continuing_subword_prefix", "/model") or None
+    alphabet = Characters(
+        unk_token=unk,
+        fuse_unk=flag(model, "fuse_unk", "/model", default=False),
+        byte_fallback=flag(model, "byte_fallback", "/model", default=False),
+        continuing_subword_prefix=prefix,
+        end_of_word_suffix=text_or_none(model, "end_of_word_suffix", "/model") or None,
+    )
+    merges = model.get("merges")
+    if not isinstance(merges, list):
+        raise FormatError("the merges are not a list", pointer="/model/merges")
+    cut = len(prefix or "")
+    pairs, made = [], set()
+    for row, merge in enumerate(merges):
+        parts = merge.split(" ") if isinstance(merge, str) else merge
+        if not isinstance(parts, list) or len(parts) != 2:
+            raise FormatError(f"{merge!r} is not a merge of two tokens", pointer=f"/model/merges/{row}")
+        try:
+            pairs.append((vocab[parts[0]], vocab[parts[1]]))
+            product = parts[0] + parts[1][cut:]
+            vocab[product]
+        except (KeyError, TypeError) as error:
+            raise FormatError(
+                f"the merge {merge!r} needs {error}, which is not in the vocabulary",
+                pointer=f"/model/merges/{row}",
+                remedy="is the file whole? fetch it again",
+            ) from None
+        made.add(product)
+    kept = {
+        token: id
+        for token, id in vocab.items()
+        if token not in special or token == unk or len(token) == 1 or token in made
+    }
+    columns = _columns(kept, pairs)
+    ignore_merges = flag(model, "ignore_merges", "/model", default=False)
+    return columns, str(model_options(BytePair((), (), (), alphabet=alphabet))), ignore_merges
+
+
+def _load_unigram(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, str, bool]:
+    vocab, unk_id = model.get("vocab"), model.get("unk_id")
+    if not isinstance(vocab, list):
+        raise FormatError("the vocabulary is not a list", pointer="/model/vocab")
+    if unk_id is not None and (type(unk_id) is not int or not 0 <= unk_id < len(vocab)):
+        raise FormatError(f"unk_id is {unk_id!r}", pointer="/model/unk_id")
+    tokens, ids, scores = [], [], []
+    for id, entry in enumerate(vocab):
+        if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str):
+            raise FormatError(f"{entry!r} is not a token and its score", pointer=f"/model/vocab/{id}")
+        token, score = entry
+        if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
+            raise FormatError(f"the score of {token!r} is {score!r}", pointer=f"/model/vocab/{id}/1")
+        if token not in special or id == unk_id:
+            tokens.append(token.encode())
+            ids.append(id)
+            scores.append(float(score))
+    options = Unigram((), (), (), unk_id, flag(model, "byte_fallback", "/model", default=False))
+    return Columns(tokens, ids, None, scores), str(model_options(options)), False
+
+
+def _read_vocab(vocab: Json) -> dict[str, int]:
+    if not isinstance(vocab, dict):
+        raise FormatError("the vocabulary is not an object", pointer="/model/vocab")
+    for token, id in vocab.items():
+        if type(id) is not int or not 0 <= id < MOST_IDS:
+            raise FormatError(f"the id of {token!r} is {id!r}", pointer=pointer_to("/model/vocab", token))
+    return vocab
+
+
+def _columns(vocab: dict[str, int], pairs: list[tuple[int, int]] | None = None) -> Columns:
+    by_id = sorted(vocab.items(), key=lambda item: item[1])
+    return Columns([token.encode() for token, _ in by_id], [id for _, id in by_id], pairs)
+
+
+def write(model: Model, added: Mapping[str, int]) -> dict[str, Any]:
+    """A model, with the added tokens that have to stand in its vocabulary.
+
+    Raises:
+        FormatError: Two tokens are spelled alike, or the ids of a Unigram model have holes.
+    """
+    spelled = {id: token.decode() for token, id in zip(model.tokens, model.ids, strict=True)}
+    ids = {token: id for id, token in spelled.items()}
+    for content, id in added.items():
+        if ids.setdefault(content, id) != id:
+            raise FormatError(
+                f"the added token {content!r} is spelled like the token with id {ids[content]}",
+                remedy="save as the native format, which holds both",
+            )
+    # `tokenizers` numbers added tokens that are not in the vocabulary from its size on, whatever the file says.
+    outside = sorted(id for id in added.values() if id not in spelled)
+    if outside == list(range(len(spelled), len(spelled) + len(outside))) and not isinstance(model, Unigram):
+        ids = {token: id for token, id in ids.items() if id in spelled}
+    vocab = dict(sorted(ids.items(), key=lambda item: item[1]))
+    match model:
+        case BytePair(alphabet=Characters() as alphabet):
+            return {
+                "type": "BPE",
+                "dropout": None,
+                "unk_token": alphabet.unk_token,
+                "continuing_subword_prefix": alphabet.continuing_subword_prefix,
+                "end_of_word_suffix": alphabet.end_of_word_suffix,
+                "fuse_unk": alphabet.fuse_unk,
+                "byte_fallback": alphabet.byte_fallback,
+                "ignore_merges": model.ignore_merges,
+                "vocab": vocab,
+                "merges": [[spelled[left], spelled[right]] for left, right in model.merges or ()],
+            }
+        case WordPiece():
+            return {
+                "type": "WordPiece",
+                "unk_token": model.unk_token,
+                "continuing_subword_prefix": model.continuing_subword_prefix,
+                "max_input_chars_per_word": model.max_input_chars_per_word,
+                "vocab": vocab,
+            }
+        case WordLevel():
+            return {"type": "WordLevel", "vocab": vocab, "unk_token": model.unk_token}
+        case Unigram():
+            if list(vocab.values()) != list(range(len(vocab))):
+                raise FormatError(
+                    "the ids of a Unigram model have holes, which tokenizer.json cannot hold",
+                    remedy="save as the native format",
+                )
+            scores = dict(zip(model.ids, model.scores, strict=True))
+            return {
+                "type": "Unigram",
+                "unk_id": model.unk_id,
+                "vocab": [[token, scores.get(id, 0.0)] for token, id in vocab.items()],
+                "byte_fallback": model.byte_fallback,
+            }
+        case _:
+            raise TypeError("a model of bytes is written by hf_json")
