@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-
 import struct
 from typing import Any
 
@@ -26,7 +25,9 @@ def model(
     normalizer: tuple[tuple[int, Any], ...] = (),
 ) -> bytes:
     """A file of sentencepiece."""
-    rows = [protobuf.write((1, protobuf.write((1, content), (2, score), (3, type)))) for content, score, type in pieces]
+    rows = [
+        protobuf.write((1, protobuf.write((1, content), (2, score), (3, type_)))) for content, score, type_ in pieces
+    ]
     trainer = protobuf.write((3, kind), (24, suffix), (35, byte_fallback))
     return b"".join(rows) + protobuf.write((2, trainer), (3, protobuf.write(*normalizer)))
 

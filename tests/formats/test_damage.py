@@ -41,8 +41,11 @@ def load(path: Path, data: bytes) -> None:
         loaded.check()
         loaded.spec().check()
     except bp.FormatError as error:
-        assert error.file == str(path)
-        assert error.what
+        caught = error
+    else:
+        return
+    assert caught.file == str(path)
+    assert caught.what
 
 
 @pytest.mark.parametrize("name", FIXTURES)

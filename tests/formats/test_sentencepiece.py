@@ -274,7 +274,9 @@ def test_saving_refuses_what_a_model_cannot_hold(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "manifest.json").read_text())["dropped"] == ["post_processor"]
     with pytest.raises(bp.FormatError, match="cannot hold normalizers"):
         formats.save(replace(spec, normalizers=("NFC",)), tmp_path, "sentencepiece", ())
-    swapped = replace(spec.model, merges=tuple(reversed(spec.model.merges or ())))  # type: ignore[union-attr, type-var]
+    model = spec.model
+    assert isinstance(model, BytePair)
+    swapped = replace(model, merges=tuple(reversed(model.merges or ())))
     # Of the cuts of one token the scores cannot say which comes first.
     with pytest.raises(bp.FormatError, match="would come back as another one"):
         formats.save(replace(spec, model=swapped), tmp_path / "swapped", "sentencepiece", ())
@@ -298,7 +300,7 @@ def test_real_models(data: Path, name: str) -> None:
     spelled = {id: token.decode() for token, id in zip(model.tokens, model.ids, strict=True)}
     merges = [(spelled[left], spelled[right]) for left, right in model.merges or ()]
     vocab = {token: id for id, token in spelled.items()}
-    fast = Tokenizer(BPE(vocab=vocab, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))  # noqa: S106
+    fast = Tokenizer(BPE(vocab=vocab, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
     runs = [" " * count for count in range(1, 80)]
     doubtful = [token for token, cuts in cuts_of(vocab).items() if len(cuts) > 1][:400]
     parts = [part for token in doubtful for cut in (1, len(token) - 1) for part in (token[:cut], token[cut:])]
