@@ -355,6 +355,13 @@ def _check_kind(spec: TokenizerSpec, format_name: str) -> None:
     """Raises FormatError if the format is for models of another kind."""
     from bytepair.spec import BytePair, Unigram, WordPiece
 
+    if format_name == "tokenizer.json" and any(
+        step.startswith('{"type": "SentencePiece"') for step in spec.normalizers
+    ):
+        raise FormatError(
+            "tokenizer.json cannot hold the normalizer of sentencepiece: `tokenizers` has none that does the same",
+            remedy="save as sentencepiece or native",
+        )
     model = spec.model
     letters = isinstance(model, BytePair) and model.alphabet is not None
     fits = {"sentencepiece": letters or isinstance(model, Unigram), "vocab.txt": isinstance(model, WordPiece)}

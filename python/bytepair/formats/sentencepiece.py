@@ -1,11 +1,12 @@
 """``.model`` of ``sentencepiece``: BPE, Unigram and single characters, read and written.
 
-What `sentencepiece` gives is given: its normalizer is one step, ``{"type": "SentencePiece", ...}``, in the core; its
-BPE merges the pair whose product has the greatest score, the leftmost of equals, which becomes a list of merges;
-control symbols are special tokens, which text never becomes unasked; user-defined symbols are added tokens of a BPE,
-found in the normalized text, and in a Unigram tokens that cost next to nothing. Decoding differs where no step of
-``tokenizers`` does the same: an unknown token is its name, not `` ⁇ ``; bytes that are not UTF-8 are U+FFFD for a
-whole run of byte tokens; of several spaces in front, or one that comes from a byte, one is dropped.
+What `sentencepiece` gives is given: its normalizer is one step, ``{"type": "SentencePiece", ...}``, in the core, or
+two of ``tokenizer.json`` if they do the same; its BPE merges the pair whose product has the greatest score, the
+leftmost of equals, which becomes a list of merges; control symbols are special tokens, which text never becomes
+unasked; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens that
+cost next to nothing. Decoding differs where no step of ``tokenizers`` does the same: an unknown token is its name,
+not `` ⁇ ``; bytes that are not UTF-8 are U+FFFD for a whole run of byte tokens; of several spaces in front, or one
+that comes from a byte, one is dropped.
 
 Source: ``sentencepiece_model.proto``, ``model_interface.cc``, ``bpe_model.cc``, ``unigram_model.cc``.
 """
@@ -57,6 +58,10 @@ class Trainer(NamedTuple):
     treat_whitespace_as_suffix: bool = False
 
 
+# A model whose normalizer does nothing but these two steps.
+_PLAIN = Normalizer(remove_extra_whitespaces=False)
+_PREPEND = json.dumps({"type": "Prepend", "prepend": _BLANK}, ensure_ascii=False)
+_REPLACE = json.dumps({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK}, ensure_ascii=False)
 _NORMALIZER = {1: "name", 2: "precompiled_charsmap", 3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _NORMALIZER |= {5: "escape_whitespaces", 6: "normalization_rule_tsv"}
 
@@ -173,7 +178,7 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Load
     return Loaded(
         columns,
         added=tuple(added),
-        normalizers=(normalizer_step(normalizer, symbols, suffix=trainer.treat_whitespace_as_suffix),),
+        normalizers=normalizer_steps(normalizer, symbols, suffix=trainer.treat_whitespace_as_suffix),
         decoders=decoder_steps(
             strip=normalizer.add_dummy_prefix or normalizer.remove_extra_whitespaces, bytes_too=trainer.byte_fallback
         ),
@@ -233,9 +238,12 @@ def _merges(pieces: list[Piece]) -> list[tuple[int, int]]:
     return merges
 
 
-def normalizer_step(normalizer: Normalizer, symbols: list[str], *, suffix: bool = False) -> str:
-    """The step of the core that normalizes as a model does."""
+def normalizer_steps(normalizer: Normalizer, symbols: list[str], *, suffix: bool = False) -> tuple[str, ...]:
+    """The steps that normalize as a model does: those of ``tokenizer.json`` where they do the same."""
     import base64  # noqa: PLC0415 (few formats need it)
+
+    if normalizer._replace(add_dummy_prefix=True) == _PLAIN and not symbols and not suffix:
+        return (_PREPEND, _REPLACE) if normalizer.add_dummy_prefix else (_REPLACE,)
 
     step: dict[str, Any] = {
         "type": _STEP,
@@ -245,7 +253,7 @@ def normalizer_step(normalizer: Normalizer, symbols: list[str], *, suffix: bool 
         "escape_whitespaces": normalizer.escape_whitespaces,
         "treat_whitespace_as_suffix": suffix,
     }
-    return json.dumps(step | ({"user_defined_symbols": symbols} if symbols else {}), ensure_ascii=False)
+    return (json.dumps(step | ({"user_defined_symbols": symbols} if symbols else {}), ensure_ascii=False),)
 
 
 def decoder_steps(*, strip: bool, bytes_too: bool) -> tuple[str, ...]:
@@ -300,6 +308,8 @@ def write(spec: TokenizerSpec) -> bytes:
 def _parse_step(spec: TokenizerSpec) -> tuple[Normalizer, bool, list[str]]:
     import base64  # noqa: PLC0415 (as above)
 
+    if spec.normalizers in ((_PREPEND, _REPLACE), (_REPLACE,)):
+        return _PLAIN._replace(add_dummy_prefix=len(spec.normalizers) == 2), False, []
     step = json.loads(spec.normalizers[0]) if len(spec.normalizers) == 1 and spec.normalizers[0][:1] == "{" else {}
     if step.get("type") != _STEP:
         raise _cannot("normalizers other than that of sentencepiece")
