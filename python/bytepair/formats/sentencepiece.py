@@ -4,9 +4,9 @@ What `sentencepiece` gives is given: its normalizer is one step, ``{"type": "Sen
 two of ``tokenizer.json`` if they do the same; its BPE merges the pair whose product has the greatest score, the
 leftmost of equals, which becomes a list of merges; control symbols are special tokens, which text never becomes
 unasked; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens that
-cost next to nothing. Decoding differs where no step of ``tokenizers`` does the same: an unknown token is its name,
-not `` ⁇ ``; bytes that are not UTF-8 are U+FFFD for a whole run of byte tokens; of several spaces in front, or one
-that comes from a byte, one is dropped.
+cost next to nothing. Decoding differs where no step of ``tokenizers`` does the same: bytes that are not UTF-8 are
+U+FFFD for a whole run of byte tokens; and of several spaces in front, or one that comes from a byte, one is dropped.
+In a Unigram text like ``<0x41>`` becomes the byte token, as in ``tokenizers``.
 
 Source: ``sentencepiece_model.proto``, ``model_interface.cc``, ``bpe_model.cc``, ``unigram_model.cc``.
 """
@@ -51,11 +51,12 @@ class Normalizer(NamedTuple):
 
 
 class Trainer(NamedTuple):
-    """What of the trainer's settings decides ids."""
+    """What of the trainer's settings decides ids, and the text of an unknown token."""
 
     model_type: int = _UNIGRAM
     byte_fallback: bool = False
     treat_whitespace_as_suffix: bool = False
+    unk_surface: str = " \u2047 "
 
 
 # A model whose normalizer does nothing but these two steps.
@@ -128,6 +129,8 @@ def _read_trainer(messages: list[tuple[bytes, int]]) -> Trainer:
             if number in read:
                 kind = protobuf.number if number == 3 else protobuf.flag
                 found[read[number]] = kind(value, place + at)
+            elif number == 44:
+                found["unk_surface"] = protobuf.text(value, place + at)
             elif number == 53 and value:
                 raise _unsupported("pretokenization_delimiter", place)
     return Trainer(**found)
@@ -180,7 +183,11 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Load
         added=tuple(added),
         normalizers=normalizer_steps(normalizer, symbols, suffix=trainer.treat_whitespace_as_suffix),
         decoders=decoder_steps(
-            strip=normalizer.add_dummy_prefix or normalizer.remove_extra_whitespaces, bytes_too=trainer.byte_fallback
+            # A model with a space behind puts none in front that would have to go.
+            strip=(normalizer.add_dummy_prefix or normalizer.remove_extra_whitespaces)
+            and not trainer.treat_whitespace_as_suffix,
+            # Where there are bytes nothing is unknown.
+            unknown=None if trainer.byte_fallback else (pieces[unk].content, trainer.unk_surface),
         ),
         model=model,
     )
@@ -256,11 +263,21 @@ def normalizer_steps(normalizer: Normalizer, symbols: list[str], *, suffix: bool
     return (json.dumps(step | ({"user_defined_symbols": symbols} if symbols else {}), ensure_ascii=False),)
 
 
-def decoder_steps(*, strip: bool, bytes_too: bool) -> tuple[str, ...]:
-    """The steps that make text of pieces, for a model with or without a space in front, and with bytes or without."""
-    replace = json.dumps({"type": "Replace", "pattern": {"String": _BLANK}, "content": " "}, ensure_ascii=False)
+def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str, ...]:
+    """The steps that make text of pieces, for a model with or without a space in front.
+
+    Args:
+        strip: Whether there is one.
+        unknown: The unknown token and its text; None for a model with bytes.
+    """
+    replace = _replace(_BLANK, " ")
     space = json.dumps({"type": "Strip", "content": " ", "start": 1, "stop": 0})
-    return (replace, *(("ByteFallback",) if bytes_too else ()), "Fuse", *((space,) if strip else ()))
+    first = (replace, "ByteFallback") if unknown is None else (_replace(*unknown), replace)
+    return (*first, "Fuse", *((space,) if strip else ()))
+
+
+def _replace(one: str, other: str) -> str:
+    return json.dumps({"type": "Replace", "pattern": {"String": one}, "content": other}, ensure_ascii=False)
 
 
 def write(spec: TokenizerSpec) -> bytes:
@@ -294,6 +311,7 @@ def write(spec: TokenizerSpec) -> bytes:
         (41, place.get("<s>", -1)),
         (42, place.get("</s>", -1)),
         (43, place.get("<pad>", -1)),
+        (44, _unk_surface(spec)),
         (45, pieces[unk].content),
     )
     normal = protobuf.write(
@@ -316,6 +334,12 @@ def _parse_step(spec: TokenizerSpec) -> tuple[Normalizer, bool, list[str]]:
     charsmap = base64.b64decode(step["precompiled_charsmap"])
     options = [step[name] for name in Normalizer._fields[1:]]
     return Normalizer(charsmap, *options), step["treat_whitespace_as_suffix"], step.get("user_defined_symbols", [])
+
+
+def _unk_surface(spec: TokenizerSpec) -> str | None:
+    step = json.loads(spec.decoders[0]) if spec.decoders and spec.decoders[0][:1] == "{" else {}
+    surface = step.get("content") if step.get("type") == "Replace" and "ByteFallback" not in spec.decoders else None
+    return surface if isinstance(surface, str) else None
 
 
 def _unigram_pieces(spec: TokenizerSpec, model: Unigram, symbols: list[str]) -> tuple[list[Piece], bool]:
