@@ -101,7 +101,9 @@ class Tokenizer(CoreTokenizer):
         """Loads a tokenizer; the format is told by the content.
 
         Args:
-            path: A native file, tokenizer.json, .tiktoken, vocab.json (merges.txt beside it), or a folder with one.
+            path: A native file, tokenizer.json, tekken.json, .tiktoken, vocab.json (merges.txt beside it), a model of
+                sentencepiece, BERT's vocab.txt, codes of subword-nmt or fastBPE, GGUF; or a folder with one, where
+                tokenizer_config.json and its like count as well.
             split: For files that hold none: a name or pattern. A .tiktoken file needs it, vocab.json means ``gpt2``.
             special_tokens: For files that hold none: the special tokens and their ids.
             partial_alphabet: Whether bytes that UTF-8 uses may have no token: text that needs them raises EncodeError.
@@ -202,8 +204,8 @@ class Tokenizer(CoreTokenizer):
 
         Args:
             path: A folder, or a file whose name says its format.
-            format: ``tokenizer.json`` (the default for a folder), ``native``, ``tiktoken`` or ``vocab+merges``. Ranks
-                become merges, or merges ranks, where a format needs it and every text is proved to keep its ids.
+            format: ``tokenizer.json`` (the default for a folder), ``native``, ``tekken.json``, ``tiktoken``,
+                ``vocab+merges``, ``sentencepiece``, ``vocab.txt`` or ``codes``. Ranks become merges, or merges ranks, where a format needs it and every text is proved to keep its ids.
             drop: Features that may be lost, such as ``("split", "special_tokens")`` for a bare rank file.
 
         Raises:
