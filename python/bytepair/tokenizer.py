@@ -205,7 +205,8 @@ class Tokenizer(CoreTokenizer):
         Args:
             path: A folder, or a file whose name says its format.
             format: ``tokenizer.json`` (the default for a folder), ``native``, ``tekken.json``, ``tiktoken``,
-                ``vocab+merges``, ``sentencepiece``, ``vocab.txt`` or ``codes``. Ranks become merges, or merges ranks, where a format needs it and every text is proved to keep its ids.
+                ``vocab+merges``, ``sentencepiece``, ``vocab.txt`` or ``codes``. Ranks become merges, or merges ranks,
+                where a format needs it and every text is proved to keep its ids.
             drop: Features that may be lost, such as ``("split", "special_tokens")`` for a bare rank file.
 
         Raises:

@@ -84,9 +84,9 @@ impl SentencePiece {
         let symbols = Symbols::new(&options.user_defined_symbols).map_err(broken)?;
         let mut plain = [false; 256];
         for byte in (0..128_u8).filter(|&byte| byte != b' ') {
-            let ruled = rules.as_ref().is_some_and(|rules| rules.changes_ascii(byte));
+            let changes = rules.as_ref().is_some_and(|rules| rules.changes_ascii(byte));
             let begins = symbols.as_ref().is_some_and(|symbols| symbols.begin[usize::from(byte)]);
-            plain[usize::from(byte)] = !ruled && !begins;
+            plain[usize::from(byte)] = !changes && !begins;
         }
         let suffix = options.treat_whitespace_as_suffix;
         Ok(Self {
@@ -400,10 +400,10 @@ mod tests {
             if let Some(symbol) = symbols.iter().filter(|symbol| rest.starts_with(**symbol)).max_by_key(|s| s.len()) {
                 return ((*symbol).to_string(), symbol.len());
             }
-            let rules = [("bc", ""), ("b", "x"), ("\t", "  ")];
+            let table = [("bc", ""), ("b", "x"), ("\t", "  ")];
             // An unused unit of the array looks like a step over a zero byte that stays where it is.
             let ends = rest.trim_start_matches('\0');
-            if let Some((from, to)) = rules.iter().find(|(from, _)| ruled && ends.starts_with(from)) {
+            if let Some((from, to)) = table.iter().find(|(from, _)| ruled && ends.starts_with(from)) {
                 return ((*to).to_string(), rest.len() - ends.len() + from.len());
             }
             let first = rest.chars().next().unwrap();
@@ -450,8 +450,8 @@ mod tests {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 text.push_str(letters[(seed >> 33) as usize % letters.len()]);
             }
-            let options = [round & 1 == 0, round & 2 == 0, round & 4 == 0, round & 24 == 0];
-            let (ruled, symbols) = (round & 32 == 0, if round & 64 == 0 { &["<s>", "b b", "b "][..] } else { &[] });
+            let options = [round & 1 == 0, round & 2 == 0, round & 4 == 0, round & 0x18 == 0];
+            let (ruled, symbols) = (round & 0x20 == 0, if round & 0x40 == 0 { &["<s>", "b b", "b "][..] } else { &[] });
             let table = if ruled { table() } else { Vec::new() };
             let normalizer = SentencePiece::parse(&step(options, symbols, &table)).unwrap();
             let expected = slow(options, symbols, ruled, &text);
