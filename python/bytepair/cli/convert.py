@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 EXAMPLE = """\
 example:
   bytepair convert demo-output -o demo.tiktoken --drop split,special_tokens
-  bytepair convert tokenizer.model -o folder --format native
 """
 
 
