@@ -82,9 +82,10 @@ def _model(kind: str, byte_fallback: bool, suffix: bool, prefix: bool, size: int
     tok = tokenizers.Tokenizer(getattr(tokenizers.models, kind)())
     tok.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="never") if size % 2 else None
     trainers = tokenizers.trainers
+    trainer: Any
     options: Json = {"vocab_size": size, "show_progress": False, "special_tokens": ["[UNK]", "</s>"]}
     if kind == "BPE":
-        more = {"end_of_word_suffix": "</w>"} if suffix else {}
+        more: Json = {"end_of_word_suffix": "</w>"} if suffix else {}
         more |= {"continuing_subword_prefix": "##"} if prefix else {}
         trainer = trainers.BpeTrainer(**options, **more, limit_alphabet=120)
     elif kind == "WordPiece":
@@ -127,7 +128,8 @@ def random_table(random: random.Random) -> Json:
     vocab = (
         model["vocab"] if isinstance(model["vocab"], dict) else {row[0]: at for at, row in enumerate(model["vocab"])}
     )
-    added, next_id = [], max(vocab.values()) + 1
+    added: list[Json] = []
+    next_id = max(vocab.values()) + 1
     for content in random.sample(ADDED, random.randint(0, 4)):
         id = vocab.get(content)
         if id is None:

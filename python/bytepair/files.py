@@ -11,6 +11,7 @@ from bytepair.errors import ArtifactError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from mmap import mmap
 
 
 def read(path: Path) -> bytes:
@@ -31,6 +32,20 @@ def read_parts(path: Path, size: int) -> Iterator[bytes]:
         with path.open("rb") as file:
             while part := file.read(size):
                 yield part
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def mapped(path: Path, magic: bytes) -> mmap | None:
+    """A file that begins with `magic`, mapped into memory; None if it begins otherwise. Errors as `read`."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(magic)) != magic:
+                return None
+            # Only files of any size wait for this import.
+            import mmap  # noqa: PLC0415
+
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 

@@ -1,6 +1,7 @@
-"""The published encodings by name. This is the only file that may use the network.
+"""Published encodings by name, and tokenizers of a hub. This is the only file that may use the network.
 
-Sizes, hashes and special tokens are those of ``tiktoken_ext/openai_public.py``.
+Sizes, hashes and special tokens are those of ``tiktoken_ext/openai_public.py``. The hub is that of ``huggingface_hub``,
+which alone is asked, and only here.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import hashlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files, formats
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
@@ -17,6 +18,9 @@ from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import ModuleType
+
+    from bytepair.loaded import Loaded
 
 PUBLISHED_AT = "https://openaipublic.blob.core.windows.net/encodings"
 """Where the rank files are published; ``BYTEPAIR_ENCODINGS_URL`` names a mirror."""
@@ -141,3 +145,132 @@ def _check(data: bytes, encoding: _Encoding, source: str) -> None:
             file=source,
             remedy="remove it and fetch it again",
         )
+
+
+WANTED = (
+    *(
+        "tokenizer.bytepair",
+        "tokenizer.json",
+        "tekken.json",
+        "tokenizer.model",
+        "spiece.model",
+        "sentencepiece.bpe.model",
+    ),
+    *("tiktoken.model", "*.tiktoken", "vocab.json", "merges.txt", "vocab.txt", "manifest.json"),
+    *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("chat_template.jinja", "chat_template.json"),
+)
+"""The files that `from_pretrained` asks for; of these a repository has a few."""
+
+_CONFIG = "tokenizer_config.json"
+
+
+class Origin(NamedTuple):
+    """Where a tokenizer of a hub comes from.
+
+    Attributes:
+        name: The repository.
+        revision: What was asked for: a branch, a tag or a commit.
+        commit: The commit that it was.
+        folder: The files, which stay as they are for this commit.
+        files: The SHA-256 of each, by name.
+    """
+
+    name: str
+    revision: str
+    commit: str
+    folder: Path
+    files: dict[str, str]
+
+
+def snapshot(
+    name: str,
+    *,
+    revision: str = "main",
+    local_files_only: bool = False,
+    token: str | bool | None = None,
+    cache: str | os.PathLike[str] | None = None,
+) -> Origin:
+    """The files of a repository's tokenizer, from the cache if they are there, else fetched into it.
+
+    Args:
+        name: The repository, such as ``"org/name"``.
+        revision: A branch, a tag or a commit. What a branch was when it was fetched is what it is until then.
+        local_files_only: Whether the network is never asked.
+        token: For a repository that needs one; None for the token that ``huggingface_hub`` knows.
+        cache: The folder of the cache; None for that of ``huggingface_hub``.
+
+    Raises:
+        ArtifactError: ``huggingface_hub`` is not installed; or the files are not there and cannot be fetched.
+    """
+    hub = _hub()
+    options: dict[str, Any] = {"revision": revision, "token": token, "cache_dir": cache, "allow_patterns": list(WANTED)}
+    failures = (OSError, ValueError, hub.errors.HfHubHTTPError)
+    folder: Path | None = None
+    try:
+        folder = Path(hub.snapshot_download(name, local_files_only=True, **options))
+    except failures as error:
+        if local_files_only:
+            raise _not_there(
+                name, revision, error, "load it once with the network, or say local_files_only=False"
+            ) from error
+    if folder is None or not (local_files_only or _is_whole(folder)):
+        try:
+            folder = Path(hub.snapshot_download(name, **options))
+        except failures as error:
+            if folder is None or not _holds_one(folder):
+                remedy = "check the name, the network and the token, or load a folder with Tokenizer.from_file"
+                raise _not_there(name, revision, error, remedy) from error
+    present = sorted(path for pattern in WANTED for path in folder.glob(pattern) if path.is_file())
+    hashes = {path.name: hashlib.sha256(files.read(path)).hexdigest() for path in present}
+    return Origin(name, revision, folder.name, folder, hashes)
+
+
+def from_pretrained(
+    name: str,
+    *,
+    revision: str = "main",
+    local_files_only: bool = False,
+    token: str | bool | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> tuple[Loaded, Origin]:
+    """What `Tokenizer.from_pretrained` compiles; arguments and errors as there."""
+    origin = snapshot(name, revision=revision, local_files_only=local_files_only, token=token, cache=cache)
+    if not _holds_one(origin.folder):
+        raise FormatError(
+            f"{name} at {revision} holds no tokenizer that bytepair knows",
+            file=str(origin.folder),
+            remedy="look for a repository with a tokenizer.json",
+        )
+    return formats.load(origin.folder, **options), origin
+
+
+def _hub() -> ModuleType:
+    try:
+        import huggingface_hub  # noqa: PLC0415 (only who loads from a hub has it)
+        import huggingface_hub.errors  # noqa: PLC0415
+    except ImportError as error:
+        raise ArtifactError(
+            "from_pretrained needs the package huggingface_hub", remedy="pip install 'bytepair[hub]'"
+        ) from error
+    return huggingface_hub
+
+
+def _holds_one(folder: Path) -> bool:
+    return bool(_names(folder) - {_CONFIG, "manifest.json", "merges.txt"})
+
+
+def _is_whole(folder: Path) -> bool:
+    # Who asked for one file has a snapshot of one file.
+    return _CONFIG in _names(folder) and _holds_one(folder)
+
+
+def _names(folder: Path) -> set[str]:
+    beside = {"special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json"}
+    return {path.name for pattern in WANTED for path in folder.glob(pattern) if path.is_file()} - beside
+
+
+def _not_there(name: str, revision: str, error: Exception, remedy: str) -> ArtifactError:
+    reason = next((line for line in str(error).splitlines() if line), type(error).__name__)
+    return ArtifactError(f"cannot get {name} at {revision}: {reason}", remedy=remedy)

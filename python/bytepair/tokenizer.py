@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bytepair.chunking import Boundary, Chunk, Kind
     from bytepair.encoding import Ids, Ragged, Special, TextInput
     from bytepair.encodings import BatchEncoding, Encoding
+    from bytepair.hub import Origin
     from bytepair.manifest import Side
     from bytepair.post_processing import PostProcessor
     from bytepair.spec import AddedToken, TokenizerSpec
@@ -108,7 +109,9 @@ class Tokenizer(CoreTokenizer):
         """Loads a tokenizer; the format is told by the content.
 
         Args:
-            path: A native file, tokenizer.json, .tiktoken, vocab.json (merges.txt beside it), or a folder with one.
+            path: A native file, tokenizer.json, tekken.json, .tiktoken, vocab.json (merges.txt beside it), a model of
+                sentencepiece, BERT's vocab.txt, codes of subword-nmt or fastBPE, GGUF; or a folder with one, where
+                tokenizer_config.json and its like count as well.
             split: For files that hold none: a name or pattern. A .tiktoken file needs it, vocab.json means ``gpt2``.
             special_tokens: For files that hold none: the special tokens and their ids.
             partial_alphabet: Whether bytes that UTF-8 uses may have no token: text that needs them raises EncodeError.
@@ -128,6 +131,61 @@ class Tokenizer(CoreTokenizer):
         """
         options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
         return cls._from_loaded(formats.load(Path(path), **options, partial_alphabet=partial_alphabet))
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name: str,
+        *,
+        revision: str = "main",
+        local_files_only: bool = False,
+        token: str | bool | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        split: str | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        partial_alphabet: bool = False,
+    ) -> Tokenizer:
+        """Loads the tokenizer of a repository of Hugging Face's hub, through ``huggingface_hub`` (``bytepair[hub]``).
+
+        What is in its cache is taken from there without asking the network; else the files of the tokenizer, and
+        no others, are fetched. `origin` says which commit it was, and the hashes of its files.
+
+        Args:
+            name: The repository, such as ``"openai-community/gpt2"``.
+            revision: A branch, a tag or a commit; only a commit is always the same.
+            local_files_only: Whether the network is never asked.
+            token: For a repository that needs one; None for the token that ``huggingface_hub`` knows.
+            cache: The folder of the cache; None for that of ``huggingface_hub``.
+            split: As for `from_file`.
+            special_tokens: As for `from_file`.
+            partial_alphabet: As for `from_file`.
+
+        Raises:
+            ArtifactError: ``huggingface_hub`` is not installed, or the files cannot be fetched.
+            FormatError: There is no tokenizer among them, it is broken, or holds something that is not supported.
+        """
+        # Only those who load from a hub wait for this import.
+        from bytepair import hub  # noqa: PLC0415
+
+        options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
+        loaded, origin = hub.from_pretrained(
+            name,
+            revision=revision,
+            local_files_only=local_files_only,
+            token=token,
+            cache=cache,
+            partial_alphabet=partial_alphabet,
+            **options,
+        )
+        self = cls._from_loaded(loaded)
+        self.__dict__["_origin"] = origin
+        return self
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where it was loaded from, if by `from_pretrained`; equality, pickles and saved files know nothing of it."""
+        origin: Origin | None = self.__dict__.get("_origin")
+        return origin
 
     @classmethod
     def from_tiktoken(
@@ -156,18 +214,26 @@ class Tokenizer(CoreTokenizer):
 
         Args:
             path: A folder, or a file whose name says its format.
-            format: ``tokenizer.json`` (the default for a folder), ``native``, ``tiktoken`` or ``vocab+merges``. Ranks
-                become merges, or merges ranks, where a format needs it and every text is proved to keep its ids.
+            format: ``tokenizer.json`` (the default for a folder), ``native``, ``tekken.json``, ``tiktoken``,
+                ``vocab+merges``, ``sentencepiece``, ``vocab.txt`` or ``codes``. Ranks become merges, or merges ranks,
+                where a format needs it and every text is proved to keep its ids.
             drop: Features that may be lost, such as ``("split", "special_tokens")`` for a bare rank file.
             padding_sides: For the manifest: the sides on which sequences are padded for training and for generation.
-            origin: For the manifest: where the tokenizer is from, as a text or as a table that JSON can hold.
+            origin: For the manifest: where the tokenizer is from, as a text or as a table that JSON can hold; of one
+                that is from a hub, the name, the commit and the hashes that `origin` says, unless something else is.
 
         Raises:
             FormatError: The format cannot hold a feature that is not in `drop`, which is named; `padding_sides` or
                 `origin` is not that.
             ArtifactError: The files cannot be written. What was there before is then still there.
         """
-        return formats.save(self.spec, Path(path), format, drop, About(self, padding_sides, origin))
+        return formats.save(
+            self.spec, Path(path), format, drop, About(self, padding_sides, origin or self._hub_origin())
+        )
+
+    def _hub_origin(self) -> dict[str, Any] | None:
+        """What a manifest says of a tokenizer that is from a hub."""
+        return None if self.origin is None else {k: v for k, v in self.origin._asdict().items() if k != "folder"}
 
     @cached_property
     def spec(self) -> TokenizerSpec:

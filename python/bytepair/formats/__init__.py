@@ -23,13 +23,25 @@ if TYPE_CHECKING:
 FILES: dict[str, tuple[str, ...]] = {
     "native": ("tokenizer.bytepair",),
     "tokenizer.json": ("tokenizer.json",),
+    "tekken.json": ("tekken.json",),
     "tiktoken": ("tokenizer.tiktoken",),
     "vocab+merges": ("vocab.json", "merges.txt"),
+    "sentencepiece": ("tokenizer.model",),
+    "vocab.txt": ("vocab.txt", "tokenizer_config.json"),
+    "codes": ("bpe.codes", "bpe.vocab"),
 }
-"""The formats, and the names of the files that each is saved as."""
+"""The formats that are written, and the names of the files that each is saved as. GGUF is only read."""
 
-_SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken"}
-_FEATURES = ("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor")
+_SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken", ".model": "sentencepiece", ".codes": "codes"}
+_READ_ONLY = (".gguf",)
+_FEATURES = (
+    *("split", "special_tokens", "added_tokens", "normalizers", "prefix_space", "post_processor"),
+    *("pre_tokenizers", "decoders"),
+)
+_HOLD_THEIR_STAGES = ("native", "tokenizer.json")
+# These hold only certain forms of each stage; which, is seen when what was written is read.
+_READ_AGAIN = ("tekken.json", "sentencepiece", "vocab.txt", "codes")
+_OF_BYTES = ("tiktoken", "vocab+merges", "tekken.json")
 
 
 class Detected(NamedTuple):
@@ -49,6 +61,9 @@ def detect(path: Path) -> Detected:
         IntegrityError: A manifest beside it promises another hash.
     """
     path = _file_in(path) if files.is_folder(path) else path
+    if (mapped := files.mapped(path, b"GGUF")) is not None:
+        # A model may be there as well, of any size.
+        return Detected(path, "gguf", mapped)
     data = files.read(path)
     manifest.verify(path, data)
     vocab = path.with_name("vocab.json")
@@ -57,17 +72,30 @@ def detect(path: Path) -> Detected:
     if native.looks_like(data):
         return Detected(path, "native", data)
     if data.lstrip()[:1] == b"{":
-        from bytepair.formats import hf_json
-
-        table = _parse_json(path, data)
-        return Detected(path, "tokenizer.json" if hf_json.looks_like(table) else "vocab+merges", table)
+        return _detect_json(path, data)
     if tiktoken.looks_like(data):
         return Detected(path, "tiktoken", data)
+    from bytepair.formats import codes, sentencepiece, vocab_txt
+
+    known = {"sentencepiece": sentencepiece, "codes": codes, "vocab.txt": vocab_txt}
+    for name, module in known.items():
+        if module.looks_like(data):
+            return Detected(path, name, data)
     raise FormatError(
         "the file is no tokenizer that bytepair knows",
         file=str(path),
-        remedy=f"bytepair reads {', '.join(FILES)}; is the file whole?",
+        remedy=f"bytepair reads {', '.join(FILES)} and GGUF; is the file whole?",
     )
+
+
+def _detect_json(path: Path, data: bytes) -> Detected:
+    from bytepair.formats import hf_json, tekken
+
+    table = parse_json(path, data)
+    for name, module in {"tokenizer.json": hf_json, "tekken.json": tekken}.items():
+        if module.looks_like(table):
+            return Detected(path, name, table)
+    return Detected(path, "vocab+merges", table)
 
 
 def _file_in(folder: Path) -> Path:
@@ -78,14 +106,16 @@ def _file_in(folder: Path) -> Path:
     for names in FILES.values():
         if (folder / names[0]).is_file():
             return folder / names[0]
-    found = [path for suffix in _SUFFIXES for path in sorted(folder.glob(f"*{suffix}"))]
+    suffixes = (*_SUFFIXES, *_READ_ONLY)
+    found = [path for suffix in suffixes for path in sorted(folder.glob(f"*{suffix}")) if path.is_file()]
     if len(found) == 1:
         return found[0]
     what = "several tokenizers" if found else "no tokenizer"
     raise FormatError(f"the folder holds {what}", file=str(folder), remedy="name the file itself")
 
 
-def _parse_json(path: Path, data: bytes) -> dict[str, Any]:
+def parse_json(path: Path, data: bytes) -> dict[str, Any]:
+    """The object of a JSON file; FormatError if it is none, a key stands twice, or a string is not Unicode."""
     import json
 
     try:
@@ -129,7 +159,7 @@ def load(
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
 ) -> Loaded:
-    """Reads a tokenizer from a file or a folder.
+    """Reads a tokenizer from a file or a folder, where files beside it count as well if it was not saved by bytepair.
 
     Raises:
         ArtifactError, IntegrityError: As `detect`.
@@ -138,22 +168,30 @@ def load(
     detected = detect(path)
     try:
         loaded = _read(detected, split, special_tokens)
+        if files.is_folder(path) and detected.format != "native" and not _saved_here(detected.path):
+            from bytepair.formats import configs
+
+            loaded = configs.apply(loaded, path, detected.format)
     except BytepairError as error:
         error.file = error.file or str(detected.path)
         raise
     return loaded._replace(partial_alphabet=True) if partial_alphabet else loaded
 
 
+def _saved_here(path: Path) -> bool:
+    saved = manifest.load(path.parent)
+    return saved is not None and path.name in saved["files"]
+
+
 def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> Loaded:
-    if detected.format in ("native", "tokenizer.json"):
+    if detected.format not in ("tiktoken", "vocab+merges"):
         given = [name for name, value in (("split", split), ("special_tokens", special_tokens)) if value is not None]
+        given = [name for name in given if (detected.format, name) != ("gguf", "split")]
         if given:
             raise FormatError(f"the file holds its own {given[0]}", remedy=f"leave {given[0]} out")
         if detected.format == "native":
             return native.load(detected.content)
-        from bytepair.formats import hf_json
-
-        return hf_json.load(detected.content)
+        return _read_whole(detected, split)
     if detected.format == "vocab+merges":
         from bytepair.formats import vocab_merges
 
@@ -166,6 +204,27 @@ def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, in
         remedy = 'name it: Tokenizer.from_file(path, split="cl100k", special_tokens={...})'
         raise FormatError("a rank file holds no split pattern", remedy=remedy)
     return load_ranks(detected.content, split, special_tokens)
+
+
+def _read_whole(detected: Detected, split: str | None) -> Loaded:
+    """A file that holds all stages of its tokenizer."""
+    from bytepair.formats import codes, configs, gguf, hf_json, sentencepiece, tekken, vocab_txt
+
+    path, content = detected.path, detected.content
+    if detected.format == "gguf":
+        with content:
+            return gguf.load(content, split)
+    if detected.format == "vocab.txt":
+        return vocab_txt.load(content, configs.table(path.parent, configs.CONFIG))
+    if detected.format == "codes":
+        beside = path.with_name(path.name.replace("codes", "vocab"))
+        vocabulary = files.read(beside) if beside != path and beside.is_file() else None
+        if vocabulary is not None:
+            manifest.verify(beside, vocabulary)
+        return codes.load(content, vocabulary)
+    modules = {"tokenizer.json": hf_json, "tekken.json": tekken, "sentencepiece": sentencepiece}
+    loaded: Loaded = modules[detected.format].load(content)
+    return loaded
 
 
 def load_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None) -> Loaded:
@@ -192,6 +251,7 @@ def save(
     """
     folder, names, format_name, dropped = plan(spec, path, format_name, drop)
     held, contents = _write(spec, format_name)
+    dropped += _lost(spec, held, format_name, drop) if format_name in _READ_AGAIN else []
     written = dict(zip(names, contents, strict=True))
     said = manifest.build(held, format_name, written, dropped, folder=folder, about=about)
     contents_and_manifest = {**written, manifest.NAME: said}
@@ -212,10 +272,31 @@ def _write(spec: TokenizerSpec, format_name: str) -> tuple[TokenizerSpec, tuple[
     if format_name == "tiktoken":
         held = replace(spec, model=to_ranks(spec.byte_pair))
         return held, (tiktoken.write(held),)
+    if format_name in _READ_AGAIN:
+        return _write_and_read(spec, format_name)
     if format_name == "tokenizer.json" and not spec.is_byte_level:
         return spec, (hf_json.write(spec),)
     held = replace(spec, model=to_merges(spec.byte_pair))
     return held, (hf_json.write(held),) if format_name == "tokenizer.json" else vocab_merges.write(held)
+
+
+def _write_and_read(spec: TokenizerSpec, format_name: str) -> tuple[TokenizerSpec, tuple[bytes, ...]]:
+    """What the files of a format that holds certain forms of each stage say, and the files."""
+    import json
+
+    from bytepair.formats import codes, sentencepiece, tekken, vocab_txt
+
+    if format_name == "sentencepiece":
+        written = (sentencepiece.write(spec),)
+        return sentencepiece.read(*written), written
+    if format_name == "tekken.json":
+        written = (tekken.write(spec),)
+        return tekken.read(json.loads(written[0])), written
+    if format_name == "codes":
+        merges, vocabulary = codes.write(spec)
+        return codes.read(merges, vocabulary), (merges, vocabulary)
+    vocabulary, config = vocab_txt.write(spec)
+    return vocab_txt.read(vocabulary, json.loads(config)), (vocabulary, config)
 
 
 def plan(
@@ -255,7 +336,8 @@ def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> li
     for name in drop:
         if name not in _FEATURES:
             raise FormatError(f"{name!r} is no feature that can be dropped", remedy=f"use {', '.join(_FEATURES)}")
-    if format_name in ("native", "tokenizer.json"):
+    _check_kind(spec, format_name)
+    if format_name in _HOLD_THEIR_STAGES or format_name in _READ_AGAIN:
         return []
     # Of vocab.json and merges.txt GPT-2's pattern is understood.
     understood = (split_pattern("gpt2"),) if format_name == "vocab+merges" else ()
@@ -266,8 +348,55 @@ def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> li
         bool(spec.normalizers),
         spec.prefix_space,
         spec.post_processor is not None,
+        bool(spec.pre_tokenizers),
+        bool(spec.decoders),
     )
-    lost = [name for name, there in zip(_FEATURES, present, strict=True) if there]
+    return _allowed([name for name, there in zip(_FEATURES, present, strict=True) if there], format_name, drop)
+
+
+def _check_kind(spec: TokenizerSpec, format_name: str) -> None:
+    """Raises FormatError if the format is for models of another kind."""
+    from bytepair.spec import BytePair, Unigram, WordPiece
+
+    if format_name == "tokenizer.json" and any(
+        step.startswith('{"type": "SentencePiece"') for step in spec.normalizers
+    ):
+        raise FormatError(
+            "tokenizer.json cannot hold the normalizer of sentencepiece: `tokenizers` has none that does the same",
+            remedy="save as sentencepiece or native",
+        )
+    model = spec.model
+    letters = isinstance(model, BytePair) and model.alphabet is not None
+    fits = {"sentencepiece": letters or isinstance(model, Unigram), "vocab.txt": isinstance(model, WordPiece)}
+    if (format_name in _OF_BYTES and not spec.is_byte_level) or not (fits | {"codes": letters}).get(format_name, True):
+        kind = (
+            "BytePair of characters" if letters else "BytePair of bytes" if spec.is_byte_level else type(model).__name__
+        )
+        raise FormatError(f"{format_name} cannot hold a {kind}", remedy="save as tokenizer.json or native")
+
+
+def _lost(spec: TokenizerSpec, held: TokenizerSpec, format_name: str, drop: Collection[str]) -> list[str]:
+    """The features that what was written does not hold, all of which must be in `drop`; the model is never one."""
+    from bytepair.semantics import to_ranks
+
+    model = to_ranks(spec.byte_pair) if format_name in _OF_BYTES else spec.model
+    if model != held.model:
+        raise FormatError(
+            f"{format_name} cannot hold this model: it would come back as another one",
+            remedy="save as tokenizer.json or native",
+        )
+    lost = []
+    for name in _FEATURES:
+        if name in ("special_tokens", "added_tokens"):
+            both = [[t for t in one.added_tokens if t.special == (name == "special_tokens")] for one in (spec, held)]
+        else:
+            both = [getattr(one, name) for one in (spec, held)]
+        if both[0] != both[1]:
+            lost.append(name)
+    return _allowed(lost, format_name, drop)
+
+
+def _allowed(lost: list[str], format_name: str, drop: Collection[str]) -> list[str]:
     refused = tuple(name for name in lost if name not in drop)
     if refused:
         raise FormatError(

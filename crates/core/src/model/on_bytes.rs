@@ -192,7 +192,8 @@ impl OnBytes {
         if reaching.is_empty() {
             return Some(format!("{MARK}+[^{MARK}]*|[^{MARK}]+"));
         }
-        let reaching: String = reaching.into_iter().map(|before| format!("\\x{{{:x}}}", u32::from(before))).collect();
+        let escaped = |before: &char| before.escape_unicode().to_string().replacen("\\u", "\\x", 1);
+        let reaching = reaching.iter().map(escaped).collect::<String>();
         Some(format!("{MARK}*(?:[^{MARK}{reaching}]|[{reaching}]{MARK}*)+|{MARK}+"))
     }
 

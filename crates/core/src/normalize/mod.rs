@@ -10,6 +10,7 @@ mod forms;
 mod parse;
 mod precompiled;
 mod replace;
+pub mod sentencepiece;
 mod simple;
 
 use std::borrow::Cow;
@@ -55,6 +56,8 @@ pub enum Normalizer {
     Nmt,
     /// The table of a SentencePiece model.
     Precompiled(Arc<Precompiled>),
+    /// The table of a SentencePiece model as that library asks it, and what the model does to white space.
+    SentencePiece(Arc<sentencepiece::SentencePiece>),
     /// A printable character for each byte.
     ByteLevel,
 }
@@ -117,7 +120,7 @@ impl Normalizer {
             Self::Prepend(content) => !content.is_empty(),
             Self::Replace(replace) => replace.keeps_start(),
             Self::Bert(bert) => !bert.clean_text && !bert.strips(),
-            Self::StripAccents | Self::Nmt | Self::Precompiled(_) => false,
+            Self::StripAccents | Self::Nmt | Self::Precompiled(_) | Self::SentencePiece(_) => false,
         }
     }
 
@@ -133,6 +136,7 @@ impl Normalizer {
             Self::Bert(bert) => bert.run(edit),
             Self::Nmt => simple::nmt(edit),
             Self::Precompiled(table) => table.run(edit),
+            Self::SentencePiece(model) => model.edit(edit),
             Self::ByteLevel => byte_level::run(edit),
         }
         Ok(())
@@ -149,6 +153,15 @@ pub fn apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Cow<'t, str> 
             Cow::Borrowed(_) => Cow::Owned(text),
         },
     })
+}
+
+/// An added token as it is spelled in normalized text. `SentencePiece` looks for its own as they are.
+#[must_use]
+pub(crate) fn apply_to_added<'t>(normalizers: &[Normalizer], content: &'t str) -> Cow<'t, str> {
+    if normalizers.iter().any(|normalizer| matches!(normalizer, Normalizer::SentencePiece(_))) {
+        return Cow::Borrowed(content);
+    }
+    apply_all(normalizers, content)
 }
 
 /// All normalizers, one after another.

@@ -10,6 +10,7 @@ use serde::de::value::MapDeserializer;
 
 use super::precompiled::Precompiled;
 use super::replace::Replace;
+use super::sentencepiece::{self, SentencePiece};
 use super::{Bert, Normalizer};
 use crate::error::{Error, Kind, Result};
 use crate::split::pre::Stated;
@@ -54,6 +55,7 @@ enum Step {
     Precompiled {
         precompiled_charsmap: String,
     },
+    SentencePiece(sentencepiece::Options),
     ByteLevel {},
 }
 
@@ -93,6 +95,7 @@ impl Normalizer {
                 })?;
                 Self::Precompiled(Arc::new(Precompiled::new(&bytes)?))
             }
+            Step::SentencePiece(options) => Self::SentencePiece(Arc::new(SentencePiece::new(&options)?)),
             Step::ByteLevel {} => Self::ByteLevel,
         })
     }

@@ -1,0 +1,493 @@
+//! The normalizer of a `SentencePiece` model: a table of replacements, and what it does to white space.
+//!
+//! From left to right, at each place: a user-defined symbol stays as it is, the longest; else the longest rule of the table
+//! that fits is applied; else the character stays. Spaces in a row become one, those at both ends vanish, one is put in front
+//! (or behind), and all are written as U+2581, each if the model says so. `tokenizers` asks the same table in another
+//! way (by grapheme clusters, and the shortest rule), so that its `Precompiled` is another normalizer.
+//!
+//! Source: `normalizer.cc` of `SentencePiece` 0.2; the double array is that of Darts-clone.
+
+use std::borrow::Cow;
+
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use base64::Engine;
+use serde::Deserialize;
+
+use super::parsed;
+use crate::aligned::{Aligned, Edit, Origin};
+use crate::error::{Error, Kind, Result};
+
+const BLANK: &str = "\u{2581}";
+
+/// The step as files state it.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Step {
+    SentencePiece(Options),
+}
+
+/// What a model says of its normalizer.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools, reason = "they are the model's own options")]
+pub(super) struct Options {
+    precompiled_charsmap: String,
+    add_dummy_prefix: bool,
+    remove_extra_whitespaces: bool,
+    escape_whitespaces: bool,
+    treat_whitespace_as_suffix: bool,
+    #[serde(default)]
+    user_defined_symbols: Vec<String>,
+}
+
+/// The normalizer of a model.
+///
+/// ```
+/// use bytepair_core::normalize::sentencepiece::SentencePiece;
+/// let step = r#"{"type": "SentencePiece", "precompiled_charsmap": "", "add_dummy_prefix": true,
+///     "remove_extra_whitespaces": true, "escape_whitespaces": true, "treat_whitespace_as_suffix": false}"#;
+/// assert_eq!(SentencePiece::parse(step)?.apply("  low  lower "), "▁low▁lower");
+/// # Ok::<(), bytepair_core::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SentencePiece {
+    rules: Option<Rules>,
+    symbols: Option<Symbols>,
+    space: &'static str,
+    in_front: bool,
+    behind: bool,
+    squeeze: bool,
+    /// The ASCII characters that stay as they are where another ASCII character follows, or none; not the space.
+    plain: [bool; 256],
+}
+
+impl SentencePiece {
+    /// Reads the step: a JSON object of the type `SentencePiece`, the table in base64.
+    ///
+    /// # Errors
+    /// `Format`: an option is missing or unknown, or the table is broken.
+    pub fn parse(step: &str) -> Result<Self> {
+        let Step::SentencePiece(options) = parsed("normalizer", step)?;
+        Self::new(&options)
+    }
+
+    /// The normalizer of a model; errors as [`SentencePiece::parse`].
+    pub(super) fn new(options: &Options) -> Result<Self> {
+        let broken = |what: String| {
+            Error::new(Kind::Format, format!("the normalizer SentencePiece: {what}"))
+                .remedy("is the model whole? fetch it again")
+        };
+        let table = base64::engine::general_purpose::STANDARD
+            .decode(&options.precompiled_charsmap)
+            .map_err(|error| broken(format!("its table is not base64: {error}")))?;
+        let rules = if table.is_empty() { None } else { Some(Rules::new(&table).map_err(|what| broken(what.into()))?) };
+        let symbols = Symbols::new(&options.user_defined_symbols).map_err(broken)?;
+        let mut plain = [false; 256];
+        for byte in (0..128_u8).filter(|&byte| byte != b' ') {
+            let changes = rules.as_ref().is_some_and(|rules| rules.changes_ascii(byte));
+            let begins = symbols.as_ref().is_some_and(|symbols| symbols.begin[usize::from(byte)]);
+            plain[usize::from(byte)] = !changes && !begins;
+        }
+        let suffix = options.treat_whitespace_as_suffix;
+        Ok(Self {
+            rules,
+            symbols,
+            space: if options.escape_whitespaces { BLANK } else { " " },
+            in_front: options.add_dummy_prefix && !suffix,
+            behind: options.add_dummy_prefix && suffix,
+            squeeze: options.remove_extra_whitespaces,
+            plain,
+        })
+    }
+
+    /// The normalized text, in time linear in the text; borrowed if it is empty.
+    #[must_use]
+    pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if text.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out =
+            Written::<false> { text: String::with_capacity(text.len() + text.len() / 2 + 3), from: Vec::new() };
+        self.run(text, &mut out);
+        Cow::Owned(out.text)
+    }
+
+    /// The normalized text, and where each of its bytes comes from: a byte's place in the original, and at last the place
+    /// where the original of all of it ends. The bytes `a..b` of the result come from `from[a]..from[b]`.
+    ///
+    /// ```
+    /// # use bytepair_core::normalize::sentencepiece::SentencePiece;
+    /// # let step = r#"{"type": "SentencePiece", "precompiled_charsmap": "", "add_dummy_prefix": true,
+    /// #     "remove_extra_whitespaces": true, "escape_whitespaces": true, "treat_whitespace_as_suffix": false}"#;
+    /// let (text, from) = SentencePiece::parse(step)?.apply_with_places(" a b ");
+    /// assert_eq!((text.as_str(), from), ("▁a▁b", vec![1, 1, 1, 1, 2, 2, 2, 3, 4]));
+    /// # Ok::<(), bytepair_core::error::Error>(())
+    /// ```
+    #[must_use]
+    pub fn apply_with_places(&self, text: &str) -> (String, Vec<usize>) {
+        let mut out = Written::<true> { text: String::new(), from: Vec::new() };
+        let end = self.run(text, &mut out);
+        out.from.push(end);
+        (out.text, out.from)
+    }
+
+    /// The pass over a text that knows where its bytes came from.
+    pub(super) fn edit(&self, edit: &mut Edit) {
+        if edit.old().is_empty() {
+            return;
+        }
+        if !edit.is_traced() {
+            return edit.take_all(Aligned::plain(self.apply(edit.old()).into_owned()));
+        }
+        let mut aligned = edit.rest();
+        let (text, from) = self.apply_with_places(edit.old());
+        let old = aligned.origins().unwrap_or_default();
+        let behind = old.last().map_or(0, |origin| origin.1);
+        let origin = |start: usize, end: usize| {
+            let first = old.get(start).map_or(behind, |origin| origin.0);
+            // Nothing was read for what was put in, nor for the first bytes of a character.
+            let last = end.checked_sub(1).filter(|&last| last >= start).and_then(|last| old.get(last));
+            (first, last.map_or(first, |origin| origin.1))
+        };
+        let origins: Vec<Origin> = from.windows(2).map(|pair| origin(pair[0], pair[1])).collect();
+        aligned.replace(text, Some(origins));
+        edit.take_all(aligned);
+    }
+
+    /// Writes the normalized text; returns where its original ends.
+    fn run<const PLACES: bool>(&self, text: &str, out: &mut Written<PLACES>) -> usize {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        if self.squeeze {
+            while let Some((" ", length)) = self.prefix(text, at) {
+                at += length;
+            }
+        }
+        if at == text.len() {
+            return at;
+        }
+        if self.in_front {
+            out.push(self.space, at);
+        }
+        let mut after_space = self.squeeze;
+        while at < bytes.len() {
+            let run = self.plain_run(bytes, at);
+            if run > at {
+                out.copy(text, at, run);
+                (at, after_space) = (run, false);
+                continue;
+            }
+            let Some((part, length)) = self.prefix(text, at) else { break };
+            let kept = if after_space { part.trim_start_matches(' ') } else { part };
+            if !kept.is_empty() {
+                let mut rest = kept;
+                while let Some(space) = rest.find(' ') {
+                    out.push(&rest[..space], at);
+                    out.push(self.space, at);
+                    rest = &rest[space + 1..];
+                }
+                out.push(rest, at);
+                after_space = self.squeeze && kept.ends_with(' ');
+            }
+            at += length;
+        }
+        if self.squeeze {
+            while out.text.ends_with(self.space) {
+                let length = out.text.len() - self.space.len();
+                at = out.shorten(length, at);
+            }
+        }
+        if self.behind {
+            out.push(self.space, at);
+        }
+        at
+    }
+
+    /// The end of the run of bytes from `at` on that stay as they are.
+    fn plain_run(&self, bytes: &[u8], at: usize) -> usize {
+        let length = bytes[at..].iter().take_while(|&&byte| self.plain[usize::from(byte)]).count();
+        let end = at + length;
+        // What follows the last one may change it, unless it is ASCII.
+        if length > 0 && bytes.get(end).is_some_and(|next| !next.is_ascii()) { end - 1 } else { end }
+    }
+
+    /// What the text from `at` on begins with: what it becomes, and its length.
+    fn prefix<'t>(&'t self, text: &'t str, at: usize) -> Option<(&'t str, usize)> {
+        let rest = &text[at..];
+        let length = rest.chars().next()?.len_utf8();
+        if let Some(length) = self.symbols.as_ref().and_then(|symbols| symbols.prefix(rest)) {
+            return Some((&rest[..length], length));
+        }
+        let ruled = self.rules.as_ref().and_then(|rules| rules.longest(rest.as_bytes()));
+        // A rule that ends within a character is none: such a table was not made from text.
+        let ruled = ruled.filter(|&(_, length)| rest.is_char_boundary(length));
+        Some(ruled.unwrap_or((&rest[..length], length)))
+    }
+}
+
+/// The result so far, and where its bytes come from if that is asked for.
+struct Written<const PLACES: bool> {
+    text: String,
+    from: Vec<usize>,
+}
+
+impl<const PLACES: bool> Written<PLACES> {
+    /// Adds what comes from one place.
+    fn push(&mut self, part: &str, from: usize) {
+        self.text.push_str(part);
+        if PLACES {
+            self.from.extend(std::iter::repeat_n(from, part.len()));
+        }
+    }
+
+    /// Adds ASCII as it is.
+    fn copy(&mut self, text: &str, start: usize, end: usize) {
+        self.text.push_str(&text[start..end]);
+        if PLACES {
+            self.from.extend(start..end);
+        }
+    }
+
+    /// Takes away the end; returns where it came from (without places: `otherwise`).
+    fn shorten(&mut self, length: usize, otherwise: usize) -> usize {
+        self.text.truncate(length);
+        let place = if PLACES { self.from.get(length).copied() } else { None };
+        self.from.truncate(length);
+        place.unwrap_or(otherwise)
+    }
+}
+
+/// The symbols that are never changed.
+#[derive(Clone, Debug)]
+struct Symbols {
+    matcher: AhoCorasick,
+    begin: [bool; 256],
+}
+
+impl Symbols {
+    fn new(symbols: &[String]) -> std::result::Result<Option<Self>, String> {
+        if symbols.is_empty() {
+            return Ok(None);
+        }
+        let mut begin = [false; 256];
+        for symbol in symbols {
+            let first = symbol.as_bytes().first().ok_or("a user-defined symbol is empty")?;
+            begin[usize::from(*first)] = true;
+        }
+        let matcher = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .start_kind(StartKind::Anchored)
+            .build(symbols)
+            .map_err(|error| format!("its user-defined symbols are too many: {error}"))?;
+        Ok(Some(Self { matcher, begin }))
+    }
+
+    /// The length of the longest symbol that `rest` begins with.
+    fn prefix(&self, rest: &str) -> Option<usize> {
+        let first = *rest.as_bytes().first()?;
+        if !self.begin[usize::from(first)] {
+            return None;
+        }
+        self.matcher.find(Input::new(rest).anchored(Anchored::Yes)).map(|found| found.end())
+    }
+}
+
+/// The table: a double array of what is replaced, whose values are places in the replacements.
+#[derive(Clone, Debug)]
+struct Rules {
+    units: Vec<u32>,
+    replacements: String,
+}
+
+impl Rules {
+    fn new(table: &[u8]) -> std::result::Result<Self, &'static str> {
+        let (length, rest) = table.split_first_chunk().ok_or("its table has no length")?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let (trie, rest) = rest.split_at_checked(length).ok_or("its table ends within its trie")?;
+        let units: Vec<u32> = trie.as_chunks().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
+        if units.is_empty() || rest.is_empty() {
+            return Err("its table has no trie or no replacements");
+        }
+        let replacements = std::str::from_utf8(rest).map_err(|_| "its replacements are not UTF-8")?.to_owned();
+        Ok(Self { units, replacements })
+    }
+
+    /// The node that `byte` leads to from a node, by its offset; and its value, if a rule ends there.
+    fn step(&self, node: usize, byte: u8) -> Option<(usize, Option<u32>)> {
+        let node = node ^ usize::from(byte);
+        let unit = *self.units.get(node)?;
+        if unit & (1 << 31 | 0xFF) != u32::from(byte) {
+            return None;
+        }
+        let node = node ^ offset(unit);
+        let value = if unit >> 8 & 1 == 1 { self.units.get(node).map(|unit| unit & (u32::MAX >> 1)) } else { None };
+        Some((node, value))
+    }
+
+    fn root(&self) -> usize {
+        self.units.first().map_or(0, |&unit| offset(unit))
+    }
+
+    /// The longest rule that `key` begins with: what it gives, and its length.
+    fn longest(&self, key: &[u8]) -> Option<(&str, usize)> {
+        let mut node = self.root();
+        let mut found = None;
+        for (place, &byte) in key.iter().enumerate() {
+            let Some((next, value)) = self.step(node, byte) else { break };
+            node = next;
+            if let Some(value) = value {
+                found = Some((value, place + 1));
+            }
+        }
+        let (value, length) = found?;
+        let rest = self.replacements.get(value as usize..)?;
+        Some((rest.split('\0').next().unwrap_or(rest), length))
+    }
+
+    /// Whether a rule is this ASCII character, or begins with it and another one.
+    fn changes_ascii(&self, byte: u8) -> bool {
+        self.step(self.root(), byte)
+            .is_some_and(|(node, value)| value.is_some() || (0..128).any(|next| self.step(node, next).is_some()))
+    }
+}
+
+/// How far the children of a unit are, as a mask.
+fn offset(unit: u32) -> usize {
+    ((unit >> 10) << ((unit & 1 << 9) >> 6)) as usize
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn step(options: [bool; 4], symbols: &[&str], table: &[u8]) -> String {
+        let [prefix, squeeze, escape, suffix] = options;
+        let table = base64::engine::general_purpose::STANDARD.encode(table);
+        serde_json::json!({
+            "type": "SentencePiece", "precompiled_charsmap": table, "add_dummy_prefix": prefix,
+            "remove_extra_whitespaces": squeeze, "escape_whitespaces": escape, "treat_whitespace_as_suffix": suffix,
+            "user_defined_symbols": symbols,
+        })
+        .to_string()
+    }
+
+    /// A double array of the rules "b" -> "x", "bc" -> "", and TAB -> two spaces. Each node has a block of 256 units.
+    fn table() -> Vec<u8> {
+        const BLOCK: u32 = 256;
+        let mut units = vec![0_u32; 6 * BLOCK as usize];
+        let mut edge = |parent: u32, byte: u8, child: Option<u32>, value: Option<u32>| {
+            let at = (parent * BLOCK) ^ u32::from(byte);
+            let next = child.map_or(at, |child| child * BLOCK);
+            let leaf = u32::from(value.is_some()) << 8;
+            units[at as usize] = (at ^ next) << 10 | leaf | u32::from(byte);
+            if let Some(value) = value {
+                units[next as usize] = 1 << 31 | value;
+            }
+        };
+        edge(1, b'b', Some(2), Some(0));
+        edge(2, b'c', Some(3), Some(1));
+        edge(1, b'\t', Some(4), Some(3));
+        units[0] = BLOCK << 10;
+        let trie: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+        [&u32::try_from(trie.len()).unwrap().to_le_bytes()[..], &trie, b"x\0\0  \0"].concat()
+    }
+
+    /// The definition, character by character and without any fast path.
+    fn slow(options: [bool; 4], symbols: &[&str], ruled: bool, text: &str) -> String {
+        let [prefix, squeeze, escape, suffix] = options;
+        let next = |rest: &str| -> (String, usize) {
+            if let Some(symbol) = symbols.iter().filter(|symbol| rest.starts_with(**symbol)).max_by_key(|s| s.len()) {
+                return ((*symbol).to_string(), symbol.len());
+            }
+            let table = [("bc", ""), ("b", "x"), ("\t", "  ")];
+            // An unused unit of the array looks like a step over a zero byte that stays where it is.
+            let ends = rest.trim_start_matches('\0');
+            if let Some((from, to)) = table.iter().find(|(from, _)| ruled && ends.starts_with(from)) {
+                return ((*to).to_string(), rest.len() - ends.len() + from.len());
+            }
+            let first = rest.chars().next().unwrap();
+            (first.to_string(), first.len_utf8())
+        };
+        let mut rest = text;
+        while squeeze && !rest.is_empty() && next(rest).0 == " " {
+            rest = &rest[next(rest).1..];
+        }
+        if rest.is_empty() {
+            return String::new();
+        }
+        let space = if escape { "▁" } else { " " };
+        let mut out = String::new();
+        if prefix && !suffix {
+            out.push_str(space);
+        }
+        let mut after = squeeze;
+        while !rest.is_empty() {
+            let (part, length) = next(rest);
+            let kept = if after { part.trim_start_matches(' ') } else { &part };
+            if !kept.is_empty() {
+                out.push_str(&kept.replace(' ', space));
+                after = squeeze && kept.ends_with(' ');
+            }
+            rest = &rest[length..];
+        }
+        while squeeze && out.ends_with(space) {
+            out.truncate(out.len() - space.len());
+        }
+        if prefix && suffix {
+            out.push_str(space);
+        }
+        out
+    }
+
+    #[test]
+    fn equals_the_definition() {
+        let letters = [" ", "  ", "a", "b", "c", "\t", "é", "▁", "<s>", "\0"];
+        let mut seed = 7_u64;
+        for round in 0..20_000_u32 {
+            let mut text = String::new();
+            for _ in 0..round % 9 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(letters[(seed >> 33) as usize % letters.len()]);
+            }
+            let options = [round & 1 == 0, round & 2 == 0, round & 4 == 0, round & 0x18 == 0];
+            let (ruled, symbols) = (round & 0x20 == 0, if round & 0x40 == 0 { &["<s>", "b b", "b "][..] } else { &[] });
+            let table = if ruled { table() } else { Vec::new() };
+            let normalizer = SentencePiece::parse(&step(options, symbols, &table)).unwrap();
+            let expected = slow(options, symbols, ruled, &text);
+            assert_eq!(normalizer.apply(&text), expected, "{options:?} {symbols:?} {ruled} {text:?}");
+            let (aligned, from) = normalizer.apply_with_places(&text);
+            assert_eq!(aligned, expected);
+            assert_eq!(from.len(), aligned.len() + 1);
+            let mut traced = Aligned::traced(text.as_str()).unwrap();
+            crate::normalize::Normalizer::parse(&step(options, symbols, &table))
+                .unwrap()
+                .apply_aligned(&mut traced)
+                .unwrap();
+            assert_eq!(traced.text(), expected);
+            for start in 0..aligned.len() {
+                assert_eq!(traced.original(start..aligned.len()), Some(from[start]..from[aligned.len()]), "{text:?}");
+            }
+            assert!(from.is_sorted() && from.iter().all(|&place| text.is_char_boundary(place)), "{from:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_broken_table_is_an_error_or_harmless() {
+        let whole = table();
+        for cut in (0..whole.len()).step_by(97) {
+            if let Ok(normalizer) = SentencePiece::parse(&step([true; 4], &[], &whole[..cut])) {
+                assert!(normalizer.apply("a").len() < 100);
+            }
+        }
+        for flip in (0..whole.len() * 8).step_by(13) {
+            let mut damaged = whole.clone();
+            damaged[flip / 8] ^= 1 << (flip % 8);
+            if let Ok(normalizer) = SentencePiece::parse(&step([true; 4], &[], &damaged)) {
+                assert!(normalizer.apply("abc\tb \u{0}é").len() < 1000);
+            }
+        }
+        assert!(SentencePiece::parse(&step([true; 4], &[""], &[])).is_err());
+        assert!(SentencePiece::parse("{").is_err());
+    }
+}

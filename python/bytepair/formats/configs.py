@@ -1,0 +1,295 @@
+"""What stands beside a tokenizer in a folder: ``tokenizer_config.json`` and its like.
+
+What decides ids goes into the tokenizer (`apply`): added tokens that its own file lacks, which of them are special, a
+space in front, and a template of bos and eos where the file has none. The rest, which calls for chats and padding
+need, is plain data (`read`): whoever has the folder has the `Settings`, and of a tokenizer from a hub the folder is
+``origin.folder``.
+
+Source: what ``transformers`` writes and reads (``tokenization_utils_base.py``, ``tokenization_utils_fast.py``).
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from bytepair import files
+from bytepair.checks import MOST_IDS
+from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.loaded import AddedRow, Loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
+TEMPLATE, TEMPLATE_JSON = "chat_template.jinja", "chat_template.json"
+_ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
+_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+# Their own files say it, and transformers would not change it.
+_HOLDS_TEMPLATE = ("tokenizer.json", "native", "vocab.txt")
+# Larger lengths are written where there is no limit.
+_NO_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a folder says beside its tokenizer; None where it says nothing.
+
+    Attributes:
+        bos_token: What begins a text.
+        eos_token: What ends a text.
+        pad_token: What fills a batch up.
+        unk_token: What stands for what is unknown.
+        cls_token: What begins a text of BERT.
+        sep_token: What ends one.
+        mask_token: What stands for a token that is to be guessed.
+        additional_special_tokens: Other special tokens.
+        add_bos_token: Whether models want the first one in front.
+        add_eos_token: Whether models want the second one behind.
+        add_prefix_space: Whether a text that does not begin with a space gets one.
+        clean_up_tokenization_spaces: Whether spaces before punctuation are to vanish from decoded text.
+        padding_side: ``"left"`` or ``"right"``.
+        truncation_side: ``"left"`` or ``"right"``.
+        model_max_length: How many ids the model takes; None also if there is no limit.
+        chat_template: A Jinja template by name; the one that has none is ``"default"``.
+        tokenizer_class: The class of ``transformers``.
+    """
+
+    bos_token: str | None = None
+    eos_token: str | None = None
+    pad_token: str | None = None
+    unk_token: str | None = None
+    cls_token: str | None = None
+    sep_token: str | None = None
+    mask_token: str | None = None
+    additional_special_tokens: tuple[str, ...] = ()
+    add_bos_token: bool | None = None
+    add_eos_token: bool | None = None
+    add_prefix_space: bool | None = None
+    clean_up_tokenization_spaces: bool | None = None
+    padding_side: str | None = None
+    truncation_side: str | None = None
+    model_max_length: int | None = None
+    chat_template: tuple[tuple[str, str], ...] = ()
+    tokenizer_class: str | None = None
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The special tokens that it names, each once."""
+        named = (getattr(self, f"{role}_token") for role in _ROLES)
+        return tuple(dict.fromkeys(token for token in (*named, *self.additional_special_tokens) if token is not None))
+
+
+def table(folder: Path, name: str) -> dict[str, Any]:
+    """A parsed JSON object of the folder; empty if there is no such file.
+
+    Raises:
+        FormatError: It is broken.
+    """
+    path = folder / name
+    if not files.exists(path) or files.is_folder(path):
+        return {}
+    from bytepair.formats import parse_json  # noqa: PLC0415 (which imports this)
+
+    return parse_json(path, files.read(path))
+
+
+def read(folder: Path) -> Settings:
+    """The settings of a folder.
+
+    Raises:
+        FormatError: One of its files is broken, or a value is of another kind; ``pointer`` says which.
+        ArtifactError: One of them cannot be read.
+    """
+    config = table(folder, SPECIAL) | table(folder, CONFIG)
+    found: dict[str, Any] = {f"{role}_token": _content(config, f"{role}_token") for role in _ROLES}
+    more = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
+    # A dict names them by what they are for.
+    more = list(more.values()) if isinstance(more, dict) else more
+    if not isinstance(more, list):
+        raise _wrong("additional_special_tokens", more)
+    found["additional_special_tokens"] = tuple(_content({"token": token}, "token") or "" for token in more)
+    kinds = {"bool | None": bool, "str | None": str, "int | None": int}
+    for field in fields(Settings):
+        if field.name not in found and field.name != "chat_template":
+            found[field.name] = _plain(config, field.name, kinds[str(field.type)])
+    if found["model_max_length"] is not None and found["model_max_length"] >= _NO_LIMIT:
+        found["model_max_length"] = None
+    return Settings(**found, chat_template=_templates(folder, config))
+
+
+def _plain(config: Mapping[str, Any], name: str, kind: type) -> Any:
+    value = config.get(name)
+    if kind is int and isinstance(value, float) and value >= _NO_LIMIT:
+        return None
+    if value is not None and type(value) is not kind:
+        raise _wrong(name, value)
+    return value
+
+
+def _content(config: Mapping[str, Any], name: str) -> str | None:
+    value = config.get(name)
+    value = value.get("content") if isinstance(value, dict) else value
+    if value is not None and not isinstance(value, str):
+        raise _wrong(name, value)
+    # An empty name is how some files say that there is none.
+    return value or None
+
+
+def _templates(folder: Path, config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    found = table(folder, TEMPLATE_JSON).get("chat_template", config.get("chat_template"))
+    if files.exists(folder / TEMPLATE):
+        try:
+            found = files.read(folder / TEMPLATE).decode()
+        except UnicodeDecodeError as error:
+            raise FormatError(f"the template is not UTF-8: {error.reason}", file=str(folder / TEMPLATE)) from error
+    if found is None:
+        return ()
+    listed = [{"name": "default", "template": found}] if isinstance(found, str) else found
+    if isinstance(listed, dict):
+        listed = [{"name": name, "template": template} for name, template in listed.items()]
+    pairs = [
+        (entry.get("name"), entry.get("template")) if isinstance(entry, dict) else (None, None)
+        for entry in (listed if isinstance(listed, list) else [None])
+    ]
+    if not all(isinstance(name, str) and isinstance(template, str) for name, template in pairs):
+        raise _wrong("chat_template", found)
+    return tuple((str(name), str(template)) for name, template in pairs)
+
+
+def apply(loaded: Loaded, folder: Path, format_name: str) -> Loaded:
+    """The tokenizer with what the folder says of its ids.
+
+    Raises:
+        FormatError: Two files give one token two ids, or one id two tokens; or they differ in ``add_prefix_space``.
+        ArtifactError: One of them cannot be read.
+    """
+    settings = read(folder)
+    listed = _listed(folder)
+    by_content = {row.content: row for row in loaded.added}
+    by_id = {row.id: row for row in loaded.added}
+    rows = dict(by_id)
+    unknown: list[AddedRow] = []
+    for row, source in listed:
+        known = by_content.get(row.content)
+        if known is not None and known.id != row.id:
+            raise _conflict(f"{row.content!r} has the id {known.id} in the tokenizer and {row.id} in {source}")
+        if known is None and row.id in by_id:
+            raise _conflict(
+                f"the id {row.id} is {by_id[row.id].content!r} in the tokenizer and {row.content!r} in {source}"
+            )
+        if known is None:
+            unknown.append(row)
+    names = settings.special_tokens
+    absent = [name for name in names if name not in by_content and all(name != row.content for row in unknown)]
+    if unknown or absent:
+        spelled = _spelled(loaded)
+        for row in unknown:
+            token = spelled.get(row.id)
+            if token is not None and token != row.content.encode():
+                raise _conflict(
+                    f"the id {row.id} is {token!r} in the tokenizer and {row.content!r} in the files beside it"
+                )
+            if rows.setdefault(row.id, row).content != row.content:
+                raise _conflict(
+                    f"the id {row.id} is {rows[row.id].content!r} and {row.content!r} in the files beside it"
+                )
+        id_of = {token: id for id, token in spelled.items()}
+        for name in absent:
+            if (id := id_of.get(name.encode())) is not None:
+                rows.setdefault(id, AddedRow(name, id))
+            else:
+                warnings.warn(
+                    f"the special token {name!r} of {CONFIG} has no id and is left out", TokenizerWarning, stacklevel=4
+                )
+    added = tuple(
+        row._replace(special=True) if row.content in names else row
+        for _, row in sorted(rows.items(), key=lambda item: item[0])
+    )
+    loaded = loaded._replace(added=added)
+    if len({row.content for row in added}) < len(added):
+        raise _conflict("one added token has two ids")
+    return _with_stages(loaded, settings, format_name)
+
+
+def _listed(folder: Path) -> list[tuple[AddedRow, str]]:
+    """The added tokens of the files, with the names of these."""
+    found: list[tuple[AddedRow, str]] = []
+    decoder = table(folder, CONFIG).get("added_tokens_decoder") or {}
+    if not isinstance(decoder, dict):
+        raise _wrong("added_tokens_decoder", decoder)
+    for key, token in decoder.items():
+        content = token.get("content") if isinstance(token, dict) else None
+        if not key.isdecimal() or len(key) > 10 or not isinstance(content, str) or not content:
+            raise _wrong(f"added_tokens_decoder/{key}", token)
+        flags = {flag: token.get(flag, False) for flag in _FLAGS}
+        if not all(isinstance(value, bool) for value in flags.values()):
+            raise _wrong(f"added_tokens_decoder/{key}", token)
+        found.append((_row(content, int(key), **flags), CONFIG))
+    contents = {row.content: row.id for row, _ in found}
+    for content, id in table(folder, ADDED).items():
+        if type(id) is not int or not content:
+            raise _wrong(f"{ADDED}/{content}", id)
+        if contents.get(content, id) != id:
+            raise _conflict(f"{content!r} has the id {contents[content]} in {CONFIG} and {id} in {ADDED}")
+        if content not in contents:
+            found.append((_row(content, id, special=False, normalized=True), ADDED))
+    return found
+
+
+def _row(content: str, id: int, **flags: bool) -> AddedRow:
+    if not 0 <= id < MOST_IDS:
+        raise _wrong("an id", id)
+    return AddedRow(content, id, **flags)
+
+
+def _spelled(loaded: Loaded) -> dict[int, bytes]:
+    return dict(zip(loaded.columns.ids(), loaded.columns.tokens(), strict=True))
+
+
+def _with_stages(loaded: Loaded, settings: Settings, format_name: str) -> Loaded:
+    """The tokenizer with the space in front and the template that the settings want."""
+    space = settings.add_prefix_space
+    if space is not None and loaded.model is None and space != loaded.prefix_space:
+        if format_name != "vocab+merges":
+            raise _conflict(f"add_prefix_space is {loaded.prefix_space} in the tokenizer and {space} in {CONFIG}")
+        loaded = loaded._replace(prefix_space=space)
+    wanted = {"bos": settings.bos_token if settings.add_bos_token else None}
+    wanted["eos"] = settings.eos_token if settings.add_eos_token else None
+    ids = {row.content: row.id for row in loaded.added}
+    if format_name in _HOLDS_TEMPLATE or loaded.post_processor is not None or not any(wanted.values()):
+        return loaded
+    for name in wanted.values():
+        if name is not None and name not in ids:
+            raise FormatError(f"{name!r} is to be added to each text and has no id", remedy=f"see {CONFIG}")
+    return loaded._replace(post_processor=template(wanted["bos"], wanted["eos"], ids))
+
+
+def template(bos: str | None, eos: str | None, ids: Mapping[str, int]) -> str:
+    """The post-processor that puts `bos` in front and `eos` behind each of one or two texts, each if it is there.
+
+    Example:
+        >>> json.loads(template("<s>", None, {"<s>": 1}))["single"]
+        [{'SpecialToken': {'id': '<s>', 'type_id': 0}}, {'Sequence': {'id': 'A', 'type_id': 0}}]
+    """
+
+    def parts(text: str, row: int) -> list[dict[str, Any]]:
+        begin, end = ([{"SpecialToken": {"id": name, "type_id": row}}] if name else [] for name in (bos, eos))
+        return [*begin, {"Sequence": {"id": text, "type_id": row}}, *end]
+
+    special = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in (bos, eos) if name}
+    step = {"type": "TemplateProcessing", "single": parts("A", 0), "pair": parts("A", 0) + parts("B", 1)}
+    return json.dumps({**step, "special_tokens": special}, ensure_ascii=False)
+
+
+def _wrong(name: str, value: object) -> FormatError:
+    return FormatError(f"{name} is {str(value)[:80]!r}", pointer=f"/{name}", remedy=f"correct {CONFIG}, or remove it")
+
+
+def _conflict(what: str) -> FormatError:
+    return FormatError(
+        what, remedy="the files do not belong together: fetch them again, or load the one file by its name"
+    )

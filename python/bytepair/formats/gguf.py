@@ -1,0 +1,268 @@
+"""The tokenizer in a GGUF file of llama.cpp, which is read; nothing is written.
+
+Only what begins with ``tokenizer.ggml.`` is looked at, and no tensor. The kinds are ``gpt2`` (BPE of bytes, with a
+split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``bert`` (WordPiece) and ``t5``
+(Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does
+without.
+
+Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import FormatError
+from bytepair.formats import configs, hf_json, sentencepiece, vocab_txt
+from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS
+from bytepair.formats.protobuf import damaged
+from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bytepair.loaded import AddedRow, Loaded
+from bytepair.patterns import split_pattern
+
+if TYPE_CHECKING:
+    from mmap import mmap
+
+MAGIC = b"GGUF"
+_PREFIX = "tokenizer.ggml."
+_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_STRING, _ARRAY = 8, 9
+_LISTS = {"tokens": str, "merges": str, "scores": float, "token_type": int}
+_BLANK = "\u2581"
+
+
+def looks_like(data: bytes | mmap) -> bool:
+    """Whether the file begins as GGUF does."""
+    return data[:4] == MAGIC
+
+
+class _Reader:
+    """Numbers, strings and arrays, one after another; each is known to be there before it is taken."""
+
+    def __init__(self, data: bytes | mmap) -> None:
+        self.data = data
+        self.size = len(data)
+        self.at = 0
+
+    def number(self, kind: int) -> Any:
+        code = _NUMBERS.get(kind)
+        if code is None:
+            raise damaged(f"there is no type {kind}", self.at)
+        return self.numbers(code, 1)[0]
+
+    def numbers(self, code: str, count: int) -> tuple[Any, ...]:
+        size = struct.calcsize("<" + code)
+        self.room(count, size)
+        values = struct.unpack_from(f"<{count}{code}", self.data, self.at)
+        self.at += size * count
+        return values
+
+    def string(self) -> str:
+        at = self.at
+        (size,) = self.numbers("Q", 1)
+        self.room(size, 1)
+        self.at += size
+        try:
+            return self.data[self.at - size : self.at].decode()
+        except UnicodeDecodeError as error:
+            raise damaged(f"a string is not UTF-8: {error.reason}", at) from error
+
+    def room(self, count: int, size: int) -> None:
+        if count > (self.size - self.at) // size:
+            raise damaged(f"the file ends before {count} values of {size} bytes", self.at)
+
+    def value(self) -> Any:
+        (kind,) = self.numbers("I", 1)
+        if kind == _STRING:
+            return self.string()
+        if kind != _ARRAY:
+            return self.number(kind)
+        inner, count = self.numbers("I", 1)[0], self.numbers("Q", 1)[0]
+        if inner == _STRING:
+            self.room(count, 8)
+            return [self.string() for _ in range(count)]
+        if inner not in _NUMBERS:
+            raise damaged(f"an array of the type {inner} is not supported", self.at)
+        return list(self.numbers(_NUMBERS[inner], count))
+
+
+def metadata(data: bytes | mmap) -> dict[str, Any]:
+    """What the file says of its tokenizer: names without ``tokenizer.``, and numbers, strings and lists of these.
+
+    Raises:
+        FormatError: It is of another version, cut short or damaged; ``byte`` says where.
+    """
+    reader = _Reader(data)
+    reader.at = len(MAGIC)
+    (version,) = reader.numbers("I", 1)
+    if version not in (2, 3):
+        # In a file of the other byte order the version is a huge number.
+        raise damaged(f"not supported: version {version} of GGUF, or another byte order", 4)
+    _, count = reader.numbers("Q", 2)
+    # A key, a type and a value have 13 bytes or more.
+    reader.room(count, 13)
+    found: dict[str, Any] = {}
+    for _ in range(count):
+        at = reader.at
+        key = reader.string()
+        value = reader.value()
+        if key.startswith("tokenizer."):
+            if key in found:
+                raise damaged(f"{key} stands twice", at)
+            found[key.removeprefix("tokenizer.")] = value
+    return found
+
+
+def load(data: bytes | mmap, split: str | None = None) -> Loaded:
+    """Reads the tokenizer.
+
+    Args:
+        data: The file, or a map of it.
+        split: A split pattern or its name, for a file whose ``pre`` is unknown.
+
+    Raises:
+        FormatError: The file is damaged, which ``byte`` places, or has something that is not supported.
+    """
+    found = metadata(data)
+    table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
+    kind = table.get("model")
+    for name, item in _LISTS.items():
+        if name in table and not (isinstance(table[name], list) and all(type(value) is item for value in table[name])):
+            raise _wrong(name, table[name])
+    tokens = table.get("tokens")
+    if not tokens:
+        raise FormatError("the file holds no tokenizer", pointer=f"{_PREFIX}tokens")
+    for name in ("scores", "token_type"):
+        if name in table and len(table[name]) != len(tokens):
+            raise FormatError(f"{name} has {len(table[name])} values for {len(tokens)} tokens", pointer=_PREFIX + name)
+    match kind:
+        case "gpt2":
+            loaded = _load_pairs(table, split)
+        case "llama" | "t5" if split is None:
+            loaded = _load_pieces(table, unigram=kind == "t5")
+        case "bert" if split is None:
+            loaded = _load_bert(table)
+        case "llama" | "t5" | "bert":
+            raise FormatError(f"a tokenizer of the kind {kind} has no split pattern", remedy="leave split out")
+        case _:
+            raise FormatError(f"not supported: the tokenizer {kind!r}", pointer=f"{_PREFIX}model")
+    return loaded if loaded.post_processor else loaded._replace(post_processor=_template(table, tokens))
+
+
+def _load_pairs(table: dict[str, Any], split: str | None) -> Loaded:
+    name = table.get("pre")
+    if split is not None:
+        pattern = split_pattern(split)
+        patterns: tuple[str, ...] = (pattern,) if pattern else ()
+    elif isinstance(name, str) and name in PATTERNS:
+        patterns = PATTERNS[name]
+    else:
+        remedy = 'name its pattern: Tokenizer.from_file(path, split="...")'
+        raise FormatError(f"the file's split pattern {name!r} is not known", pointer=f"{_PREFIX}pre", remedy=remedy)
+    tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
+    # Tokens that are not used fill the vocabulary up to the size of the model's table.
+    vocab = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind != UNUSED}
+    added = tuple(
+        AddedRow(token, id, special=kinds[id] != USER_DEFINED)
+        for token, id in vocab.items()
+        if kinds[id] in (CONTROL, UNKNOWN, USER_DEFINED)
+    )
+    if len(vocab) < sum(kind != UNUSED for kind in kinds):
+        raise FormatError("a token stands twice", pointer=f"{_PREFIX}tokens")
+    # "õ" can be the letter, as an added token, or the byte 0xF5, which only a merge could use.
+    used = {part for merge in table.get("merges") or () for part in (*merge.split(" "), merge.replace(" ", ""))}
+    apart = {row.content for row in added} - used
+    columns = hf_json.read_model(
+        {token: id for token, id in vocab.items() if token not in apart},
+        table.get("merges"),
+        added={row.content: row.id for row in added},
+        vocab_pointer=f"{_PREFIX}tokens",
+        merge_place=lambda row: {"pointer": f"{_PREFIX}merges/{row}"},
+    )
+    ignore = split is None and name in IGNORE_MERGES
+    return Loaded(columns, ignore_merges=ignore, split=patterns, added=tuple(sorted(added, key=lambda row: row.id)))
+
+
+def _load_pieces(table: dict[str, Any], *, unigram: bool) -> Loaded:
+    tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
+    weights = table.get("scores") or [0.0] * len(tokens)
+    pieces = []
+    for id, (token, score, kind) in enumerate(zip(tokens, weights, kinds, strict=True)):
+        if not NORMAL <= kind <= BYTE or not token or not abs(score) < float("inf"):
+            raise FormatError(
+                f"the token {token!r} has the type {kind} and the score {score}", pointer=f"{_PREFIX}tokens/{id}"
+            )
+        pieces.append(sentencepiece.Piece(token, score, kind))
+    # llama.cpp looks for symbols of the user in the text itself, before it normalizes anything.
+    symbols = [(id, piece.content) for id, piece in enumerate(pieces) if piece.kind == USER_DEFINED]
+    pieces = [piece._replace(kind=CONTROL) if piece.kind == USER_DEFINED else piece for piece in pieces]
+    charsmap = table.get("precompiled_charsmap") or []
+    try:
+        rules = bytes(value & 0xFF for value in charsmap)
+    except TypeError as error:
+        raise _wrong("precompiled_charsmap", charsmap) from error
+    normalizer = sentencepiece.Normalizer(
+        rules if unigram else b"",
+        _flag(table, "add_space_prefix", default=True),
+        unigram and _flag(table, "remove_extra_whitespaces", default=False),
+    )
+    trainer = sentencepiece.Trainer(1 if unigram else 2, any(piece.kind == BYTE for piece in pieces))
+    loaded = sentencepiece.build(pieces, normalizer, trainer)
+    chosen = dict(symbols)
+    return loaded._replace(
+        added=tuple(row._replace(special=False) if row.id in chosen else row for row in loaded.added)
+    )
+
+
+def _load_bert(table: dict[str, Any]) -> Loaded:
+    # The file spells the beginnings of words with U+2581 and what continues them without; names in brackets stay.
+    tokens = [
+        token[1:] if token.startswith(_BLANK) else token if token[:1] == "[" and token[-1:] == "]" else "##" + token
+        for token in table["tokens"]
+    ]
+    bad = next((token for token in tokens if "\n" in token), None)
+    if bad is not None:
+        raise FormatError(f"the token {bad!r} has a line end", pointer=f"{_PREFIX}tokens")
+    names = {"unk": "unknown", "pad": "padding", "cls": "cls", "sep": "seperator", "mask": "mask"}
+    config = {}
+    for key, name in names.items():
+        id = _id(table, f"{name}_token_id", tokens)
+        id = _id(table, "separator_token_id", tokens) if id is None and key == "sep" else id
+        if id is not None:
+            config[f"{key}_token"] = tokens[id]
+    return vocab_txt.load("".join(f"{token}\n" for token in tokens).encode(), config)
+
+
+def _template(table: dict[str, Any], tokens: list[str]) -> str | None:
+    """The post-processor that adds the tokens which the file wants in front and behind."""
+    chosen: dict[str, str] = {}
+    ids = {}
+    for side in ("bos", "eos"):
+        id = _id(table, f"{side}_token_id", tokens)
+        if _flag(table, f"add_{side}_token", default=False) and id is not None:
+            chosen[side] = tokens[id]
+            ids[tokens[id]] = id
+    return configs.template(chosen.get("bos"), chosen.get("eos"), ids) if chosen else None
+
+
+def _flag(table: dict[str, Any], name: str, *, default: bool) -> bool:
+    value = table.get(name, default)
+    if not isinstance(value, bool):
+        raise _wrong(name, value)
+    return value
+
+
+def _id(table: dict[str, Any], name: str, tokens: list[str]) -> int | None:
+    value = table.get(name)
+    if value is None or value == 0xFFFFFFFF:
+        return None
+    if type(value) is not int or not 0 <= value < len(tokens):
+        raise _wrong(name, value)
+    return value
+
+
+def _wrong(name: str, value: object) -> FormatError:
+    return FormatError(
+        f"{name} is {str(value)[:80]}", pointer=_PREFIX + name, remedy="is the file whole? fetch it again"
+    )

@@ -1,0 +1,392 @@
+"""``.model`` of ``sentencepiece``: BPE, Unigram and single characters, read and written.
+
+What `sentencepiece` gives is given: its normalizer is one step, ``{"type": "SentencePiece", ...}``, in the core, or
+two of ``tokenizer.json`` if they do the same; its BPE merges the pair whose product has the greatest score, the
+leftmost of equals, which becomes a list of merges; control symbols are special tokens, which text never becomes
+unasked; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens that
+cost next to nothing. Decoding differs where no step of ``tokenizers`` does the same: bytes that are not UTF-8 are
+U+FFFD for a whole run of byte tokens; and of several spaces in front, or one that comes from a byte, one is dropped.
+In a Unigram text like ``<0x41>`` becomes the byte token, as in ``tokenizers``.
+
+Source: ``sentencepiece_model.proto``, ``model_interface.cc``, ``bpe_model.cc``, ``unigram_model.cc``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import warnings
+from typing import Any, NamedTuple, cast
+
+from bytepair._core import Columns
+from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.formats import protobuf, scores
+from bytepair.loaded import AddedRow, Loaded, model_options
+from bytepair.spec import BytePair, Characters, TokenizerSpec, Unigram
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+_UNIGRAM, _BPE, _WORD, _CHAR = range(1, 5)
+_USER_DEFINED_SCORE = -0.1
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+_STEP = "SentencePiece"
+_BLANK = "\u2581"
+
+
+class Piece(NamedTuple):
+    """A piece of the vocabulary, whose id is its place."""
+
+    content: str
+    score: float
+    kind: int
+
+
+class Normalizer(NamedTuple):
+    """What the model does to a text before it looks for pieces."""
+
+    precompiled_charsmap: bytes = b""
+    add_dummy_prefix: bool = True
+    remove_extra_whitespaces: bool = True
+    escape_whitespaces: bool = True
+
+
+class Trainer(NamedTuple):
+    """What of the trainer's settings decides ids, and the text of an unknown token."""
+
+    model_type: int = _UNIGRAM
+    byte_fallback: bool = False
+    treat_whitespace_as_suffix: bool = False
+    unk_surface: str = " \u2047 "
+
+
+# A model whose normalizer does nothing but these two steps.
+_PLAIN = Normalizer(remove_extra_whitespaces=False)
+_PREPEND = json.dumps({"type": "Prepend", "prepend": _BLANK}, ensure_ascii=False)
+_REPLACE = json.dumps({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK}, ensure_ascii=False)
+_NORMALIZER = {1: "name", 2: "precompiled_charsmap", 3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
+_NORMALIZER |= {5: "escape_whitespaces", 6: "normalization_rule_tsv"}
+
+
+def looks_like(data: bytes) -> bool:
+    """Whether the file starts with a piece: a message in which a string comes first."""
+    # Field 1 with a length, then field 1 of it with a length that fits.
+    return data[:1] == b"\x0a" and len(data) > 4 and data[2 + (data[1] > 0x7F)] == 0x0A and data[1] != 0
+
+
+def load(data: bytes) -> Loaded:
+    """Reads a model.
+
+    Raises:
+        FormatError: It is damaged, which ``byte`` places; or it has something that is not supported, which is named.
+    """
+    pieces: list[Piece] = []
+    parts: dict[int, list[tuple[bytes, int]]] = {2: [], 3: [], 5: []}
+    for number, value, at in protobuf.fields(data):
+        if number == 1:
+            pieces.append(_read_piece(protobuf.raw(value, at), at))
+        elif number in parts:
+            parts[number].append((protobuf.raw(value, at), at))
+        elif number != 4:
+            raise _unsupported(f"field {number} of a model", at)
+    trainer = _read_trainer(parts[2])
+    normalizer = _read_normalizer(parts[3])
+    if _read_normalizer(parts[5]).precompiled_charsmap:
+        raise _unsupported("a denormalizer", parts[5][0][1])
+    return build(pieces, normalizer, trainer)
+
+
+def read(data: bytes) -> TokenizerSpec:
+    """As `load`, into plain data."""
+    return load(data).spec()
+
+
+def _read_piece(message: bytes, place: int) -> Piece:
+    content, score, kind = "", 0.0, NORMAL
+    for number, value, at in protobuf.fields(message):
+        if number == 1:
+            content = protobuf.text(value, place + at)
+        elif number == 2:
+            score = protobuf.single(value, place + at)
+        elif number == 3:
+            kind = protobuf.number(value, place + at)
+        else:
+            raise _unsupported(f"field {number} of a piece", place)
+    if not content:
+        raise protobuf.damaged("a piece is empty", place)
+    if not NORMAL <= kind <= BYTE:
+        raise _unsupported(f"a piece of the type {kind}", place)
+    if not math.isfinite(score):
+        raise protobuf.damaged(f"the score of {content!r} is {score}", place)
+    return Piece(content, score, kind)
+
+
+def _read_trainer(messages: list[tuple[bytes, int]]) -> Trainer:
+    # Fields that say how a model was trained decide nothing; a message in several parts is one, the last value counts.
+    read = {3: "model_type", 24: "treat_whitespace_as_suffix", 35: "byte_fallback"}
+    found: dict[str, Any] = {}
+    for message, place in messages:
+        for number, value, at in protobuf.fields(message):
+            if number in read:
+                kind = protobuf.number if number == 3 else protobuf.flag
+                found[read[number]] = kind(value, place + at)
+            elif number == 44:
+                found["unk_surface"] = protobuf.text(value, place + at)
+            elif number == 53 and value:
+                raise _unsupported("pretokenization_delimiter", place)
+    return Trainer(**found)
+
+
+def _read_normalizer(messages: list[tuple[bytes, int]]) -> Normalizer:
+    found: dict[str, Any] = {}
+    for message, place in messages:
+        for number, value, at in protobuf.fields(message):
+            name = _NORMALIZER.get(number)
+            if name is None:
+                raise _unsupported(f"field {number} of a normalizer", place)
+            if name in Normalizer._fields:
+                found[name] = (protobuf.raw if number == 2 else protobuf.flag)(value, place + at)
+    normalizer = Normalizer(**found)
+    charsmap = normalizer.precompiled_charsmap
+    if charsmap and not 4 <= int.from_bytes(charsmap[:4], "little") + 4 < len(charsmap):
+        raise protobuf.damaged("the table of the normalizer is longer than the file says", messages[-1][1])
+    return normalizer
+
+
+def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Loaded:
+    """The tokenizer of a model's parts; FormatError if they are not a model of `sentencepiece`."""
+    _check(pieces, trainer)
+    if trainer.model_type not in (_UNIGRAM, _BPE, _CHAR):
+        name = "word" if trainer.model_type == _WORD else str(trainer.model_type)
+        raise FormatError(f"not supported: the model type {name}", remedy="load it with sentencepiece")
+    unigram = trainer.model_type == _UNIGRAM
+    unk = next(id for id, piece in enumerate(pieces) if piece.kind == UNKNOWN)
+    # A symbol of the user is found by a Unigram as its pieces are, and by the others before them.
+    kinds = (NORMAL, UNKNOWN, BYTE, USER_DEFINED) if unigram else (NORMAL, UNKNOWN, BYTE)
+    ids = [id for id, piece in enumerate(pieces) if piece.kind in kinds]
+    tokens = [pieces[id].content.encode() for id in ids]
+    added = [
+        AddedRow(piece.content, id, special=piece.kind != USER_DEFINED, normalized=piece.kind == USER_DEFINED)
+        for id, piece in enumerate(pieces)
+        if piece.kind in (UNKNOWN, CONTROL) or (piece.kind == USER_DEFINED and not unigram)
+    ]
+    symbols = [piece.content for piece in pieces if piece.kind == USER_DEFINED]
+    if unigram:
+        weights = [_USER_DEFINED_SCORE if pieces[id].kind == USER_DEFINED else pieces[id].score for id in ids]
+        columns = Columns(tokens, ids, None, weights)
+        model = model_options(Unigram((), (), (), unk_id=unk, byte_fallback=trainer.byte_fallback))
+    else:
+        merges = _merges(pieces) if trainer.model_type == _BPE else []
+        columns = Columns(tokens, ids, merges)
+        model = model_options(BytePair((), (), (), alphabet=_alphabet(pieces[unk].content, trainer.byte_fallback)))
+    return Loaded(
+        columns,
+        added=tuple(added),
+        normalizers=normalizer_steps(normalizer, symbols, suffix=trainer.treat_whitespace_as_suffix),
+        decoders=decoder_steps(
+            # A model with a space behind puts none in front that would have to go.
+            strip=(normalizer.add_dummy_prefix or normalizer.remove_extra_whitespaces)
+            and not trainer.treat_whitespace_as_suffix,
+            # Where there are bytes nothing is unknown.
+            unknown=None if trainer.byte_fallback else (pieces[unk].content, trainer.unk_surface),
+        ),
+        model=model,
+    )
+
+
+def _alphabet(unk: str, byte_fallback: bool) -> Characters:
+    return Characters(unk_token=unk, fuse_unk=True, byte_fallback=byte_fallback)
+
+
+def _check(pieces: list[Piece], trainer: Trainer) -> None:
+    """What `sentencepiece` checks when it loads a model."""
+    unknown = [piece.content for piece in pieces if piece.kind == UNKNOWN]
+    if len(unknown) != 1:
+        raise FormatError(f"the model has {len(unknown)} unknown pieces and needs one", remedy="fetch it again")
+    seen: dict[str, int] = {}
+    for id, piece in enumerate(pieces):
+        if seen.setdefault(piece.content, id) != id:
+            raise FormatError(
+                f"the pieces {seen[piece.content]} and {id} are both {piece.content!r}",
+                remedy="load it with sentencepiece",
+            )
+        if piece.kind == BYTE and (not trainer.byte_fallback or not _BYTE.fullmatch(piece.content)):
+            raise FormatError(
+                f"the byte piece {piece.content!r} is none, or byte_fallback is off", remedy="fetch it again"
+            )
+    if trainer.model_type == _BPE:
+        for content in (piece.content for piece in pieces if piece.kind == UNUSED):
+            # Such a piece is made and taken apart again; nothing is lost where nothing makes it.
+            if any(content[:cut] in seen and content[cut:] in seen for cut in range(1, len(content))):
+                raise FormatError(
+                    f"not supported: the unused piece {content!r} of a BPE", remedy="load it with sentencepiece"
+                )
+    if trainer.byte_fallback and sum(piece.kind == BYTE for piece in pieces) != 256:
+        raise FormatError("the model has byte_fallback and not all of the 256 byte pieces", remedy="fetch it again")
+
+
+def _merges(pieces: list[Piece]) -> list[tuple[int, int]]:
+    ranked = {piece.content: (id, piece.score) for id, piece in enumerate(pieces) if piece.kind == NORMAL}
+    merges, equal = scores.merges(ranked)
+    if equal:
+        warnings.warn(
+            f"{equal} tokens have the score of another one, and sentencepiece merges the leftmost of equals: "
+            "a text could have other ids than it gives",
+            TokenizerWarning,
+            stacklevel=2,
+        )
+    strange = [token for token in ranked if len(token) > 1 and any(letter not in ranked for letter in token)]
+    if strange:
+        warnings.warn(
+            f"{len(strange)} tokens, such as {strange[0]!r}, have a character that is no token: sentencepiece can make "
+            "them of it all the same, and here text never becomes them",
+            TokenizerWarning,
+            stacklevel=2,
+        )
+    return merges
+
+
+def normalizer_steps(normalizer: Normalizer, symbols: list[str], *, suffix: bool = False) -> tuple[str, ...]:
+    """The steps that normalize as a model does: those of ``tokenizer.json`` where they do the same."""
+    import base64  # noqa: PLC0415 (few formats need it)
+
+    if normalizer._replace(add_dummy_prefix=True) == _PLAIN and not symbols and not suffix:
+        return (_PREPEND, _REPLACE) if normalizer.add_dummy_prefix else (_REPLACE,)
+
+    step: dict[str, Any] = {
+        "type": _STEP,
+        "precompiled_charsmap": base64.b64encode(normalizer.precompiled_charsmap).decode(),
+        "add_dummy_prefix": normalizer.add_dummy_prefix,
+        "remove_extra_whitespaces": normalizer.remove_extra_whitespaces,
+        "escape_whitespaces": normalizer.escape_whitespaces,
+        "treat_whitespace_as_suffix": suffix,
+    }
+    return (json.dumps(step | ({"user_defined_symbols": symbols} if symbols else {}), ensure_ascii=False),)
+
+
+def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str, ...]:
+    """The steps that make text of pieces, for a model with or without a space in front.
+
+    Args:
+        strip: Whether there is one.
+        unknown: The unknown token and its text; None for a model with bytes.
+    """
+    replace = _replace(_BLANK, " ")
+    space = json.dumps({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    first = (replace, "ByteFallback") if unknown is None else (_replace(*unknown), replace)
+    return (*first, "Fuse", *((space,) if strip else ()))
+
+
+def _replace(one: str, other: str) -> str:
+    return json.dumps({"type": "Replace", "pattern": {"String": one}, "content": other}, ensure_ascii=False)
+
+
+def write(spec: TokenizerSpec) -> bytes:
+    """Writes a model that `sentencepiece` loads and that gives the same ids.
+
+    Of a BPE the scores are the order of its merges. Which special tokens begin and end a text is not held: the
+    library takes ``<s>``, ``</s>`` and ``<pad>`` if they are there.
+
+    Raises:
+        FormatError: The tokenizer has something that a model cannot hold, which is named.
+    """
+    model = spec.model
+    if not isinstance(model, Unigram) and not (isinstance(model, BytePair) and model.alphabet is not None):
+        raise _cannot(f"a model of the kind {type(model).__name__}, or of bytes")
+    normalizer, suffix, symbols = _parse_step(spec)
+    pieces, byte_fallback = _unigram_pieces(spec, model, symbols) if isinstance(model, Unigram) else _pair_pieces(spec)
+    kind = _UNIGRAM if isinstance(model, Unigram) else _BPE
+    unk = next((id for id, piece in enumerate(pieces) if piece.kind == UNKNOWN), None)
+    if unk is None:
+        raise _cannot("a vocabulary without an unknown token")
+    place = {piece.content: id for id, piece in enumerate(pieces) if piece.kind == CONTROL}
+    written = [
+        protobuf.write((1, protobuf.write((1, piece.content), (2, piece.score), (3, piece.kind)))) for piece in pieces
+    ]
+    settings = protobuf.write(
+        (3, kind),
+        (4, len(pieces)),
+        (24, suffix),
+        (35, byte_fallback),
+        (40, unk),
+        (41, place.get("<s>", -1)),
+        (42, place.get("</s>", -1)),
+        (43, place.get("<pad>", -1)),
+        (44, _unk_surface(spec)),
+        (45, pieces[unk].content),
+    )
+    normal = protobuf.write(
+        (2, normalizer.precompiled_charsmap),
+        (3, normalizer.add_dummy_prefix),
+        (4, normalizer.remove_extra_whitespaces),
+        (5, normalizer.escape_whitespaces),
+    )
+    return b"".join(written) + protobuf.write((2, settings), (3, normal))
+
+
+def _parse_step(spec: TokenizerSpec) -> tuple[Normalizer, bool, list[str]]:
+    import base64  # noqa: PLC0415 (as above)
+
+    if spec.normalizers in ((_PREPEND, _REPLACE), (_REPLACE,)):
+        return _PLAIN._replace(add_dummy_prefix=len(spec.normalizers) == 2), False, []
+    step = json.loads(spec.normalizers[0]) if len(spec.normalizers) == 1 and spec.normalizers[0][:1] == "{" else {}
+    if step.get("type") != _STEP:
+        raise _cannot("normalizers other than that of sentencepiece")
+    charsmap = base64.b64decode(step["precompiled_charsmap"])
+    options = [step[name] for name in Normalizer._fields[1:]]
+    return Normalizer(charsmap, *options), step["treat_whitespace_as_suffix"], step.get("user_defined_symbols", [])
+
+
+def _unk_surface(spec: TokenizerSpec) -> str | None:
+    step = json.loads(spec.decoders[0]) if spec.decoders and spec.decoders[0][:1] == "{" else {}
+    surface = step.get("content") if step.get("type") == "Replace" and "ByteFallback" not in spec.decoders else None
+    return surface if isinstance(surface, str) else None
+
+
+def _unigram_pieces(spec: TokenizerSpec, model: Unigram, symbols: list[str]) -> tuple[list[Piece], bool]:
+    chosen = set(symbols)
+    pieces = {token.id: Piece(token.content, 0.0, CONTROL) for token in spec.added_tokens}
+    for token, id, score in zip(model.tokens, model.ids, model.scores, strict=True):
+        content = token.decode()
+        kind = UNKNOWN if id == model.unk_id else USER_DEFINED if content in chosen else NORMAL
+        kind = BYTE if model.byte_fallback and _BYTE.fullmatch(content) else kind
+        pieces[id] = Piece(content, score, kind)
+    return _in_a_row(pieces), model.byte_fallback
+
+
+def _pair_pieces(spec: TokenizerSpec) -> tuple[list[Piece], bool]:
+    model = cast("BytePair", spec.model)
+    alphabet = cast("Characters", model.alphabet)
+    pieces = {
+        token.id: Piece(token.content, 0.0, CONTROL if token.special else USER_DEFINED) for token in spec.added_tokens
+    }
+    spelled = {id: token.decode() for token, id in zip(model.tokens, model.ids, strict=True)}
+    order: dict[str, float] = {}
+    for left, right in model.merges or ():
+        order.setdefault(spelled[left] + spelled[right], float(-len(order)))
+    for id, content in spelled.items():
+        kind = UNKNOWN if content == alphabet.unk_token else NORMAL
+        kind = BYTE if alphabet.byte_fallback and _BYTE.fullmatch(content) else kind
+        pieces[id] = Piece(content, 0.0 if kind != NORMAL else order.get(content, float(-len(order))), kind)
+    return _in_a_row(pieces), alphabet.byte_fallback
+
+
+def _in_a_row(pieces: dict[int, Piece]) -> list[Piece]:
+    # Ids are places; where one is missing stands a piece that is never used.
+    if len(pieces) < (size := max(pieces, default=-1) + 1):
+        if size > 2 * len(pieces) + 256:
+            raise _cannot("ids with such large holes")
+        names = {piece.content for piece in pieces.values()}
+        for id in range(size):
+            if id not in pieces:
+                pieces[id] = Piece(
+                    next(n for n in (f"<{'-' * k}{id}>" for k in range(size)) if n not in names), 0.0, UNUSED
+                )
+    return [pieces[id] for id in range(size)]
+
+
+def _cannot(what: str) -> FormatError:
+    return FormatError(f"a model of sentencepiece cannot hold {what}", remedy="save as the native format")
+
+
+def _unsupported(what: str, place: int) -> FormatError:
+    return FormatError(f"not supported: {what}", byte=place, remedy="load it with sentencepiece")

@@ -1,0 +1,158 @@
+"""``vocab.txt`` of BERT: a token a line, whose number is its id; and ``tokenizer_config.json`` beside it.
+
+The model is WordPiece. What the file does not hold is as in BERT: ``BertNormalizer`` and ``BertPreTokenizer``, a
+template with ``[CLS]`` and ``[SEP]``, and special tokens by their names. ``do_lower_case``, ``strip_accents`` and
+``tokenize_chinese_chars`` come from the configuration; without one, text is lowercased unless a token has a capital
+letter, which no lowercased text could ever have become.
+
+Source: BERT's ``tokenization.py``, and what ``transformers`` makes of it for ``tokenizers``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bytepair._core import Columns
+from bytepair.errors import FormatError
+from bytepair.loaded import AddedRow, Loaded, model_options
+from bytepair.spec import TokenizerSpec, WordPiece
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SPECIAL = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+_PRE_TOKENIZERS = ("BertPreTokenizer",)
+_DECODERS = (json.dumps({"type": "WordPiece", "prefix": "##", "cleanup": True}),)
+_OPTIONS = {"do_lower_case": "lowercase", "strip_accents": "strip_accents"}
+_OPTIONS |= {"tokenize_chinese_chars": "handle_chinese_chars"}
+
+
+def looks_like(data: bytes) -> bool:
+    """Whether it is text with ``[UNK]`` as a line."""
+    return b"\n[UNK]" in data[: 1 << 20] or data.startswith(b"[UNK]")
+
+
+def load(data: bytes, config: Mapping[str, Any] | None = None) -> Loaded:
+    """Reads a vocabulary.
+
+    Args:
+        data: ``vocab.txt``.
+        config: ``tokenizer_config.json``, parsed.
+
+    Raises:
+        FormatError: A line is not UTF-8, empty, or stands twice, which ``line`` says; or a special token is missing.
+    """
+    config = config or {}
+    tokens = _lines(data)
+    names = {key: _name(config, f"{key}_token", standard) for key, standard in _SPECIAL.items()}
+    ids = {token: id for id, token in enumerate(tokens)}
+    if names["unk"] not in ids:
+        raise FormatError(f"the vocabulary has no {names['unk']}", remedy="is the file whole? fetch it again")
+    capital = any(token != token.lower() and token not in names.values() for token in tokens if token.isascii())
+    options = {
+        "clean_text": True,
+        "handle_chinese_chars": _flag(config, "tokenize_chinese_chars", default=True),
+        "strip_accents": _flag(config, "strip_accents", default=None),
+        "lowercase": _flag(config, "do_lower_case", default=not capital),
+    }
+    present = {key: ids[name] for key, name in names.items() if name in ids}
+    added = sorted({id: names[key] for key, id in present.items()}.items())
+    return Loaded(
+        Columns([token.encode() for token in tokens], list(range(len(tokens))), None),
+        added=tuple(AddedRow(name, id) for id, name in added),
+        normalizers=(json.dumps({"type": "BertNormalizer", **options}),),
+        pre_tokenizers=_PRE_TOKENIZERS,
+        decoders=_DECODERS,
+        post_processor=template(names["cls"], names["sep"], ids) if {"cls", "sep"} <= present.keys() else None,
+        model=model_options(WordPiece((), (), unk_token=names["unk"])),
+    )
+
+
+def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
+    r"""As `load`, into plain data.
+
+    Example:
+        >>> read(b"[UNK]\nlow\n##er\n").model.tokens
+        (b'[UNK]', b'low', b'##er')
+    """
+    return load(data, config).spec()
+
+
+def _lines(data: bytes) -> list[str]:
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"vocab.txt is not UTF-8: {error.reason}", line=line, remedy="fetch it again") from error
+    if not lines[-1]:
+        lines.pop()
+    tokens = [line.removesuffix("\r") for line in lines]
+    seen: dict[str, int] = {}
+    for number, token in enumerate(tokens, 1):
+        if not token:
+            raise FormatError("the line is empty", line=number, remedy="each line is a token")
+        if seen.setdefault(token, number) != number:
+            raise FormatError(f"the token {token!r} stands in line {seen[token]} too", line=number)
+    return tokens
+
+
+def _name(config: Mapping[str, Any], key: str, standard: str) -> str:
+    value = config.get(key)
+    value = value.get("content") if isinstance(value, dict) else value
+    if value is None:
+        return standard
+    if not isinstance(value, str) or not value:
+        raise FormatError(f"{key} is {value!r}", pointer=f"/{key}")
+    return value
+
+
+def _flag(config: Mapping[str, Any], key: str, *, default: bool | None) -> bool | None:
+    value = config.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise FormatError(f"{key} is {value!r}, not true or false", pointer=f"/{key}")
+    return value
+
+
+def template(cls: str, sep: str, ids: Mapping[str, int]) -> str:
+    """The post-processor that puts `cls` in front and `sep` behind each of one or two texts."""
+    first, second = ({"Sequence": {"id": name, "type_id": row}} for row, name in enumerate("AB"))
+    begin, end, last = ({"SpecialToken": {"id": name, "type_id": row}} for name, row in ((cls, 0), (sep, 0), (sep, 1)))
+    tokens = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in (cls, sep)}
+    step = {"type": "TemplateProcessing", "single": [begin, first, end], "pair": [begin, first, end, second, last]}
+    return json.dumps({**step, "special_tokens": tokens}, ensure_ascii=False)
+
+
+def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
+    """Writes ``vocab.txt`` and ``tokenizer_config.json``.
+
+    Raises:
+        FormatError: The tokenizer has something that they cannot hold, which is named.
+    """
+    model = spec.model
+    if not isinstance(model, WordPiece):
+        raise _cannot(f"a model of the kind {type(model).__name__}")
+    if model.ids != tuple(range(len(model.ids))):
+        raise _cannot("ids with holes")
+    step = json.loads(spec.normalizers[0]) if len(spec.normalizers) == 1 and spec.normalizers[0][:1] == "{" else {}
+    if step.get("type") != "BertNormalizer":
+        raise _cannot("normalizers other than BertNormalizer")
+    config: dict[str, Any] = {key: step.get(option) for key, option in _OPTIONS.items()}
+    config |= {f"{key}_token": name for key, name in _named(spec, model).items()}
+    config["tokenizer_class"] = "BertTokenizer"
+    vocabulary = b"".join(token + b"\n" for token in model.tokens)
+    return vocabulary, json.dumps(config, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def _named(spec: TokenizerSpec, model: WordPiece) -> dict[str, str]:
+    """The special tokens by what they are for, as far as the tokenizer says it."""
+    names = {key: name for key, name in _SPECIAL.items() if name in spec.special_tokens} | {"unk": model.unk_token}
+    post = json.loads(spec.post_processor) if spec.post_processor else {}
+    parts = [part["SpecialToken"]["id"] for part in post.get("single", []) if "SpecialToken" in part]
+    return names | dict(zip(("cls", "sep"), parts, strict=False))
+
+
+def _cannot(what: str) -> FormatError:
+    return FormatError(f"vocab.txt cannot hold {what}", remedy="save as tokenizer.json or native")

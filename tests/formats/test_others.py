@@ -1,0 +1,218 @@
+"""Formats against the programs that they were made for, and what is saved and loaded again."""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+import bytepair as bp
+from bytepair import formats
+from bytepair.formats import codes, gguf, hf_json, sentencepiece, vocab_txt
+from tests.conftest import HOSTILE
+from tests.formats import models
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def content(path: Path) -> bytes:
+    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["sentencepiece", "vocab.txt", "codes", "tekken.json"])
+def test_saved_and_loaded_again_it_is_equal(tmp_path: Path, name: str) -> None:
+    spec = models.specs()[name]
+    written = models.save(spec, tmp_path, name, ())
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert [file.name for file in written] == [*formats.FILES[name], "manifest.json"]
+    for place in (tmp_path, written[0]):
+        again = formats.load(place).spec()
+        assert again == spec
+        assert formats.native.fingerprint(again) == manifest["fingerprint"]
+    assert formats.detect(tmp_path).format == name
+    (tmp_path / "manifest.json").unlink()
+    assert formats.detect(written[0]).format == name
+    assert formats.load(written[0]).spec() == spec
+
+
+@pytest.mark.parametrize("name", ["sentencepiece", "vocab.txt", "codes", "tekken.json"])
+def test_a_model_of_another_kind_is_refused(tmp_path: Path, name: str) -> None:
+    for other, spec in models.specs().items():
+        if other == name or {other, name} == {"codes", "sentencepiece"}:
+            continue
+        with pytest.raises(bp.FormatError, match=f"{name} cannot hold a "):
+            models.save(spec, tmp_path / "out", name, ())
+    for other in ("tiktoken", "vocab+merges"):
+        if name != "tekken.json":
+            with pytest.raises(bp.FormatError, match="cannot hold a "):
+                models.save(models.specs()[name], tmp_path / "out", other, ())
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_lost_is_named_and_can_be_dropped(tmp_path: Path) -> None:
+    spec = replace(models.byte_spec(), normalizers=("NFC",), prefix_space=True)
+    with pytest.raises(bp.FormatError, match=r"tekken\.json cannot hold normalizers, prefix_space"):
+        models.save(spec, tmp_path, "tekken.json", ())
+    models.save(spec, tmp_path, "tekken.json", ("normalizers", "prefix_space"))
+    assert json.loads((tmp_path / "manifest.json").read_text())["dropped"] == ["normalizers", "prefix_space"]
+    cased = vocab_txt.read(models.VOCAB_TXT)
+    with pytest.raises(bp.FormatError, match=r"vocab\.txt cannot hold decoders"):
+        models.save(replace(cased, decoders=("Fuse",)), tmp_path, "vocab.txt", ())
+    model = replace(cased.model, ids=tuple(id + 1 for id in cased.model.ids))
+    with pytest.raises(bp.FormatError, match="ids with holes"):
+        models.save(replace(cased, model=model), tmp_path, "vocab.txt", ())
+
+
+def test_tekken_equals_mistral_common(tmp_path: Path, tok: bp.Tokenizer) -> None:
+    tekkenizer = pytest.importorskip("mistral_common.tokens.tokenizers.tekken").Tekkenizer
+    special = tuple(bp.AddedToken(name, id) for id, name in enumerate(["<unk>", "<s>", "</s>", "<SPECIAL_3>"]))
+    model = replace(tok.spec.byte_pair, merges=None, ids=tuple(range(4, 4 + len(tok.spec.byte_pair.tokens))))
+    mine = bp.Tokenizer(replace(tok.spec, model=model, added_tokens=special))
+    mine.save(tmp_path, "tekken.json")
+    library = tekkenizer.from_file(tmp_path / "tekken.json")
+    assert bp.Tokenizer.from_file(tmp_path) == mine
+    for text in HOSTILE:
+        assert mine.encode(text, special="text") == library.encode(text, bos=False, eos=False)
+    # Fewer are used than there are, and more are reserved than are named.
+    table = json.loads((tmp_path / "tekken.json").read_text())
+    table["config"] |= {"default_vocab_size": 1000, "default_num_special_tokens": 10}
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small" / "tekken.json").write_text(json.dumps(table))
+    small, library = (
+        bp.Tokenizer.from_file(tmp_path / "small"),
+        tekkenizer.from_file(tmp_path / "small" / "tekken.json"),
+    )
+    assert len(small) == 1000
+    assert small.special_tokens["<SPECIAL_9>"] == 9
+    for text in HOSTILE:
+        assert small.encode(text, special="text") == library.encode(text, bos=False, eos=False)
+
+
+@pytest.mark.parametrize("name", ["tekken_240718.json.xz", "tekken_240911.json.xz"])
+def test_real_tekken(data: Path, tmp_path: Path, name: str) -> None:
+    tekkenizer = pytest.importorskip("mistral_common.tokens.tokenizers.tekken").Tekkenizer
+    (tmp_path / "tekken.json").write_bytes(content(data / "vocabs/mistral" / name))
+    mine, library = bp.Tokenizer.from_file(tmp_path), tekkenizer.from_file(tmp_path / "tekken.json")
+    for text in (*HOSTILE, (data / "corpora/multi_1mb.txt").read_text()[:100_000]):
+        assert mine.encode(text, special="text") == library.encode(text, bos=False, eos=False)
+
+
+def test_codes_equal_subword_nmt(sources: list[str]) -> None:
+    learn, apply = (pytest.importorskip(f"subword_nmt.{name}") for name in ("learn_bpe", "apply_bpe"))
+    learned = io.StringIO()
+    learn.learn_bpe(io.StringIO(sources[0]), learned, 200)
+    spec = codes.read(learned.getvalue().encode())
+    assert codes.write(spec)[0] == learned.getvalue().encode()
+    tok, program = bp.Tokenizer(spec), apply.BPE(io.StringIO(learned.getvalue()))
+    known = {token.decode().removesuffix("</w>") for token in spec.model.tokens}
+    seen = 0
+    for line in [*sources[1].splitlines()[:2000], *HOSTILE]:
+        words = [word for word in re.split("[ \n\r]+", line) if set(word) <= known]
+        printed = [token.decode() for token in tok.tokens(" ".join(words), special="text")]
+        shown = [token.removesuffix("</w>") if token.endswith("</w>") else f"{token}@@" for token in printed]
+        if "<unk>@@" not in shown:
+            seen += len(shown)
+            assert shown == program.segment(" ".join(words)).split(), words
+    assert seen > 1000
+
+
+def test_fast_bpe_has_counts_and_a_vocabulary_says_the_ids(tmp_path: Path) -> None:
+    counted = b"l o 12\nlo w</w> 7\nw e 5\ne r</w> 3\n"
+    assert codes.read(counted, models.VOCAB) == codes.read(models.CODES, models.VOCAB)
+    spec = codes.read(counted, models.VOCAB)
+    assert spec.model.tokens[:4] == (b"low</w>", b"lo", b"l", b"r</w>")
+    (tmp_path / "codes").write_bytes(counted)
+    (tmp_path / "vocab").write_bytes(models.VOCAB)
+    assert formats.load(tmp_path / "codes").spec() == spec
+    for broken, message in {
+        b"#version: 0.1\nl o</w>\n": r"codes of version: 0\.1",
+        b"#version: 0.2\nl</w> o\n": "ends a word and cannot merge",
+        b"l o x\nlo w</w> 3\n": "is not a merge",
+    }.items():
+        with pytest.raises(bp.FormatError, match=message):
+            codes.read(broken)
+
+
+def test_vocab_txt_equals_tokenizers(tmp_path: Path, sources: list[str]) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    peer = tokenizers.BertWordPieceTokenizer()
+    peer.train_from_iterator(sources, vocab_size=800, show_progress=False)
+    peer.save_model(str(tmp_path))
+    mine = bp.Tokenizer.from_file(tmp_path)
+    for text in HOSTILE:
+        assert mine.encode(text, special="text") == peer.encode(text, add_special_tokens=False).ids, text
+    cased = b"[UNK]\nLow\nlow\n"
+    assert '"lowercase": false' in vocab_txt.read(cased).normalizers[0]
+    assert '"lowercase": true' in vocab_txt.read(cased, {"do_lower_case": True}).normalizers[0]
+    assert '"lowercase": true' in vocab_txt.read(models.VOCAB_TXT).normalizers[0]
+    for config, message in {"do_lower_case": "yes", "unk_token": 3}.items():
+        with pytest.raises(bp.FormatError, match=config):
+            vocab_txt.read(cased, {config: message})
+
+
+def test_real_vocab_txt_is_its_tokenizer_json(data: Path) -> None:
+    folder = data / "vocabs/bert-base-uncased"
+    spec = vocab_txt.read((folder / "vocab.txt").read_bytes())
+    table = json.loads((folder / "tokenizer.daulet.json").read_bytes())
+    assert {token.decode(): id for id, token in enumerate(spec.model.tokens)} == table["model"]["vocab"]
+    assert json.loads(spec.normalizers[0]) == table["normalizer"]
+    assert json.loads(str(spec.post_processor)) == table["post_processor"]
+    assert json.loads(spec.decoders[0]) == table["decoder"]
+    assert [(token.id, token.content) for token in spec.added_tokens] == [
+        (token["id"], token["content"]) for token in table["added_tokens"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("gpt-2.gguf", "gpt2/tokenizer.json"),
+        ("llama-bpe.gguf.xz", "llama3/tokenizer.json.xz"),
+        ("qwen2.gguf.xz", "qwen2/tokenizer.json.xz"),
+    ],
+)
+def test_gguf_of_bytes_equals_the_published_tokenizer(data: Path, name: str, other: str) -> None:
+    mine = gguf.load(content(data / "vocabs/gguf" / f"ggml-vocab-{name}")).spec()
+    published = hf_json.load(json.loads(content(data / "vocabs" / other))).spec()
+    assert (mine.model, mine.split) == (published.model, published.split)
+    assert mine.special_tokens == published.special_tokens
+
+
+def test_gguf_of_pieces_equals_the_published_files(data: Path) -> None:
+    folder = data / "vocabs"
+    mine = gguf.load(content(folder / "gguf/ggml-vocab-llama-spm.gguf")).spec()
+    model = sentencepiece.read((folder / "llama2/tokenizer.model").read_bytes())
+    assert replace(mine, post_processor=None) == model
+    assert json.loads(str(mine.post_processor))["single"][0] == {"SpecialToken": {"id": "<s>", "type_id": 0}}
+    bert = gguf.load(content(folder / "gguf/ggml-vocab-bert-bge.gguf")).spec()
+    assert bert == vocab_txt.read((folder / "bert-base-uncased/vocab.txt").read_bytes())
+    coder = gguf.load(content(folder / "gguf/ggml-vocab-deepseek-coder.gguf"))
+    assert coder.split[0] == "[\r\n]"
+    assert {row.content for row in coder.added} >= {"õ", "<｜begin▁of▁sentence｜>"}
+
+
+def test_gguf_says_what_it_cannot_do(tmp_path: Path) -> None:
+    base = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": ["a", "b"], "tokenizer.ggml.merges": ["a b"]}
+    cases = {
+        "split pattern 'smile' is not known": models.gguf({**base, "tokenizer.ggml.pre": "smile"}),
+        "not supported: the tokenizer 'rwkv'": models.gguf({**base, "tokenizer.ggml.model": "rwkv"}),
+        "needs 'ab', which is not in the vocabulary": models.gguf({**base, "tokenizer.ggml.pre": "gpt-2"}),
+        "token_type has 1 values for 2 tokens": models.gguf({**base, "tokenizer.ggml.token_type": [1]}),
+        "holds no tokenizer": models.gguf({"general.name": "x"}),
+        "not supported: version 1 ": b"GGUF\x01\0\0\0" + bytes(40),
+    }
+    for message, data in cases.items():
+        with pytest.raises(bp.FormatError, match=message):
+            gguf.load(data)
+    (tmp_path / "model.gguf").write_bytes(models.gguf_pairs() + b"tensors" * 1000)
+    assert formats.load(tmp_path, partial_alphabet=True).split == (bp.SPLIT_PATTERNS["gpt2"],)
+    named = formats.load(tmp_path / "model.gguf", split="qwen2", partial_alphabet=True)
+    assert named.split == (bp.SPLIT_PATTERNS["qwen2"],)
+    with pytest.raises(bp.FormatError, match="holds its own special_tokens"):
+        formats.load(tmp_path, special_tokens={"<s>": 3})
