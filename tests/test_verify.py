@@ -233,10 +233,10 @@ def test_offsets(small: bp.Tokenizer) -> None:
                 at = end
             return places
 
-    assert texts._offsets(Located(small.spec), "").status == "pass"
+    assert texts.offsets_check(Located(small.spec)).status == "pass"
     for wrong in (1, -1):
         broken = type("Shifted", (Located,), {"shift": wrong})(small.spec)
-        assert texts._offsets(broken, "").status == "fail"
+        assert texts.offsets_check(broken).status == "fail"
     places = [(0, 1), (1, 3)]
     assert texts._wrong_places(3, 2, places, covers=True) == ""
     assert "3 ids" in texts._wrong_places(3, 3, places, covers=False)
