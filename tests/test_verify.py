@@ -219,9 +219,9 @@ def test_offsets(small: bp.Tokenizer) -> None:
     class Located(bp.Tokenizer):
         shift = 0
 
-        def offsets(self, text: str, *, special: Any = "raise") -> list[tuple[int, int]]:  # type: ignore[override]
+        def offsets(self, text: Any, **options: Any) -> list[tuple[int, int]]:
             places, at, data = [], 0, text.encode()
-            for id in self.encode(text, special=special):
+            for id in self.encode(text, **options):
                 end = at + len(self.token_bytes(id))
                 first = len(data[:at].decode("utf-8", "ignore"))
                 last = len((data[:end] + data[end : end + 4]).decode("utf-8", "ignore"))
@@ -231,10 +231,10 @@ def test_offsets(small: bp.Tokenizer) -> None:
                 at = end
             return places
 
-    assert texts._offsets(Located(small.spec), "").status == "pass"
+    assert texts.offsets_check(Located(small.spec)).status == "pass"
     for wrong in (1, -1):
         broken = type("Shifted", (Located,), {"shift": wrong})(small.spec)
-        assert texts._offsets(broken, "").status == "fail"
+        assert texts.offsets_check(broken).status == "fail"
     places = [(0, 1), (1, 3)]
     assert texts._wrong_places(3, 2, places, covers=True) == ""
     assert "3 ids" in texts._wrong_places(3, 3, places, covers=False)
@@ -274,9 +274,8 @@ class Calling(bp.Tokenizer):
 
     mask = 1
 
-    def __call__(  # type: ignore[override]
-        self, text: Any, *, add_special_tokens: bool, **options: Any
-    ) -> dict[str, Any]:
+    def __call__(self, text: Any, pair: Any = None, *, add_special_tokens: bool = True, **options: Any) -> Any:
+        assert pair is None
         if isinstance(text, str):
             return {"input_ids": self.encode(text) + [self.token_id("<|end|>")] * add_special_tokens}
         rows = [self(one, add_special_tokens=add_special_tokens)["input_ids"] for one in text]
@@ -393,7 +392,7 @@ def test_an_error_ends_its_lines_and_no_others(small: bp.Tokenizer) -> None:
     # Backtracks for ever on the probe of 300 letters.
     spec = replace(small.spec, split=(r"(?:a|a|aa)+(?=b)(?<!x)|(?s:.)",))
     report = bp.verify(bp.Tokenizer(spec))
-    assert names(report) == ["offsets", "running"] if hasattr(small, "offsets") else ["running"]
+    assert names(report) == ["offsets", "running"]
     assert "an error ended these lines" in report["running"].detail
     assert report["reserved literals raise"].status == "pass"
 

@@ -89,6 +89,7 @@ def _report(subject: Subject, checkpoint: str | os.PathLike[str] | None, first: 
     groups: list[tuple[str, Callable[[], list[Check]]]] = [
         ("manifest", lambda: saved.checks(subject)),
         ("texts", lambda: texts.checks(tokenizer)),
+        ("offsets", lambda: [texts.offsets_check(tokenizer)]),
         ("tokens", lambda: tokens.checks(tokenizer)),
         ("chat template", lambda: template.checks(subject)),
         ("padding", lambda: padding.checks(subject)),
