@@ -115,8 +115,8 @@ def random_table(random: random.Random) -> Json:
     decorated = random.random() < 0.3
     # With both, the peer takes the bytes of the decoration for text: it gives places beyond the end.
     fallback = random.random() < 0.5 and not decorated
-    flags = (fallback, decorated and random.random() < 0.7, decorated and random.random() < 0.7)
-    model = json.loads(_model(kind, *flags, random.choice([560, 601, 900])))
+    shape = (fallback, decorated and random.random() < 0.7, decorated and random.random() < 0.7)
+    model = json.loads(_model(kind, *shape, random.choice([560, 601, 900])))
     if kind == "BPE":
         model["unk_token"] = random.choice([None, "[UNK]"])
         model["fuse_unk"] = random.random() < 0.5
@@ -136,10 +136,12 @@ def random_table(random: random.Random) -> Json:
         id = vocab.get(content)
         if id is None:
             id, next_id = next_id, next_id + 1
-        flags = {name: random.random() < 0.25 for name in ("single_word", "normalized")}
-        flags |= {name: takes and random.random() < 0.4 for name in ("lstrip", "rstrip")}
-        added.append({"id": id, "content": content, "special": random.random() < 0.5, **flags})
-    added.sort(key=lambda token: int(str(token["id"])))
+        flags: Json = {name: random.random() < 0.25 for name in ("single_word", "normalized")}
+        strips = {name: takes and random.random() < 0.4 for name in ("lstrip", "rstrip")}
+        # A normalizer may make a special token of other text, which only the peer finds: docs/compatibility.md.
+        special = random.random() < 0.5 and not (content in vocab and normalizers)
+        added.append({"id": id, "content": content, "special": special, **flags, **strips})
+    added.sort(key=lambda token: int(token["id"]))
     return {
         "version": "1.0",
         "truncation": None,
@@ -170,7 +172,8 @@ def sweep_pipelines(random: random.Random) -> None:
             try:
                 tok = bp.Tokenizer.from_file(path)
             except bp.FormatError as error:
-                if "is another one once it is normalized" in str(error):
+                refused = ("once it is normalized", "byte alphabet", "has no token for")
+                if any(reason in str(error) for reason in refused):
                     return
                 raise
             peer = tokenizers.Tokenizer.from_str(path.read_text("utf-8"))

@@ -95,21 +95,6 @@ def test_tokenizer_json_gives_the_ids_of_tokenizers(data: Path, tmp_path: Path, 
         assert ids == again.encode(part, add_special_tokens=False).ids, title
 
 
-def test_what_is_not_byte_level_is_refused_by_name(data: Path) -> None:
-    for file, says in {
-        "vocabs/clip/tokenizer.json": "Replace",
-        "vocabs/llama2/tokenizer.json": "Prepend",
-        "vocabs/t5-small/tokenizer.json": "Precompiled",
-        "vocabs/bert-base-uncased/tokenizer.daulet.json": "BertNormalizer",
-        "vocabs/mistral/tokenizer_v0.3.json": "Metaspace",
-    }.items():
-        if not (data / file).is_file():
-            continue
-        with pytest.raises(bp.FormatError, match="not supported") as caught:
-            bp.Tokenizer.from_file(data / file)
-        assert caught.value.pointer is not None, says
-
-
 @pytest.mark.parametrize(
     ("name", "ties"), [("tinystories_sample_5M", "lowest_ids"), ("TinyStoriesV2-GPT4-train", "greatest_bytes")]
 )

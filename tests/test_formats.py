@@ -189,7 +189,7 @@ def valid() -> dict[str, Any]:
     return {
         "version": "1.0",
         "added_tokens": [{"id": 257, "content": "<x>", "special": True}],
-        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True},
         "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": vocab, "merges": ["a b"]},
     }

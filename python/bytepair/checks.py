@@ -13,7 +13,7 @@ MOST_IDS = 2**32 - 1
 """Ids are below this."""
 
 # UTF-8 has no use for the other 13, and some vocabularies (GPT-NeoX) have no token for them.
-_BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
+BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
 
 
 def check_added_ids(ids: Sequence[int]) -> None:
@@ -66,7 +66,7 @@ def check_steps(
 
 def check_alphabet(single_bytes: Iterable[int]) -> None:
     """Raises FormatError if a byte that text can hold is not among the bytes that are tokens of their own."""
-    missing = sorted(_BYTES_IN_TEXT.difference(single_bytes))
+    missing = sorted(BYTES_IN_TEXT.difference(single_bytes))
     if missing:
         shown = ", ".join(f"0x{byte:02X}" for byte in missing[:8]) + (", ..." if len(missing) > 8 else "")
         raise FormatError(

@@ -65,8 +65,9 @@ def test_what_is_lost_is_named_and_can_be_dropped(tmp_path: Path) -> None:
     with pytest.raises(bp.FormatError, match=r"vocab\.txt cannot hold decoders"):
         models.save(replace(cased, decoders=("Fuse",)), tmp_path, "vocab.txt", ())
     model = replace(cased.model, ids=tuple(id + 1 for id in cased.model.ids))
+    added = tuple(replace(token, id=token.id + 1) for token in cased.added_tokens)
     with pytest.raises(bp.FormatError, match="ids with holes"):
-        models.save(replace(cased, model=model), tmp_path, "vocab.txt", ())
+        models.save(replace(cased, model=model, added_tokens=added), tmp_path, "vocab.txt", ())
 
 
 def test_tekken_equals_mistral_common(tmp_path: Path, tok: bp.Tokenizer) -> None:

@@ -210,8 +210,11 @@ impl Segmenter {
         let (normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
         let mut spelled = HashSet::new();
         for token in &normalized {
-            if !spelled.insert(normalize::apply_to_added(&steps.normalizers, &token.content)) {
-                let what = format!("the added token {:?} is another one once it is normalized", token.content);
+            let normalized = normalize::apply_to_added(&steps.normalizers, &token.content);
+            let is_empty = normalized.is_empty();
+            if is_empty || !spelled.insert(normalized) {
+                let what = if is_empty { "nothing" } else { "another one" };
+                let what = format!("the added token {:?} is {what} once it is normalized", token.content);
                 return Err(
                     Error::new(Kind::Format, what).remedy("keep one of them, or look for it in the original text")
                 );

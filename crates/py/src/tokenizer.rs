@@ -686,7 +686,7 @@ impl CoreTokenizer {
     ///     >>> import bytepair as bp
     ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
     ///     >>> tok.sample("lower", 3, 0.5, seed=3)
-    ///     []
+    ///     [[256, 119, 258], [108, 111, 119, 258], [257, 258]]
     #[pyo3(
         signature = (text, n, alpha, *, seed=None, special=None, added="match", errors="strict"),
         text_signature = "($self, text, n, alpha, *, seed=None, special='raise', added='match', errors='strict')"

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from bytepair._core import Columns, read_byte_alphabet
-from bytepair.checks import MOST_IDS
+from bytepair.checks import BYTES_IN_TEXT, MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import byte_alphabet, hf_models, hf_stages
 from bytepair.formats.hf_common import Json, list_of, pointer_to, unsupported
@@ -79,7 +79,18 @@ def _byte_pieces(table: Json) -> hf_stages.BytePieces | None:
     if not isinstance(decoder, dict) or decoder.get("type") != "ByteLevel":
         return None
     hf_stages.read_steps("decoder", decoder)
-    return hf_stages.read_byte_pieces(table.get("pre_tokenizer"))
+    pieces = hf_stages.read_byte_pieces(table.get("pre_tokenizer"))
+    # With a token for what is unknown a vocabulary may lack bytes, and then it is one of characters.
+    may_lack = model.get("unk_token") is not None and isinstance(model.get("vocab"), dict)
+    return None if may_lack and not _is_of_bytes(model["vocab"], list_of(table, "added_tokens", "")) else pieces
+
+
+def _is_of_bytes(vocab: Mapping[str, Json], added: list[Json]) -> bool:
+    """Whether all bytes that text can hold are tokens, and all tokens are spelled in the byte alphabet."""
+    if any(byte_alphabet.to_characters(bytes([byte])) not in vocab for byte in BYTES_IN_TEXT):
+        return False
+    contents = {token.get("content") for token in added if isinstance(token, dict)}
+    return all(token in contents or byte_alphabet.to_bytes(token) is not None for token in vocab)
 
 
 def read(table: Json) -> TokenizerSpec:

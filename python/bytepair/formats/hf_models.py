@@ -1,6 +1,6 @@
 """The models of ``tokenizer.json`` that are spelled in characters <-> columns and options.
 
-A special token that stands in the vocabulary, and that no merge makes, is left to the added tokens: so text that is
+A special token that stands in the vocabulary, and that no merge needs, is left to the added tokens: so text that is
 encoded as text never becomes it. Only the token for what is unknown stays, and one that is not looked for inside words.
 """
 
@@ -112,7 +112,8 @@ def _load_characters(
     if not isinstance(merges, list):
         raise FormatError("the merges are not a list", pointer="/model/merges")
     cut = len(prefix or "")
-    pairs, made = [], set()
+    pairs: list[tuple[int, int]] = []
+    used: set[str] = set()
     for row, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
         if not isinstance(parts, list) or len(parts) != 2:
@@ -127,15 +128,21 @@ def _load_characters(
                 pointer=f"/model/merges/{row}",
                 remedy="is the file whole? fetch it again",
             ) from None
-        made.add(product)
+        used.update((parts[0], parts[1], product))
     kept = {
         token: id
         for token, id in vocab.items()
-        if token not in special or token == unk or len(token) == 1 or token in made
+        if token not in special or token == unk or token in used or _is_character(token, alphabet)
     }
     columns = _columns(kept, pairs)
     ignore_merges = flag(model, "ignore_merges", "/model", default=False)
     return columns, str(model_options(BytePair((), (), (), alphabet=alphabet))), ignore_merges
+
+
+def _is_character(token: str, alphabet: Characters) -> bool:
+    """Whether merging may begin with this token."""
+    bare = token.removeprefix(alphabet.continuing_subword_prefix or "").removesuffix(alphabet.end_of_word_suffix or "")
+    return len(token) == 1 or len(bare) == 1
 
 
 def _load_unigram(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, str, bool]:
