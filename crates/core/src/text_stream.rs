@@ -2,6 +2,9 @@
 //!
 //! Where tokens are decoded one by one, their bytes are joined to characters. Other decoders mind what stands before a
 //! token: there the last tokens are decoded again with each new one, and what was not there before is new.
+//!
+//! All texts together are what decoding all ids at once gives, but where tokens of single bytes do not spell UTF-8: for
+//! these a decoder can have U+FFFD in place of all bytes of a row, and a stream has given away the first ones by then.
 
 use std::borrow::Cow;
 
