@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import tiktoken
+import tiktoken.load
 import tokenizers
 
 import bytepair as bp
@@ -24,6 +25,17 @@ pytestmark = pytest.mark.data
 WHOLE = bool(os.environ.get("BYTEPAIR_WHOLE"))
 CHARACTERS = None if WHOLE else 200_000
 CHARACTERS_FOR_TOKENIZERS = None if WHOLE else 50_000
+
+
+# As the tokenizer of Kimi K2 is published.
+KIMI = (
+    r"[\p{Han}]+"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 
 
 @cache
@@ -65,6 +77,25 @@ def test_gpt2_files_of_three_kinds_are_one_tokenizer(data: Path) -> None:
     for text in texts(data).values():
         ids = ranks.encode(text, special="allow")
         assert ids == vocab.encode(text, special="allow") == table.encode(text, special="allow")
+
+
+@pytest.mark.parametrize(
+    ("file", "split"),
+    [
+        ("kimi-k2/tiktoken.model", KIMI),
+        ("llama3/tokenizer.model", bp.SPLIT_PATTERNS["llama3"]),
+        ("qwen/qwen.tiktoken", bp.SPLIT_PATTERNS["qwen2"]),
+    ],
+)
+def test_rank_files_are_tiktokens(data: Path, file: str, split: str) -> None:
+    path = data / "vocabs" / file
+    tok = bp.Tokenizer.from_file(path, split=split)
+    ranks = tiktoken.load.load_tiktoken_bpe(str(path))
+    peer = tiktoken.Encoding(file, pat_str=split, mergeable_ranks=ranks, special_tokens={})
+    for title, text in texts(data).items():
+        ids = tok.encode(text)
+        assert ids == peer.encode_ordinary(text), title
+        assert tok.decode(ids) == text
 
 
 BYTE_LEVEL = [
