@@ -324,3 +324,13 @@ def test_ctrl_c_stops_training() -> None:
         timer.cancel()
         child.kill()
     assert b"KeyboardInterrupt" in stderr
+
+
+def test_any_normalizer_can_stand_before_the_split() -> None:
+    steps = ("NFKC", "Lowercase", '{"type": "Replace", "content": "x", "pattern": {"String": "y"}}')
+    tok = bp.train(iter(["LOW ＬＯＷ lowY lowy"] * 3), 260, split="gpt2", normalizers=steps)
+    assert tok.spec.normalizers == steps
+    assert tok.encode("ＬＯＷ") == tok.encode("low")
+    assert tok.decode(tok.encode("LowY")) == "lowx"
+    with pytest.raises(bp.FormatError, match="Louder"):
+        bp.train(iter(["low"]), 260, normalizers=("Louder",))

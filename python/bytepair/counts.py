@@ -125,7 +125,7 @@ class Counts:
         Args:
             source: As for `bytepair.train`; a mapping of names of groups to sources counts each group apart.
             split: As for `bytepair.train`.
-            normalizers: ``NFC``, ``NFD``, ``NFKC``, ``NFKD``, applied to the texts in this order.
+            normalizers: Steps applied to the texts in this order, as for `train`.
             special_tokens: Cut out of the texts, and never counted.
             field: The field or column that holds the text, for files of rows.
             errors: As for `bytepair.train`.

@@ -18,7 +18,7 @@ __all__ = [
     "BytePair",
     "Characters",
     "Model",
-    "NormalizerName",
+    "NormalForm",
     "Step",
     "TokenizerSpec",
     "Unigram",
@@ -28,8 +28,8 @@ __all__ = [
     "split_pattern",
 ]
 
-NormalizerName = Literal["NFC", "NFD", "NFKC", "NFKD"]
-"""The Unicode normal forms."""
+NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+"""The Unicode normal forms, which are normalizers by these names."""
 
 Step: TypeAlias = str
 """One step of a stage, as ``tokenizer.json`` has it: its name where it has no options (``"NFC"``, ``"Lowercase"``),

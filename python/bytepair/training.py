@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import os
 
     from bytepair.corpus.weights import Weight
-    from bytepair.spec import NormalizerName
+    from bytepair.spec import Step
 
 Source: TypeAlias = "TextSource | Counts"
 
@@ -92,7 +92,7 @@ def train(
     vocab_size: int,
     *,
     split: str | None = None,
-    normalizers: Sequence[NormalizerName] = (),
+    normalizers: Sequence[Step] = (),
     special_tokens: Iterable[str] = (),
     weights: Mapping[str, Weight] | None = None,
     field: str | None = None,
@@ -123,7 +123,8 @@ def train(
         vocab_size: How many tokens there will be: 256 bytes, the merges and the special tokens.
         split: The name of a split pattern (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2``, ``none``) or a
             regular expression; merges never cross the pieces that it makes. None for that of `Counts`, else ``o200k``.
-        normalizers: ``NFC``, ``NFD``, ``NFKC``, ``NFKD``, applied to text before it is split, in this order.
+        normalizers: Steps applied to text before it is split, in this order: ``NFC``, ``Lowercase``, or the JSON of any
+            other normalizer of ``tokenizer.json``.
         special_tokens: Cut out of the texts before anything is counted.
         weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
         field: The field or column that holds the text, for files of rows.
@@ -169,7 +170,7 @@ def train_report(
     vocab_size: int,
     *,
     split: str | None = None,
-    normalizers: Sequence[NormalizerName] = (),
+    normalizers: Sequence[Step] = (),
     special_tokens: Iterable[str] = (),
     weights: Mapping[str, Weight] | None = None,
     field: str | None = None,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from bytepair.corpus.weights import Weight
     from bytepair.progress import Report
-    from bytepair.spec import NormalizerName
+    from bytepair.spec import Step
     from bytepair.training import Source
 
 SPECIAL_TOKENS = ("<unk>", "<s>", "</s>")
@@ -91,7 +91,7 @@ def train_unigram(
     source: Source,
     vocab_size: int,
     *,
-    normalizers: Sequence[NormalizerName] = ("NFKC",),
+    normalizers: Sequence[Step] = ("NFKC",),
     special_tokens: Iterable[str] = SPECIAL_TOKENS,
     unk_token: str = "<unk>",
     character_coverage: float = 0.9995,

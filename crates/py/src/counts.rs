@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 
 use crate::errors::{in_row, raise};
+use crate::stages::parsed;
 use crate::text::{OnInvalid, utf8};
 use crate::tokenizer::{CoreTokenizer, check_threads};
 use crate::watch::watched;
@@ -99,11 +100,7 @@ fn segmenter(pattern: &str, special_tokens: Vec<String>, normalizers: &[String])
         .zip(0..)
         .map(|(content, id)| AddedToken { content, id, special: true, ..AddedToken::default() })
         .collect();
-    let normalizers = normalizers.iter().map(|name| {
-        Normalizer::by_name(name)
-            .ok_or_else(|| Error::new(Kind::Training, format!("the normalizer {name:?} is unknown")))
-    });
-    let normalizers = normalizers.collect::<Result<_>>()?;
+    let normalizers = parsed(normalizers, Normalizer::parse)?;
     Segmenter::new(&special_tokens, Steps { normalizers, ..Steps::of(vec![Pattern::new(pattern)?]) })
 }
 

@@ -13,7 +13,7 @@ from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.weights import parse_group, parse_weight
 from bytepair.counts import Counts
 from bytepair.learning import TIES
-from bytepair.spec import SPLIT_PATTERNS, NormalizerName
+from bytepair.spec import SPLIT_PATTERNS, NormalForm
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ActionsContainer
@@ -71,7 +71,7 @@ def add_stages(parser: ArgumentParser) -> None:
     )
     group.add_argument(
         "--normalizer",
-        choices=get_args(NormalizerName),
+        choices=get_args(NormalForm),
         action="append",
         default=[],
         help="applied to the text before it is split; several act in this order",

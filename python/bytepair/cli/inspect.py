@@ -19,7 +19,7 @@ from bytepair.spec import BytePair, split_name
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from bytepair.spec import NormalizerName
+    from bytepair.spec import NormalForm
     from bytepair.tokenizer import Tokenizer
 
 EXAMPLE = """\
@@ -83,7 +83,7 @@ def _round_trip(tokenizer: Tokenizer) -> str:
     if not spec.is_byte_level or not all(form.startswith("NF") for form in spec.normalizers):
         # The stages may change the text: `bytepair verify` looks closer.
         return "not checked"
-    forms = cast("tuple[NormalizerName, ...]", spec.normalizers)
+    forms = cast("tuple[NormalForm, ...]", spec.normalizers)
     expected = reduce(lambda text, form: unicodedata.normalize(form, text), forms, SAMPLE)
     try:
         found = tokenizer.decode(tokenizer.encode(SAMPLE, special="text", added="text"))

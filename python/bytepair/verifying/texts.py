@@ -11,7 +11,7 @@ from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.verifying.report import Check
 
 if TYPE_CHECKING:
-    from bytepair.spec import NormalizerName
+    from bytepair.spec import NormalForm
     from bytepair.tokenizer import Tokenizer
 
 _NO_SPACES = ("Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Kana and Han", "Han")
@@ -92,7 +92,7 @@ def _fertility(tokenizer: Tokenizer, script: str, text: str) -> Check:
     seen = f", {unknown} of {size} unknown" if unknown else ""
     detail = f"{words}{size / len(text):.2f} a character, {size / bytes_:.2f} a byte{seen}"
     # A normal form may have more bytes than the text, and a space that is put in front is one more.
-    forms: tuple[NormalizerName, ...] = ("NFC", "NFD", "NFKC", "NFKD") if tokenizer.spec.normalizers else ()
+    forms: tuple[NormalForm, ...] = ("NFC", "NFD", "NFKC", "NFKD") if tokenizer.spec.normalizers else ()
     most = max([bytes_, *(len(unicodedata.normalize(form, text).encode()) for form in forms)]) + 1
     is_bounded = size <= most
     return Check(name, "pass" if is_bounded else "fail", detail if is_bounded else f"{detail}: more tokens than bytes")

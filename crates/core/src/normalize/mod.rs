@@ -63,18 +63,6 @@ pub enum Normalizer {
 }
 
 impl Normalizer {
-    /// The normalizer of a name: `NFC`, `NFD`, `NFKC` or `NFKD`.
-    #[must_use]
-    pub fn by_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "NFC" => Self::Nfc,
-            "NFD" => Self::Nfd,
-            "NFKC" => Self::Nfkc,
-            "NFKD" => Self::Nfkd,
-            _ => return None,
-        })
-    }
-
     /// The normalized text; borrowed where nothing had to change. Where a pattern gives up, what is left stays as it is:
     /// [`Normalizer::try_apply`] says so.
     ///
