@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import tokenizers
-from benchmarks.families import FAMILIES, PEERS, Family, Row, compare
+from benchmarks.families import FAMILIES, PEERS, Family, Row, as_misread, compare
 from fuzz.hostile import hostile_text
 
 import bytepair as bp
@@ -31,13 +31,14 @@ def unpacked(family: Family, data: Path, folder: Path) -> Path:
 def test_a_family_gives_what_its_library_gives(data: Path, tmp_path: Path, family: Family) -> None:
     file = unpacked(family, data, tmp_path)
     tok, peer, row = bp.Tokenizer.from_file(file), PEERS[family.origin](file), Row(family)
+    misreading = as_misread(tok, peer)
     for text in texts(data).values():
-        compare(row, tok, peer, text[:CHARACTERS])
+        compare(row, tok, peer, text[:CHARACTERS], misreading)
     chance, contents = random.Random(family.name), [token.content for token in tok.spec.added_tokens]
     while row.hostile < HOSTILE:
         text = hostile_text(chance, chance.choice([1, 3, 30]), contents)
         row.hostile += len(text)
-        compare(row, tok, peer, text)
+        compare(row, tok, peer, text, misreading)
     assert not row.differences, row.first
 
 

@@ -51,9 +51,10 @@ def check_steps(
 ) -> None:
     """Raises FormatError if a step is neither a name nor canonical JSON, or stages exclude each other."""
     for step in (*normalizers, *pre_tokenizers, *decoders):
-        if not step.isalnum() and not _is_canonical(step):
+        if not step.isalnum() and not _is_spelled(step):
             raise FormatError(
-                f"the step {step[:80]!r} is neither a name nor JSON as json.dumps(..., ensure_ascii=False) writes it"
+                f"the step {step[:80]!r} is neither a name nor JSON in the one spelling that a spec has",
+                remedy='spell it by bytepair.steps.spell_step({"type": ...})',
             )
     if pre_tokenizers and has_split:
         raise FormatError("pre_tokenizers stand in place of split and prefix_space", remedy="say one of them")
@@ -62,6 +63,16 @@ def check_steps(
             "tokens that are bytes have neither pre_tokenizers nor decoders",
             remedy="use split and prefix_space, or a model whose alphabet is Characters()",
         )
+
+
+def _is_spelled(step: str) -> bool:
+    # Few tokenizers have steps with options.
+    from bytepair.steps import parse_step, spell_step  # noqa: PLC0415
+
+    try:
+        return spell_step(parse_step(step)) == step
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
 
 
 def check_alphabet(single_bytes: Iterable[int]) -> None:

@@ -33,7 +33,7 @@ NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 Step: TypeAlias = str
 """One step of a stage, as ``tokenizer.json`` has it: its name where it has no options (``"NFC"``, ``"Lowercase"``),
-else its JSON object as ``json.dumps(step, ensure_ascii=False)`` writes it."""
+else its JSON object as `bytepair.steps.spell_step` spells it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ the words with single spaces between them.
 
 from __future__ import annotations
 
-import json
 import warnings
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +15,7 @@ from bytepair.counts import Counts
 from bytepair.errors import TokenizerWarning, TrainingError
 from bytepair.progress import Phase, reporter
 from bytepair.spec import AddedToken, TokenizerSpec, Unigram
+from bytepair.steps import spell_step
 from bytepair.tokenizer import Tokenizer
 from bytepair.word_counts import count_words, special_list
 
@@ -184,12 +184,14 @@ def train_unigram(
         )
     # A special token is found before the model runs, and stands in it only once.
     tokens = [(token, 0.0) for token in specials] + [entry for entry in learned if entry[0] not in specials]
+    # The model is left without special tokens, so that text never becomes one.
+    kept = [(id, entry) for id, entry in enumerate(tokens) if entry[0] not in specials or entry[0] == unk_token]
     space = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
-    step = json.dumps(space, ensure_ascii=False)
+    step = spell_step(space)
     model = Unigram(
-        tuple(token.encode() for token, _ in tokens),
-        tuple(range(len(tokens))),
-        tuple(score for _, score in tokens),
+        tuple(token.encode() for _, (token, _) in kept),
+        tuple(id for id, _ in kept),
+        tuple(score for _, (_, score) in kept),
         unk_id=specials.index(unk_token),
     )
     return Tokenizer(

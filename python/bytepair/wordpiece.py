@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytepair import _core
 from bytepair.counts import MOST, Counts
 from bytepair.errors import TokenizerWarning, TrainingError
+from bytepair.formats.vocab_txt import template
 from bytepair.learning import check_choice
 from bytepair.progress import Phase, reporter
 from bytepair.spec import AddedToken, TokenizerSpec, WordPiece
+from bytepair.steps import spell_step
 from bytepair.tokenizer import Tokenizer
 from bytepair.word_counts import count_words, special_list
 
@@ -204,6 +205,8 @@ def wordpiece_spec(
 ) -> TokenizerSpec:
     """The tokenizer of a vocabulary that `learn_wordpiece` learned with the same options, as plain data.
 
+    Where ``[CLS]`` and ``[SEP]`` are special tokens, a call of the tokenizer adds them.
+
     Example:
         >>> spec = wordpiece_spec(["[UNK]", "a", "##b"], special_tokens=["[UNK]"])
         >>> spec.pre_tokenizers, spec.special_tokens
@@ -216,18 +219,24 @@ def wordpiece_spec(
         "strip_accents": strip_accents,
         "lowercase": lowercase,
     }
+    special = tuple(special_tokens)
+    ids = {token: id for id, token in enumerate(tokens)}
+    # The model is left without special tokens, so that text never becomes one.
+    kept = [(token, id) for token, id in ids.items() if token not in special or token == unk_token]
+    has_ends = {"[CLS]", "[SEP]"} <= set(special)
     return TokenizerSpec(
         WordPiece(
-            tuple(token.encode() for token in tokens),
-            tuple(range(len(tokens))),
+            tuple(token.encode() for token, _ in kept),
+            tuple(id for _, id in kept),
             unk_token=unk_token,
             continuing_subword_prefix=prefix,
             max_input_chars_per_word=max_input_chars_per_word,
         ),
-        added_tokens=tuple(AddedToken(token, id) for id, token in enumerate(special_tokens)),
-        normalizers=(json.dumps(normalizer),),
+        added_tokens=tuple(AddedToken(token, id) for id, token in enumerate(special)),
+        normalizers=(spell_step(normalizer),),
         pre_tokenizers=("BertPreTokenizer",),
-        decoders=(json.dumps({"type": "WordPiece", "prefix": prefix, "cleanup": True}, ensure_ascii=False),),
+        decoders=(spell_step({"type": "WordPiece", "prefix": prefix, "cleanup": True}),),
+        post_processor=template("[CLS]", "[SEP]", ids) if has_ends else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 use bytepair_core::encode::{Count, Sink};
 use bytepair_core::merge::{Merger, Scratch};
-use bytepair_core::study;
+use bytepair_core::{Error, Kind, study};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,7 +30,12 @@ pub(crate) struct Encoder {
 impl Encoder {
     pub(crate) fn new(py: Python<'_>, tokenizer: Py<CoreTokenizer>, name: &str) -> PyResult<Self> {
         let merger = Merger::by_name(name).ok_or_else(|| unknown(py, name))?;
-        merger.check(tokenizer.get().inner.vocab()).map_err(|error| raise(py, error))?;
+        let inner = &tokenizer.get().inner;
+        if !inner.is_byte_level() {
+            let error = Error::new(Kind::Format, "this tokenizer does not merge bytes, as the encoders for study do");
+            return Err(raise(py, error.remedy("use encode, which is exact for every tokenizer")));
+        }
+        merger.check(inner.vocab()).map_err(|error| raise(py, error))?;
         Ok(Self { tokenizer, merger })
     }
 

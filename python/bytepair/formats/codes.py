@@ -12,7 +12,6 @@ Source: ``apply_bpe.py`` of subword-nmt 0.3, ``fastBPE.hpp``.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from bytepair._core import Columns
 from bytepair.errors import FormatError
 from bytepair.loaded import AddedRow, Loaded, model_options
 from bytepair.spec import BytePair, Characters, TokenizerSpec
+from bytepair.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,8 @@ _END, _GOES_ON, _UNK = "</w>", "@@", "<unk>"
 _COUNTED = re.compile(rb"[^ \n]+ [^ \n]+ \d+\r?(?:\n|$)")
 _ALPHABET = Characters(unk_token=_UNK, end_of_word_suffix=_END)
 _SPLIT = {"type": "Split", "pattern": {"Regex": "[ \\n\\r]+"}, "behavior": "Removed", "invert": False}
-_PRE_TOKENIZERS = (json.dumps(_SPLIT),)
-_DECODERS = (json.dumps({"type": "BPEDecoder", "suffix": _END}),)
+_PRE_TOKENIZERS = (spell_step(_SPLIT),)
+_DECODERS = (spell_step({"type": "BPEDecoder", "suffix": _END}),)
 
 
 def looks_like(data: bytes) -> bool:
@@ -136,6 +136,8 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     if not isinstance(model, BytePair) or model.alphabet is None:
         raise _cannot("a model that is not BPE of characters")
     spelled = {id: token.decode() for token, id in zip(model.tokens, model.ids, strict=True)}
+    if strange := next((token for token in spelled.values() if len(token.split()) != 1), None):
+        raise _cannot(f"the token {strange!r}, for white space stands between tokens there")
     merges = [f"{spelled[left]} {spelled[right]}" for left, right in model.merges or ()]
     lines = [f"{_printed(token)} 1" for token in spelled.values()]
     return "\n".join([_VERSION, *merges, ""]).encode(), "\n".join([*lines, ""]).encode()

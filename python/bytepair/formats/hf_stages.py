@@ -6,15 +6,15 @@ tokenizers in use are written; everything else is steps. Sequences are flat.
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair._core import check_step
 from bytepair.errors import FormatError
 from bytepair.formats import oniguruma
 from bytepair.formats.hf_common import Json, flag, kind_of, list_of, unsupported
 from bytepair.patterns import split_pattern
+from bytepair.steps import parse_step, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,18 +70,6 @@ def _read_step(stage: str, step: dict[str, Json], pointer: str) -> str:
     return canonical
 
 
-def spell_step(step: Mapping[str, Any]) -> str:
-    """A step as a spec has it.
-
-    Example:
-        >>> spell_step({"type": "NFC"}), spell_step({"individual_digits": True, "type": "Digits"})
-        ('NFC', '{"type": "Digits", "individual_digits": true}')
-    """
-    if step.keys() == {"type"}:
-        return str(step["type"])
-    return json.dumps({"type": step["type"], **dict(sorted(step.items()))}, ensure_ascii=False)
-
-
 def read_byte_pieces(value: Json) -> BytePieces | None:
     """The split patterns of a pre-tokenizer; None if it is of another kind.
 
@@ -129,7 +117,7 @@ def write_steps(stage: str, steps: Sequence[str]) -> Json:
         >>> write_steps("normalizer", ["NFC", "Lowercase"])
         {'type': 'Sequence', 'normalizers': [{'type': 'NFC'}, {'type': 'Lowercase'}]}
     """
-    parsed = [{"type": step} if step.isalnum() else json.loads(step) for step in steps]
+    parsed = [parse_step(step) for step in steps]
     if len(parsed) == 1:
         return parsed[0]
     return {"type": "Sequence", _INNER[stage]: parsed} if parsed else None

@@ -24,6 +24,7 @@ from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import protobuf, scores
 from bytepair.loaded import AddedRow, Loaded, model_options
 from bytepair.spec import BytePair, Characters, TokenizerSpec, Unigram
+from bytepair.steps import parse_step, spell_step
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 _UNIGRAM, _BPE, _WORD, _CHAR = range(1, 5)
@@ -61,8 +62,8 @@ class Trainer(NamedTuple):
 
 # A model whose normalizer does nothing but these two steps.
 _PLAIN = Normalizer(remove_extra_whitespaces=False)
-_PREPEND = json.dumps({"type": "Prepend", "prepend": _BLANK}, ensure_ascii=False)
-_REPLACE = json.dumps({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK}, ensure_ascii=False)
+_PREPEND = spell_step({"type": "Prepend", "prepend": _BLANK})
+_REPLACE = spell_step({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK})
 _NORMALIZER = {1: "name", 2: "precompiled_charsmap", 3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _NORMALIZER |= {5: "escape_whitespaces", 6: "normalization_rule_tsv"}
 
@@ -260,7 +261,7 @@ def normalizer_steps(normalizer: Normalizer, symbols: list[str], *, suffix: bool
         "escape_whitespaces": normalizer.escape_whitespaces,
         "treat_whitespace_as_suffix": suffix,
     }
-    return (json.dumps(step | ({"user_defined_symbols": symbols} if symbols else {}), ensure_ascii=False),)
+    return (spell_step(step | ({"user_defined_symbols": symbols} if symbols else {})),)
 
 
 def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str, ...]:
@@ -271,13 +272,13 @@ def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str,
         unknown: The unknown token and its text; None for a model with bytes.
     """
     replace = _replace(_BLANK, " ")
-    space = json.dumps({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    space = spell_step({"type": "Strip", "content": " ", "start": 1, "stop": 0})
     first = (replace, "ByteFallback") if unknown is None else (_replace(*unknown), replace)
     return (*first, "Fuse", *((space,) if strip else ()))
 
 
 def _replace(one: str, other: str) -> str:
-    return json.dumps({"type": "Replace", "pattern": {"String": one}, "content": other}, ensure_ascii=False)
+    return spell_step({"type": "Replace", "pattern": {"String": one}, "content": other})
 
 
 def write(spec: TokenizerSpec) -> bytes:
@@ -328,7 +329,7 @@ def _parse_step(spec: TokenizerSpec) -> tuple[Normalizer, bool, list[str]]:
 
     if spec.normalizers in ((_PREPEND, _REPLACE), (_REPLACE,)):
         return _PLAIN._replace(add_dummy_prefix=len(spec.normalizers) == 2), False, []
-    step = json.loads(spec.normalizers[0]) if len(spec.normalizers) == 1 and spec.normalizers[0][:1] == "{" else {}
+    step = parse_step(spec.normalizers[0]) if len(spec.normalizers) == 1 else {}
     if step.get("type") != _STEP:
         raise _cannot("normalizers other than that of sentencepiece")
     charsmap = base64.b64decode(step["precompiled_charsmap"])

@@ -17,13 +17,14 @@ from bytepair._core import Columns
 from bytepair.errors import FormatError
 from bytepair.loaded import AddedRow, Loaded, model_options
 from bytepair.spec import TokenizerSpec, WordPiece
+from bytepair.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SPECIAL = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 _PRE_TOKENIZERS = ("BertPreTokenizer",)
-_DECODERS = (json.dumps({"type": "WordPiece", "prefix": "##", "cleanup": True}),)
+_DECODERS = (spell_step({"type": "WordPiece", "prefix": "##", "cleanup": True}),)
 _OPTIONS = {"do_lower_case": "lowercase", "strip_accents": "strip_accents"}
 _OPTIONS |= {"tokenize_chinese_chars": "handle_chinese_chars"}
 
@@ -58,10 +59,12 @@ def load(data: bytes, config: Mapping[str, Any] | None = None) -> Loaded:
     }
     present = {key: ids[name] for key, name in names.items() if name in ids}
     added = sorted({id: names[key] for key, id in present.items()}.items())
+    # The model is left without special tokens, so that text never becomes one.
+    kept = [(token, id) for token, id in ids.items() if token not in names.values() or token == names["unk"]]
     return Loaded(
-        Columns([token.encode() for token in tokens], list(range(len(tokens))), None),
+        Columns([token.encode() for token, _ in kept], [id for _, id in kept], None),
         added=tuple(AddedRow(name, id) for id, name in added),
-        normalizers=(json.dumps({"type": "BertNormalizer", **options}),),
+        normalizers=(spell_step({"type": "BertNormalizer", **options}),),
         pre_tokenizers=_PRE_TOKENIZERS,
         decoders=_DECODERS,
         post_processor=template(names["cls"], names["sep"], ids) if {"cls", "sep"} <= present.keys() else None,
@@ -134,7 +137,9 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     model = spec.model
     if not isinstance(model, WordPiece):
         raise _cannot(f"a model of the kind {type(model).__name__}")
-    if model.ids != tuple(range(len(model.ids))):
+    rows = dict(zip(model.ids, model.tokens, strict=True))
+    rows |= {token.id: token.content.encode() for token in spec.added_tokens}
+    if sorted(rows) != list(range(len(rows))):
         raise _cannot("ids with holes")
     step = json.loads(spec.normalizers[0]) if len(spec.normalizers) == 1 and spec.normalizers[0][:1] == "{" else {}
     if step.get("type") != "BertNormalizer":
@@ -142,7 +147,7 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     config: dict[str, Any] = {key: step.get(option) for key, option in _OPTIONS.items()}
     config |= {f"{key}_token": name for key, name in _named(spec, model).items()}
     config["tokenizer_class"] = "BertTokenizer"
-    vocabulary = b"".join(token + b"\n" for token in model.tokens)
+    vocabulary = b"".join(rows[id] + b"\n" for id in range(len(rows)))
     return vocabulary, json.dumps(config, ensure_ascii=False, indent=2).encode() + b"\n"
 
 

@@ -1,0 +1,39 @@
+"""How a spec spells a step of ``tokenizer.json``: in one way, so that equal tokenizers have equal specs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def spell_step(step: Mapping[str, Any]) -> str:
+    """A step as a spec has it: its name where it has no options, else JSON, the type first and then by name.
+
+    Example:
+        >>> spell_step({"type": "NFC"}), spell_step({"individual_digits": True, "type": "Digits"})
+        ('NFC', '{"type": "Digits", "individual_digits": true}')
+    """
+    if step.keys() == {"type"}:
+        return str(step["type"])
+    return json.dumps({"type": step["type"], **dict(sorted(step.items()))}, ensure_ascii=False)
+
+
+def parse_step(step: str) -> dict[str, Any]:
+    """What a spec spells so.
+
+    Raises:
+        ValueError: It is neither a name nor a JSON object.
+
+    Example:
+        >>> parse_step("NFC"), parse_step(spell_step({"type": "FixedLength", "length": 2}))
+        ({'type': 'NFC'}, {'type': 'FixedLength', 'length': 2})
+    """
+    if step.isalnum():
+        return {"type": step}
+    parsed = json.loads(step)
+    if not isinstance(parsed, dict):
+        raise ValueError("a step is a name or a JSON object")  # noqa: TRY004 (the text is wrong, not its type)
+    return parsed
