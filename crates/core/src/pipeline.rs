@@ -137,7 +137,8 @@ impl Tokenizer {
         let spelled = tokens.map(|tokens| (Spelled::new(tokens), TextMaker::new(decoders)));
         let mut added_normalized = HashMap::new();
         for token in added.iter().filter(|token| token.normalized && spelled.is_some()) {
-            let normalized = normalize::try_apply_all(&steps.normalizers, &token.content)?;
+            let normalized =
+                normalize::try_apply_all(&steps.normalizers, &token.content).map_err(normalize::of_added)?;
             if normalized != token.content {
                 added_normalized.insert(token.id, normalized.into_owned());
             }

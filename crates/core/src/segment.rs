@@ -124,7 +124,7 @@ impl Group {
     fn new(tokens: &[AddedToken], normalizers: &[Normalizer]) -> Result<Self> {
         let of = |keep: &dyn Fn(&AddedToken) -> bool| {
             let kept = tokens.iter().filter(|token| keep(token)).cloned().collect();
-            Matcher::new(kept, |content| normalize::apply_to_added(normalizers, content).into_owned())
+            Matcher::new(kept, |content| Ok(normalize::apply_to_added(normalizers, content)?.into_owned()))
         };
         Ok(Self { all: of(&|_| true)?, special: of(&|token| token.special)?, ordinary: of(&|token| !token.special)? })
     }
@@ -210,7 +210,14 @@ impl Segmenter {
         let (normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
         let mut spelled = HashSet::new();
         for token in &normalized {
-            if !spelled.insert(normalize::apply_to_added(&steps.normalizers, &token.content)) {
+            let normal = normalize::apply_to_added(&steps.normalizers, &token.content)?;
+            if normal.is_empty() || normal.len() > LONGEST_ADDED {
+                let what =
+                    format!("the added token {:?} has {} bytes once it is normalized", token.content, normal.len());
+                return Err(Error::new(Kind::Format, what)
+                    .remedy(format!("it needs from 1 to {LONGEST_ADDED}, or look for it in the original text")));
+            }
+            if !spelled.insert(normal) {
                 let what = format!("the added token {:?} is another one once it is normalized", token.content);
                 return Err(
                     Error::new(Kind::Format, what).remedy("keep one of them, or look for it in the original text")

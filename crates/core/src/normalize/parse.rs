@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 
 use super::precompiled::Precompiled;
-use super::replace::Replace;
+use super::replace::{Replace, check_content};
 use super::sentencepiece::{self, SentencePiece};
 use super::{Bert, Normalizer};
 use crate::error::{Error, Kind, Result};
@@ -84,7 +84,10 @@ impl Normalizer {
             Step::Strip { strip_left, strip_right } => Self::Strip { left: strip_left, right: strip_right },
             Step::StripAccents {} => Self::StripAccents,
             Step::Replace { pattern, content } => Self::Replace(Arc::new(Replace::new(&pattern, content)?)),
-            Step::Prepend { prepend } => Self::Prepend(prepend.into()),
+            Step::Prepend { prepend } => {
+                check_content(&prepend)?;
+                Self::Prepend(prepend.into())
+            }
             Step::BertNormalizer { clean_text, handle_chinese_chars, strip_accents, lowercase } => {
                 Self::Bert(Bert { clean_text, handle_chinese_chars, strip_accents, lowercase })
             }
