@@ -104,6 +104,9 @@ impl Normalizer {
     }
 }
 
+/// Characters of a step and of what is wrong with it that are shown: both may hold what the file holds.
+const MOST_SHOWN: usize = 200;
+
 /// A step of some kind, given as a bare name or as an object.
 pub(crate) fn parsed<T: DeserializeOwned>(kind: &str, step: &str) -> Result<T> {
     let parsed = if step.trim_start().starts_with('{') {
@@ -112,7 +115,8 @@ pub(crate) fn parsed<T: DeserializeOwned>(kind: &str, step: &str) -> Result<T> {
         T::deserialize(MapDeserializer::<_, serde_json::Error>::new(std::iter::once(("type", step))))
     };
     parsed.map_err(|error| {
-        let shown: String = step.chars().take(80).collect();
+        let short = |text: &str| text.chars().take(MOST_SHOWN).collect::<String>();
+        let (shown, error) = (short(step), short(&error.to_string()));
         Error::new(Kind::Format, format!("the {kind} {shown} is not supported: {error}"))
             .remedy("use one that tokenizer.json has, with the fields that it has there")
     })
