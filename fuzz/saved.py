@@ -100,7 +100,7 @@ def check_damaged(path: Path, data: bytes, *, hashed: bool = False) -> str:
     """Writes damaged data and loads it; returns what came: the error's name, or "loaded".
 
     Raises:
-        AssertionError: The error names no file or what is found by a hash was not, or names no place in JSON that parses.
+        AssertionError: The error names no file or is endless, or what a hash would find was not found.
         BaseException: Whatever else came, a panic of the core among it.
     """
     path.write_bytes(data)

@@ -143,7 +143,8 @@ def read_model_carefully(
         for part in (left, right, left + right):
             if part not in kept:
                 raise FormatError(
-                    f"the merge of {shown(left)} and {shown(right)} needs {shown(part)}, which is not in the vocabulary",
+                    f"the merge of {shown(left)} and {shown(right)} needs {shown(part)}, "
+                    "which is not in the vocabulary",
                     **merge_place(row),
                     remedy="is the file whole? fetch it again",
                 )
