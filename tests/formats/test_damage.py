@@ -9,6 +9,7 @@ import struct
 import tracemalloc
 import warnings
 from collections import Counter
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -231,14 +232,15 @@ def test_a_native_file_with_a_right_hash_and_a_wrong_content(tmp_path: Path, kin
     if head["merges"]:
         columns |= {"a merge of no token": put(2 * tokens, 77), "a merge that makes none": put(2 * tokens + 1, 0)}
     if head.get("scores"):
-        for name, score in (("NaN", math.nan), ("infinite", math.inf)):
-            columns[name] = lambda rest, score=score: rest.replace(struct.pack("<d", -2.5), struct.pack("<d", score))
+        score = struct.pack("<d", -2.5)
+        for name, other in (("NaN", math.nan), ("infinite", math.inf)):
+            columns[name] = methodcaller("replace", score, struct.pack("<d", other))
     same = rewritten(whole, lambda _: None, lambda rest: rest)
     assert same == whole
     cases = {name: rewritten(whole, lambda _: None, edit) for name, edit in columns.items()}
-    cases |= {name: rewritten(whole, lambda h, f=f: h.update(f), lambda rest: rest) for name, f in HEADS.items()}
+    cases |= {name: rewritten(whole, methodcaller("update", said), bytes) for name, said in HEADS.items()}
     for name in head.keys() - {"pre_tokenizers", "decoders"}:
-        cases[f"without {name}"] = rewritten(whole, lambda h, name=name: h.pop(name), lambda rest: rest)
+        cases[f"without {name}"] = rewritten(whole, methodcaller("pop", name), bytes)
     for name, data in cases.items():
         assert data != whole, name
         assert saved.check_damaged(path, data, hashed=True) == "FormatError", name

@@ -133,8 +133,8 @@ def _check_values(head: dict[str, Any]) -> None:
             if not isinstance(value, str):
                 raise TypeError(f"{_short(value)} stands among the {name}")
     for token in head["added_tokens"]:
-        row = AddedRow(**token)
-        if not isinstance(row.content, str) or type(row.id) is not int or {type(flag) for flag in row[2:]} != {bool}:
+        content, id, *flags = AddedRow(**token)
+        if [type(value) for value in (content, id, *flags)] != [str, int, *[bool] * len(flags)]:
             raise TypeError(f"{_short(token)} is not an added token")
 
 

@@ -160,7 +160,6 @@ pub fn apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Cow<'t, str> 
 }
 
 /// An added token as it is spelled in normalized text. `SentencePiece` looks for its own as they are.
-#[must_use]
 ///
 /// # Errors
 /// `Pattern`, if the pattern of a replacement gives up; `Format`, if too much is made of the token.
