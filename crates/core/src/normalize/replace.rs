@@ -58,6 +58,11 @@ impl Replace {
         self.matches.text().is_some_and(|text| text.len() >= self.content.len())
     }
 
+    /// Whether a text is known to become at most sixteen times as long, and no pattern can give up.
+    pub(crate) fn grows_little(&self) -> bool {
+        self.matches.text().is_some() && self.content.len() <= 16
+    }
+
     /// The text with all matches replaced, which has at most `most` bytes; None if nothing is.
     pub(crate) fn replaced(&self, text: &str, most: usize) -> Result<Option<String>> {
         let mut edit = Edit::new(text, None, most);
