@@ -9,8 +9,8 @@ use crate::normalize::Replace;
 
 /// What some decoders make of a single token.
 ///
-/// Replacements, of which one may make a token longer, then bytes for tokens that name one, then the end of all boundaries, then one kind of character taken off
-/// the beginning: what SentencePiece vocabularies have. Where the bytes of a text are UTF-8, joining them gives the text
+/// Replacements, of which one may make a token longer, then bytes for tokens that name one, then the end of all
+/// boundaries, then one kind of character taken off the beginning: what SentencePiece vocabularies have. Where the bytes of a text are UTF-8, joining them gives the text
 /// of the decoders: tokens that name no bytes are whole characters, and so is each run of bytes between them.
 pub(crate) struct ByToken {
     replacements: Vec<Arc<Replace>>,
