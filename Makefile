@@ -85,6 +85,7 @@ docs: $(BIN)/.built
 
 fuzz: $(BIN)/.built
 	$(BIN)/python -m fuzz.sweep --seconds $(SECONDS_TO_FUZZ)
+	$(BIN)/python -m fuzz.linear
 
 clean:
 	rm -rf .venv target build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis python/bytepair/_core*.so

@@ -1,20 +1,27 @@
-"""Sweep over saved files: whatever is cut off or flipped, loading raises on purpose or gives a tokenizer that works."""
+"""Sweeps over saved files: whatever is cut off or flipped, loading raises on purpose or gives a tokenizer that works.
+
+``python -m fuzz.saved`` does every cut and every flip of the small files of all kinds: five minutes.
+"""
 
 from __future__ import annotations
 
 import functools
 import random as random_module
+import sys
 import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.formats import FILES
+from bytepair import formats
+from bytepair.formats import FILES, native
+from fuzz import kinds
 from fuzz.case import case, equal, trained
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Iterator
 
 TEXTS = ("", "abba ab\n", "日本 é😀", "It's  x1234 <|end|>\r\n")
 MANIFEST = "manifest.json"
@@ -75,3 +82,91 @@ def check_works(tok: bp.Tokenizer) -> None:
             continue
         equal("decode", tok.decode(ids), text)
         equal("count", tok.count(text, special="text", added="text"), len(ids))
+
+
+HOSTILE = "low  lo\u0301w. A-x日\u200d\U0001f469 <x> <s>\r\n 12 \u0301[CLS]▁l\0"
+
+
+@functools.cache
+def small(kind: str) -> bytes:
+    """The native file of the small ``tokenizer.json`` of a kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tokenizer.json")
+        path.write_bytes(kinds.FILES[kind])
+        return native.write(formats.load(path, partial_alphabet=True))
+
+
+def check_damaged(path: Path, data: bytes, *, hashed: bool = False) -> str:
+    """Writes damaged data and loads it; returns what came: the error's name, or "loaded".
+
+    Raises:
+        AssertionError: The error names no file or is endless, or what a hash would find was not found.
+        BaseException: Whatever else came, a panic of the core among it.
+    """
+    path.write_bytes(data)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bp.TokenizerWarning)
+            tok = bp.Tokenizer.from_file(path, partial_alphabet=True)
+    except (bp.FormatError, bp.errors.PatternError) as error:
+        if error.file != str(path):
+            raise AssertionError("the error names no file") from error
+        if len(str(error)) > 1000:
+            raise AssertionError("the error is longer than who reads it") from error
+        return type(error).__name__
+    if hashed:
+        raise AssertionError("the damage was not found")
+    use(tok)
+    return "loaded"
+
+
+def use(tok: bp.Tokenizer, text: str = HOSTILE) -> None:
+    """Does with a tokenizer what a caller does; it works or raises an error of bytepair's own."""
+    tok.spec.check()
+    for each in ("", text, "<|end|>" + 2 * text):
+        _try(lambda each=each: tok.encode(each, special="text"))
+        _try(lambda each=each: tok(each))
+        _try(lambda each=each: tok.offsets(each, special="text"))
+        ids = _try(lambda each=each: tok.encode(each, special="text", added="text"))
+        if ids is not None:
+            _try(lambda ids=ids: tok.decode(ids))
+            equal("count", tok.count(each, special="text", added="text"), len(ids))
+
+
+def _try(call: Any) -> Any:
+    try:
+        return call()
+    except bp.BytepairError:
+        return None
+
+
+def sweep_kinds(random: random.Random) -> None:
+    """A damaged file of some kind of tokenizer is refused with its place, or gives one that works."""
+    kind, hashed = random.choice(list(kinds.FILES)), random.random() < 0.3
+    data = damaged(random, small(kind) if hashed else kinds.FILES[kind])
+    with tempfile.TemporaryDirectory() as folder, case(kind=kind, data=data):
+        check_damaged(Path(folder, "tokenizer.json"), data, hashed=hashed)
+
+
+def every_damage(data: bytes, step: int = 1) -> Iterator[bytes]:
+    """The data cut at each place, and with each of its bits flipped; or at each `step`-th only."""
+    yield from (data[:cut] for cut in range(0, len(data), step))
+    for bit in range(0, 8 * len(data), step):
+        at = bit // 8
+        yield data[:at] + bytes([data[at] ^ 1 << bit % 8]) + data[at + 1 :]
+
+
+def main() -> int:
+    """Does every damage to all kinds."""
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, table in kinds.FILES.items():
+            for data, hashed in ((table, False), (small(kind), True)):
+                for number, each in enumerate(every_damage(data)):
+                    with case(kind=kind, number=number, data=each):
+                        check_damaged(Path(folder, "tokenizer.json"), each, hashed=hashed)
+            print(f"{kind}: every cut and every flip of {len(table)} and {len(small(kind))} bytes", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -20,7 +20,7 @@ from fuzz.counts import sweep_counts
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pipelines import sweep_pipelines
-from fuzz.saved import sweep_files
+from fuzz.saved import sweep_files, sweep_kinds
 from fuzz.texts import sweep_texts
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "pipelines": sweep_pipelines,
     "peers": sweep_peers,
     "files": sweep_files,
+    "kinds": sweep_kinds,
 }
 
 # No case takes a second; one that takes this long hangs.

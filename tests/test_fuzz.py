@@ -22,6 +22,7 @@ CASES = {
     "pipelines": 150,
     "peers": 100,
     "files": 1200,
+    "kinds": 600,
 }
 
 

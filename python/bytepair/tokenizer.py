@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair import chunking, formats
 from bytepair._core import CoreTokenizer
 from bytepair.checks import MOST_IDS
-from bytepair.errors import FormatError
+from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import native
 from bytepair.loaded import Loaded, unload
 from bytepair.manifest import SIDES, About
@@ -130,7 +130,13 @@ class Tokenizer(CoreTokenizer):
             True
         """
         options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
-        return cls._from_loaded(formats.load(Path(path), **options, partial_alphabet=partial_alphabet))
+        loaded = formats.load(Path(path), **options, partial_alphabet=partial_alphabet)
+        try:
+            return cls._from_loaded(loaded)
+        except BytepairError as error:
+            # Some of what is wrong is only seen when the parts come together.
+            error.file = error.file or str(path)
+            raise
 
     @classmethod
     def from_pretrained(

@@ -12,6 +12,25 @@ use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
 
+/// How many times as long as it was a text may become.
+///
+/// What tokenizers in use do is far below: NFKC makes at most eleven bytes of one, and a byte alphabet two of each.
+const MOST_TIMES: usize = 32;
+
+/// So many bytes may be added to any text, however short it is.
+const ALWAYS: usize = 4096;
+
+/// How many bytes the steps may make of a text of so many: without a bound, forty steps that double a text would never end.
+pub(crate) fn most_bytes(length: usize) -> usize {
+    length.saturating_mul(MOST_TIMES).saturating_add(ALWAYS)
+}
+
+/// The error of a step that makes more of a text than [`most_bytes`].
+pub(crate) fn grows_too_long(most: usize) -> Error {
+    Error::new(Kind::Encode, format!("the tokenizer's steps make more than {most} bytes of this text"))
+        .remedy("no text may become 32 times as long; do the steps replace what they have put in?")
+}
+
 /// Where a byte came from: the start and the end of a range of bytes.
 pub type Origin = (u32, u32);
 
@@ -110,7 +129,13 @@ impl Aligned {
 
     /// An edit of the whole text.
     pub(crate) fn edit(&self) -> Edit<'_> {
-        Edit::new(&self.text, self.origins.as_deref())
+        Edit::new(&self.text, self.origins.as_deref(), most_bytes(self.original_len))
+    }
+
+    /// Refuses a text that became too long.
+    pub(crate) fn check_length(&self) -> Result<()> {
+        let most = most_bytes(self.original_len);
+        if self.text.len() > most { Err(grows_too_long(most)) } else { Ok(()) }
     }
 
     /// The text that an edit made of this one.
@@ -142,11 +167,29 @@ pub(crate) struct Edit<'a> {
     at: usize,
     text: String,
     traced: Vec<Origin>,
+    /// How long the new text may become.
+    most: usize,
 }
 
 impl<'a> Edit<'a> {
-    pub(crate) fn new(old: &'a str, origins: Option<&'a [Origin]>) -> Self {
-        Self { old, origins, from: 0, at: 0, text: String::new(), traced: Vec::new() }
+    pub(crate) fn new(old: &'a str, origins: Option<&'a [Origin]>, most: usize) -> Self {
+        Self { old, origins, from: 0, at: 0, text: String::new(), traced: Vec::new(), most }
+    }
+
+    /// How many bytes the new text may have. Passes of which one place can become much look at it as they go, and all
+    /// are checked when they end.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Whether the new text is not too long yet.
+    pub(crate) fn fits(&self) -> bool {
+        self.len() <= self.most
+    }
+
+    /// Refuses a new text that is too long.
+    pub(crate) fn check_length(&self) -> Result<()> {
+        if self.fits() { Ok(()) } else { Err(grows_too_long(self.most)) }
     }
 
     /// The text that is edited.
@@ -322,11 +365,11 @@ mod tests {
     #[test]
     fn what_keeps_everything_copies_nothing_and_what_removes_everything_is_empty() {
         for text in ["", "abc"] {
-            let mut edit = Edit::new(text, None);
+            let mut edit = Edit::new(text, None, 9);
             edit.keep(text.len());
             assert!(edit.finish().is_none());
         }
-        let mut edit = Edit::new("abc", None);
+        let mut edit = Edit::new("abc", None, 9);
         edit.skip(3);
         assert_eq!(edit.finish(), Some((String::new(), None)));
     }

@@ -137,7 +137,7 @@ impl Tokenizer {
         let spelled = tokens.map(|tokens| (Spelled::new(tokens), TextMaker::new(decoders)));
         let mut added_normalized = HashMap::new();
         for token in added.iter().filter(|token| token.normalized && spelled.is_some()) {
-            let normalized = normalize::apply_to_added(&steps.normalizers, &token.content);
+            let normalized = normalize::apply_to_added(&steps.normalizers, &token.content)?;
             if normalized != token.content {
                 added_normalized.insert(token.id, normalized.into_owned());
             }

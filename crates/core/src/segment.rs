@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use std::sync::Arc;
+
 use crate::aligned::Aligned;
 use crate::error::{Error, Kind, Result};
 use crate::normalize::{self, Normalizer};
@@ -115,26 +117,34 @@ impl Part {
 
 /// The matchers of one group of added tokens: which of them are looked for depends on the call.
 struct Group {
-    all: Option<Matcher>,
-    special: Option<Matcher>,
-    ordinary: Option<Matcher>,
+    all: Option<Arc<Matcher>>,
+    special: Option<Arc<Matcher>>,
+    ordinary: Option<Arc<Matcher>>,
 }
 
 impl Group {
     fn new(tokens: &[AddedToken], normalizers: &[Normalizer]) -> Result<Self> {
         let of = |keep: &dyn Fn(&AddedToken) -> bool| {
             let kept = tokens.iter().filter(|token| keep(token)).cloned().collect();
-            Matcher::new(kept, |content| normalize::apply_to_added(normalizers, content).into_owned())
+            let made = Matcher::new(kept, |content| Ok(normalize::apply_to_added(normalizers, content)?.into_owned()))?;
+            Ok::<_, Error>(made.map(Arc::new))
         };
-        Ok(Self { all: of(&|_| true)?, special: of(&|token| token.special)?, ordinary: of(&|token| !token.special)? })
+        let all = of(&|_| true)?;
+        // Most have tokens of one kind only, and a matcher has some fifty times their bytes.
+        let special = tokens.iter().filter(|token| token.special).count();
+        Ok(match special {
+            0 => Self { ordinary: all.clone(), special: None, all },
+            _ if special == tokens.len() => Self { special: all.clone(), ordinary: None, all },
+            _ => Self { special: of(&|token| token.special)?, ordinary: of(&|token| !token.special)?, all },
+        })
     }
 
     fn matcher(&self, policy: Policy) -> Option<&Matcher> {
         match (policy.special, policy.added) {
             (Treat::Text, Treat::Text) => None,
-            (Treat::Text, _) => self.ordinary.as_ref(),
-            (_, Treat::Text) => self.special.as_ref(),
-            _ => self.all.as_ref(),
+            (Treat::Text, _) => self.ordinary.as_deref(),
+            (_, Treat::Text) => self.special.as_deref(),
+            _ => self.all.as_deref(),
         }
     }
 }
@@ -210,11 +220,15 @@ impl Segmenter {
         let (normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
         let mut spelled = HashSet::new();
         for token in &normalized {
-            let normalized = normalize::apply_to_added(&steps.normalizers, &token.content);
-            let is_empty = normalized.is_empty();
-            if is_empty || !spelled.insert(normalized) {
-                let what = if is_empty { "nothing" } else { "another one" };
-                let what = format!("the added token {:?} is {what} once it is normalized", token.content);
+            let normal = normalize::apply_to_added(&steps.normalizers, &token.content)?;
+            if normal.is_empty() || normal.len() > LONGEST_ADDED {
+                let what =
+                    format!("the added token {:?} has {} bytes once it is normalized", token.content, normal.len());
+                return Err(Error::new(Kind::Format, what)
+                    .remedy(format!("it needs from 1 to {LONGEST_ADDED}, or look for it in the original text")));
+            }
+            if !spelled.insert(normal) {
+                let what = format!("the added token {:?} is another one once it is normalized", token.content);
                 return Err(
                     Error::new(Kind::Format, what).remedy("keep one of them, or look for it in the original text")
                 );
@@ -319,7 +333,7 @@ impl Segmenter {
 
     /// The length in bytes of the longest added token that is looked for in original text; 0 without any.
     pub(crate) fn longest_added(&self) -> usize {
-        self.original.all.as_ref().map_or(0, Matcher::longest)
+        self.original.all.as_deref().map_or(0, Matcher::longest)
     }
 
     /// What finds the added tokens that a call looks for in original text.

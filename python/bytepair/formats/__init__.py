@@ -81,11 +81,7 @@ def detect(path: Path) -> Detected:
     for name, module in known.items():
         if module.looks_like(data):
             return Detected(path, name, data)
-    raise FormatError(
-        "the file is no tokenizer that bytepair knows",
-        file=str(path),
-        remedy=f"bytepair reads {', '.join(FILES)} and GGUF; is the file whole?",
-    )
+    raise _unknown(path)
 
 
 def _detect_json(path: Path, data: bytes) -> Detected:
@@ -95,7 +91,18 @@ def _detect_json(path: Path, data: bytes) -> Detected:
     for name, module in {"tokenizer.json": hf_json, "tekken.json": tekken}.items():
         if module.looks_like(table):
             return Detected(path, name, table)
-    return Detected(path, "vocab+merges", table)
+    # What holds more than tokens and ids is no vocabulary, unless a list of merges stands beside it.
+    if path.with_name("merges.txt").is_file() or all(type(id) is int for id in table.values()):
+        return Detected(path, "vocab+merges", table)
+    raise _unknown(path)
+
+
+def _unknown(path: Path) -> FormatError:
+    return FormatError(
+        "the file is no tokenizer that bytepair knows",
+        file=str(path),
+        remedy=f"bytepair reads {', '.join(FILES)} and GGUF; is the file whole?",
+    )
 
 
 def _file_in(folder: Path) -> Path:
@@ -119,13 +126,17 @@ def parse_json(path: Path, data: bytes) -> dict[str, Any]:
     import json
 
     try:
-        table = json.loads(data, object_pairs_hook=_unique)
+        # From bytes `json.loads` takes also UTF-16, and halves of surrogate pairs.
+        table = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique)
     except FormatError as error:
         error.file = str(path)
         raise
     except (ValueError, RecursionError) as error:
+        where = {"byte": error.start} if isinstance(error, UnicodeDecodeError) else {}
+        if isinstance(error, json.JSONDecodeError):
+            where = {"line": error.lineno, "character": error.pos}
         remedy = "is it whole? fetch it again"
-        raise FormatError(f"the file is not JSON: {error}", file=str(path), remedy=remedy) from error
+        raise FormatError(f"the file is not JSON: {error}", file=str(path), remedy=remedy, **where) from error
     if not isinstance(table, dict):
         raise FormatError("the file is not a JSON object", file=str(path))
     # Only an escape can put half a surrogate pair into a string, and few files have such escapes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
@@ -10,6 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Json = Any
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = 80
+
+
+def shown(value: Json) -> str:
+    """A value as messages have it: as `repr`, but of a long one only the ends.
+
+    Example:
+        >>> shown("low"), len(shown("low" * 1000))
+        ("'low'", 80)
+    """
+    return _short.repr(value)
 
 
 def kind_of(stage: Json, pointer: str) -> str:
@@ -24,7 +38,7 @@ def flag(stage: Mapping[str, Json], name: str, pointer: str, *, default: bool) -
     """True or false."""
     value = stage.get(name, default)
     if type(value) is not bool:
-        raise FormatError(f"{name} is {value!r}, not true or false", pointer=f"{pointer}/{name}")
+        raise FormatError(f"{name} is {shown(value)}, not true or false", pointer=f"{pointer}/{name}")
     return value
 
 
@@ -32,7 +46,7 @@ def text_or_none(table: Mapping[str, Json], name: str, pointer: str) -> str | No
     """A string; None if there is none."""
     value = table.get(name)
     if not isinstance(value, str | None):
-        raise FormatError(f"{name} is {value!r}", pointer=f"{pointer}/{name}")
+        raise FormatError(f"{name} is {shown(value)}", pointer=f"{pointer}/{name}")
     return value
 
 
@@ -46,6 +60,7 @@ def list_of(table: Mapping[str, Json], name: str, pointer: str) -> list[Json]:
 
 def unsupported(what: str, pointer: str) -> FormatError:
     """What to raise where something is not supported."""
+    what = what if len(what) < 200 else what[:200] + "..."
     return FormatError(f"not supported: {what}", pointer=pointer, remedy="load it with the library it was made for")
 
 

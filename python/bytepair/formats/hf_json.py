@@ -16,7 +16,7 @@ from bytepair._core import Columns, read_byte_alphabet
 from bytepair.checks import BYTES_IN_TEXT, MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import byte_alphabet, hf_models, hf_stages
-from bytepair.formats.hf_common import Json, list_of, pointer_to, unsupported
+from bytepair.formats.hf_common import Json, list_of, pointer_to, shown, unsupported
 from bytepair.loaded import AddedRow, Loaded, added_row
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def load(table: Json) -> Loaded:
     for key in table.keys() - _KEYS:
         raise unsupported(key, f"/{key}")
     if table.get("version", "1.0") != "1.0":
-        raise unsupported(f"version {table['version']!r}", "/version")
+        raise unsupported(f"version {shown(table['version'])}", "/version")
     for key in ("truncation", "padding"):
         if table.get(key) is not None:
             warnings.warn(
@@ -133,7 +133,7 @@ def read_model_carefully(
     """As `read_model`, but slow; it says what is wrong, and where."""
     for token, id in vocab.items():
         if type(id) is not int or not 0 <= id < MOST_IDS:
-            raise FormatError(f"the id of {token!r} is {id!r}", pointer=pointer_to(vocab_pointer, token))
+            raise FormatError(f"the id of {shown(token)} is {shown(id)}", pointer=pointer_to(vocab_pointer, token))
     pairs = [_read_merge(merge, merge_place(row)) for row, merge in enumerate(merges)]
     made = {left + right for left, right in pairs}
     kept = {token: id for token, id in vocab.items() if token not in added or token in made or _is_byte(token)}
@@ -141,7 +141,7 @@ def read_model_carefully(
     for token, spelled in bytes_of.items():
         if spelled is None:
             raise FormatError(
-                f"the token {token!r} is not written in the byte alphabet",
+                f"the token {shown(token)} is not written in the byte alphabet",
                 pointer=pointer_to(vocab_pointer, token),
                 remedy="only byte-level BPE is supported",
             )
@@ -154,7 +154,8 @@ def read_model_carefully(
         for part in (left, right, left + right):
             if part not in kept:
                 raise FormatError(
-                    f"the merge of {left!r} and {right!r} needs {part!r}, which is not in the vocabulary",
+                    f"the merge of {shown(left)} and {shown(right)} needs {shown(part)}, "
+                    "which is not in the vocabulary",
                     **merge_place(row),
                     remedy="is the file whole? fetch it again",
                 )
@@ -170,17 +171,17 @@ def _read_merge(merge: Json, place: dict[str, Any]) -> tuple[str, str]:
     parts = merge.split(" ") if isinstance(merge, str) else merge
     if isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) and part for part in parts):
         return parts[0], parts[1]
-    raise FormatError(f"{merge!r} is not a merge of two tokens", **place)
+    raise FormatError(f"{shown(merge)} is not a merge of two tokens", **place)
 
 
 def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> Columns:
     hf_models.warn_of_dropout(model)
     # With all 256 bytes in the vocabulary, nothing is ever unknown.
     if not isinstance(model.get("unk_token"), str | None):
-        raise FormatError(f"unk_token is {model['unk_token']!r}", pointer="/model/unk_token")
+        raise FormatError(f"unk_token is {shown(model['unk_token'])}", pointer="/model/unk_token")
     for flag in ("ignore_merges", "fuse_unk"):
         if type(model.get(flag, False)) is not bool:
-            raise FormatError(f"{flag} is {model[flag]!r}, not true or false", pointer=f"/model/{flag}")
+            raise FormatError(f"{flag} is {shown(model[flag])}, not true or false", pointer=f"/model/{flag}")
     return read_model(
         model.get("vocab"),
         model.get("merges"),
@@ -193,14 +194,14 @@ def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> Columns:
 def _read_added(token: Json, pointer: str) -> AddedRow:
     flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
     if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
-        raise FormatError(f"{token!r} is not an added token", pointer=pointer)
+        raise FormatError(f"{shown(token)} is not an added token", pointer=pointer)
     for key in token.keys() - {"id", "content", *flags}:
         raise unsupported(key, f"{pointer}/{key}")
     for flag in flags:
         if type(token.get(flag, False)) is not bool:
-            raise FormatError(f"{flag} is {token[flag]!r}, not true or false", pointer=f"{pointer}/{flag}")
+            raise FormatError(f"{flag} is {shown(token[flag])}, not true or false", pointer=f"{pointer}/{flag}")
     if not 0 <= token["id"] < MOST_IDS:
-        raise FormatError(f"the id is {token['id']}", pointer=f"{pointer}/id")
+        raise FormatError(f"the id is {shown(token['id'])}", pointer=f"{pointer}/id")
     return AddedRow(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
 
 

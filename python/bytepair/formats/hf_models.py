@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns
 from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.formats.hf_common import Json, flag, pointer_to, text_or_none, unsupported
+from bytepair.formats.hf_common import Json, flag, pointer_to, shown, text_or_none, unsupported
 from bytepair.loaded import model_options
 from bytepair.spec import BytePair, Characters, Unigram, WordLevel, WordPiece
 
@@ -61,7 +62,7 @@ def warn_of_dropout(model: Mapping[str, Json]) -> None:
     """Says that a file's dropout is not applied."""
     dropout = model.get("dropout")
     if dropout is not None and not isinstance(dropout, int | float):
-        raise FormatError(f"dropout is {dropout!r}", pointer="/model/dropout")
+        raise FormatError(f"dropout is {shown(dropout)}", pointer="/model/dropout")
     if dropout:
         warnings.warn(
             "the file's dropout is not applied: it is an option of each call, encode(text, dropout=..., seed=...)",
@@ -88,10 +89,11 @@ def load(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, 
         prefix = text_or_none(model, "continuing_subword_prefix", "/model")
         most = model.get("max_input_chars_per_word", 100)
         if type(most) is not int or not 0 <= most < 2**32:
-            raise FormatError(f"max_input_chars_per_word is {most!r}", pointer="/model/max_input_chars_per_word")
+            raise FormatError(f"max_input_chars_per_word is {shown(most)}", pointer="/model/max_input_chars_per_word")
         options = WordPiece((), (), "[UNK]" if unk is None else unk, "##" if prefix is None else prefix, most)
     else:
         options = WordLevel((), (), "<unk>" if unk is None else unk)
+    _check_unk(vocab, options.unk_token)
     kept = {token: id for token, id in vocab.items() if token not in special or token == options.unk_token}
     return _columns(kept), str(model_options(options)), False
 
@@ -108,6 +110,8 @@ def _load_characters(
         continuing_subword_prefix=prefix,
         end_of_word_suffix=text_or_none(model, "end_of_word_suffix", "/model") or None,
     )
+    if unk is not None:
+        _check_unk(vocab, unk)
     merges = model.get("merges")
     if not isinstance(merges, list):
         raise FormatError("the merges are not a list", pointer="/model/merges")
@@ -117,14 +121,14 @@ def _load_characters(
     for row, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
         if not isinstance(parts, list) or len(parts) != 2:
-            raise FormatError(f"{merge!r} is not a merge of two tokens", pointer=f"/model/merges/{row}")
+            raise FormatError(f"{shown(merge)} is not a merge of two tokens", pointer=f"/model/merges/{row}")
         try:
             pairs.append((vocab[parts[0]], vocab[parts[1]]))
             product = parts[0] + parts[1][cut:]
             vocab[product]
         except (KeyError, TypeError) as error:
             raise FormatError(
-                f"the merge {merge!r} needs {error}, which is not in the vocabulary",
+                f"the merge {shown(merge)} needs {shown(error.args[0])}, which is not in the vocabulary",
                 pointer=f"/model/merges/{row}",
                 remedy="is the file whole? fetch it again",
             ) from None
@@ -150,14 +154,14 @@ def _load_unigram(model: Mapping[str, Json], special: Collection[str]) -> tuple[
     if not isinstance(vocab, list):
         raise FormatError("the vocabulary is not a list", pointer="/model/vocab")
     if unk_id is not None and (type(unk_id) is not int or not 0 <= unk_id < len(vocab)):
-        raise FormatError(f"unk_id is {unk_id!r}", pointer="/model/unk_id")
+        raise FormatError(f"unk_id is {shown(unk_id)}", pointer="/model/unk_id")
     tokens, ids, scores = [], [], []
     for id, entry in enumerate(vocab):
         if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str):
-            raise FormatError(f"{entry!r} is not a token and its score", pointer=f"/model/vocab/{id}")
+            raise FormatError(f"{shown(entry)} is not a token and its score", pointer=f"/model/vocab/{id}")
         token, score = entry
-        if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
-            raise FormatError(f"the score of {token!r} is {score!r}", pointer=f"/model/vocab/{id}/1")
+        if not isinstance(score, int | float) or isinstance(score, bool) or not _is_finite(score):
+            raise FormatError(f"the score of {shown(token)} is {shown(score)}", pointer=f"/model/vocab/{id}/1")
         if token not in special or id == unk_id:
             tokens.append(token.encode())
             ids.append(id)
@@ -166,17 +170,33 @@ def _load_unigram(model: Mapping[str, Json], special: Collection[str]) -> tuple[
     return Columns(tokens, ids, None, scores), str(model_options(options)), False
 
 
+def _is_finite(score: float) -> bool:
+    try:
+        return math.isfinite(score)
+    except OverflowError:
+        # A whole number in JSON may have any number of digits.
+        return False
+
+
 def _read_vocab(vocab: Json) -> dict[str, int]:
     if not isinstance(vocab, dict):
         raise FormatError("the vocabulary is not an object", pointer="/model/vocab")
     for token, id in vocab.items():
         if type(id) is not int or not 0 <= id < MOST_IDS:
-            raise FormatError(f"the id of {token!r} is {id!r}", pointer=pointer_to("/model/vocab", token))
+            raise FormatError(f"the id of {shown(token)} is {shown(id)}", pointer=pointer_to("/model/vocab", token))
     return vocab
+
+
+def _check_unk(vocab: Mapping[str, int], unk: str) -> None:
+    if unk not in vocab:
+        raise FormatError(f"unk_token is {shown(unk)}, which is not a token", pointer="/model/unk_token")
 
 
 def _columns(vocab: dict[str, int], pairs: list[tuple[int, int]] | None = None) -> Columns:
     by_id = sorted(vocab.items(), key=lambda item: item[1])
+    for (_, id), (token, following) in pairwise(by_id):
+        if id == following:
+            raise FormatError(f"two tokens have the id {id}", pointer=pointer_to("/model/vocab", token))
     return Columns([token.encode() for token, _ in by_id], [id for _, id in by_id], pairs)
 
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair._core import check_step
-from bytepair.errors import FormatError
+from bytepair.errors import FormatError, PatternError
 from bytepair.formats import oniguruma
 from bytepair.formats.hf_common import Json, flag, kind_of, list_of, unsupported
 from bytepair.patterns import split_pattern
@@ -64,7 +64,7 @@ def _read_step(stage: str, step: dict[str, Json], pointer: str) -> str:
     canonical = spell_step(step)
     try:
         check_step(stage, canonical)
-    except FormatError as error:
+    except (FormatError, PatternError) as error:
         error.pointer = error.pointer or pointer
         raise
     return canonical

@@ -35,6 +35,13 @@ _HEAD: dict[str, Any] = {
 }
 _LATER: dict[str, Any] = {"pre_tokenizers": list, "decoders": list, "model": str, "scores": bool}
 """What stands in the head only if it is not empty."""
+_OPTIONS = {
+    "BPE": {"unk_token", "fuse_unk", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix"},
+    "WordPiece": {"unk_token", "continuing_subword_prefix", "max_input_chars_per_word"},
+    "Unigram": {"unk_id", "byte_fallback"},
+    "WordLevel": {"unk_token"},
+}
+"""What the options of each model say, all of it; the core looks at the values."""
 
 
 def looks_like(data: bytes) -> bool:
@@ -111,19 +118,56 @@ def read(data: bytes) -> TokenizerSpec:
     return load(data).spec()
 
 
+def _short(value: object) -> str:
+    return repr(value)[:80]
+
+
+def _check_values(head: dict[str, Any]) -> None:
+    """Checks what stands in the lists, and that each string is Unicode."""
+    import json  # noqa: PLC0415 (as above)
+
+    # An escape can put half a surrogate pair into a string.
+    json.dumps(head, ensure_ascii=False).encode()
+    for name in ("split", "normalizers", "pre_tokenizers", "decoders"):
+        for value in head.get(name, ()):
+            if not isinstance(value, str):
+                raise TypeError(f"{_short(value)} stands among the {name}")
+    for token in head["added_tokens"]:
+        content, id, *flags = AddedRow(**token)
+        if [type(value) for value in (content, id, *flags)] != [str, int, *[bool] * len(flags)]:
+            raise TypeError(f"{_short(token)} is not an added token")
+
+
+def _check_options(text: str) -> None:
+    """Checks that the options of a model are those that `loaded.model_options` writes."""
+    import json  # noqa: PLC0415 (as above)
+
+    options = json.loads(text)
+    if not isinstance(options, dict) or json.dumps(options, sort_keys=True, ensure_ascii=False) != text:
+        raise ValueError("the model's options are not written as an object with sorted keys")
+    kind = options.get("type")
+    if not isinstance(kind, str) or kind not in _OPTIONS or options.keys() != _OPTIONS[kind] | {"type"}:
+        raise ValueError(f"the model's options are {_short(text)}")
+
+
 def _parse(payload: bytes) -> Loaded:
     import json  # noqa: PLC0415 (as above)
 
     line, _, rest = payload.partition(b"\n")
     head: dict[str, Any] = json.loads(line)
+    if not isinstance(head, dict):
+        raise TypeError("the head is not an object")
     for name, kinds in _HEAD.items():
         if not isinstance(head[name], kinds):
-            raise TypeError(f"{name} is {head[name]!r}")
+            raise TypeError(f"{name} is {_short(head[name])}")
     for name in head.keys() - _HEAD.keys():
         if name not in _LATER:
-            raise ValueError(f"{name} is unknown")
+            raise ValueError(f"{_short(name)} is unknown")
         if not isinstance(head[name], _LATER[name]) or not head[name]:
-            raise TypeError(f"{name} is {head[name]!r}")
+            raise TypeError(f"{name} is {_short(head[name])}")
+    _check_values(head)
+    if "model" in head:
+        _check_options(head["model"])
     tokens, merges, scores = int(head["tokens"]), head["merges"], head.get("scores", False)
     sizes = (tokens, tokens, 2 * int(merges or 0), 2 * tokens * scores)
     if min(sizes) < 0 or 4 * sum(sizes) > len(rest):

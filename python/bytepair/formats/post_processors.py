@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 Json = Any
 
+_MOST_STEPS = 32
+_MOST_ADDED = 1024
+"""How many ids a template may add to one text or pair: those in use add a few."""
+_MOST_TEXTS = 16
+"""How often the texts may stand in a template."""
+
 _MOST_NESTED = 64
 """How deep one ``Sequence`` may stand in another."""
 
@@ -34,6 +40,8 @@ def read(table: Json) -> list[Step]:
     waiting: list[tuple[Json, str, int]] = [(table, "/post_processor", 0)]
     while waiting:
         table, pointer, depth = waiting.pop()
+        if len(steps) >= _MOST_STEPS:
+            raise FormatError("too many post-processors in a row", pointer=pointer, remedy=f"use at most {_MOST_STEPS}")
         kind = table.get("type") if isinstance(table, dict) else None
         if kind == "Sequence":
             _check_keys(table, {"processors"}, pointer)
@@ -93,6 +101,14 @@ def _read_template(table: Json, pointer: str) -> Template:
         ]
         for name, most in (("single", 0), ("pair", 1))
     )
+    for name, pieces in (("single", single), ("pair", pair)):
+        texts, ids = sum(piece.sequence is not None for piece in pieces), sum(len(piece.ids) for piece in pieces)
+        if texts > _MOST_TEXTS or ids > _MOST_ADDED or len(pieces) > _MOST_ADDED:
+            raise FormatError(
+                f"the template has {len(pieces)} pieces with {texts} texts and {ids} ids",
+                pointer=f"{pointer}/{name}",
+                remedy=f"use at most {_MOST_TEXTS} texts and {_MOST_ADDED} pieces and ids",
+            )
     return Template(single, pair)
 
 

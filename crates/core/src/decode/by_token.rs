@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chain::{Step, TextDecoder, named_byte};
+use crate::aligned::most_bytes;
 use crate::normalize::Replace;
 
 /// What some decoders make of a single token.
 ///
-/// Replacements, then bytes for tokens that name one, then the end of all boundaries, then one kind of character taken off
-/// the beginning: what SentencePiece vocabularies have. Where the bytes of a text are UTF-8, joining them gives the text
+/// Replacements, of which one may make a token longer, then bytes for tokens that name one, then the end of all
+/// boundaries, then one kind of character taken off the beginning: what SentencePiece vocabularies have. Where the bytes of a text are UTF-8, joining them gives the text
 /// of the decoders: tokens that name no bytes are whole characters, and so is each run of bytes between them.
 pub(crate) struct ByToken {
     replacements: Vec<Arc<Replace>>,
@@ -21,10 +22,19 @@ impl ByToken {
     /// None if the decoders are of another kind.
     pub(crate) fn new(decoders: &[TextDecoder]) -> Option<Self> {
         let mut made = Self { replacements: Vec::new(), byte_fallback: false, stripped: None };
+        // Tables of tokens are made of this, which must not become much larger than the vocabulary.
+        let mut grows = false;
         let mut fused = false;
         for TextDecoder(step) in decoders {
             match step {
-                Step::Replace(replace) if !made.byte_fallback && !fused => made.replacements.push(Arc::clone(replace)),
+                Step::Replace(replace)
+                    if !made.byte_fallback
+                        && !fused
+                        && (replace.never_grows() || (!grows && replace.grows_little())) =>
+                {
+                    grows |= !replace.never_grows();
+                    made.replacements.push(Arc::clone(replace));
+                }
                 Step::ByteFallback if !made.byte_fallback && !fused => made.byte_fallback = true,
                 Step::Fuse if made.stripped.is_none() => fused = true,
                 Step::Strip { content, start, stop: 0 } if fused && made.stripped.is_none() => {
@@ -40,7 +50,7 @@ impl ByToken {
     pub(crate) fn bytes<'a>(&self, token: &'a [u8]) -> Cow<'a, [u8]> {
         let Ok(mut text) = std::str::from_utf8(token).map(Cow::Borrowed) else { return Cow::Borrowed(token) };
         for replace in &self.replacements {
-            if let Ok(Some(new)) = replace.replaced(&text) {
+            if let Ok(Some(new)) = replace.replaced(&text, most_bytes(text.len())) {
                 text = Cow::Owned(new);
             }
         }

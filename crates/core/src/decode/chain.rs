@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::aligned::{grows_too_long, most_bytes};
 use crate::byte_alphabet::byte_of;
 use crate::error::{Error, Kind, Result};
 use crate::normalize::{Replace, parsed};
@@ -92,7 +93,7 @@ impl TextDecoder {
     }
 
     /// The tokens that this step makes of others.
-    fn apply(&self, mut tokens: Vec<String>) -> Result<Vec<String>> {
+    fn apply(&self, mut tokens: Vec<String>, most: usize) -> Result<Vec<String>> {
         match &self.0 {
             Step::ByteLevel => return Ok(vec![byte_level(&tokens)]),
             Step::ByteFallback => return Ok(byte_fallback(tokens)),
@@ -130,10 +131,12 @@ impl TextDecoder {
                 }
             }
             Step::Replace(replace) => {
+                let mut left = most;
                 for token in &mut tokens {
-                    if let Some(new) = replace.replaced(token)? {
+                    if let Some(new) = replace.replaced(token, left)? {
                         *token = new;
                     }
+                    left = left.checked_sub(token.len()).ok_or_else(|| grows_too_long(most))?;
                 }
             }
             Step::Ctc { pad_token, word_delimiter_token, cleanup } => {
@@ -163,9 +166,15 @@ impl TextDecoder {
 /// ```
 ///
 /// # Errors
-/// `Pattern`, if the pattern of a replacement gives up.
+/// `Pattern`, if the pattern of a replacement gives up; `Encode`, if the tokens become more than 32 times as long.
 pub fn decode_tokens(decoders: &[TextDecoder], tokens: Vec<String>) -> Result<String> {
-    let tokens = decoders.iter().try_fold(tokens, |tokens, decoder| decoder.apply(tokens))?;
+    // A token may be empty, and still a space is put before it.
+    let length = |tokens: &[String]| tokens.iter().map(|token| token.len() + 1).sum();
+    let most = most_bytes(length(&tokens));
+    let tokens = decoders.iter().try_fold(tokens, |tokens, decoder| {
+        let tokens = decoder.apply(tokens, most)?;
+        if length(&tokens) > most { Err(grows_too_long(most)) } else { Ok(tokens) }
+    })?;
     Ok(tokens.concat())
 }
 

@@ -21,8 +21,8 @@ pub(crate) use self::byte_level::spell;
 pub(crate) use self::parse::parsed;
 pub use self::precompiled::Precompiled;
 pub use self::replace::Replace;
-use crate::aligned::{Aligned, Edit};
-use crate::error::Result;
+use crate::aligned::{Aligned, Edit, most_bytes};
+use crate::error::{Error, Kind, Result};
 
 /// One normalizer; to copy one costs nothing that grows.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl Normalizer {
     /// ```
     #[must_use]
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut edit = Edit::new(text, None);
+        let mut edit = Edit::new(text, None, most_bytes(text.len()));
         if self.run(&mut edit).is_err() {
             edit.keep(text.len());
         }
@@ -85,9 +85,13 @@ impl Normalizer {
     /// The normalized text; borrowed where nothing had to change.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern of a replacement gives up.
+    /// `Pattern`, if the pattern of a replacement gives up; `Encode`, if the text becomes more than 32 times as long.
     pub fn try_apply<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
-        let mut edit = Edit::new(text, None);
+        self.apply_within(text, most_bytes(text.len()))
+    }
+
+    fn apply_within<'t>(&self, text: &'t str, most: usize) -> Result<Cow<'t, str>> {
+        let mut edit = Edit::new(text, None, most);
         self.run(&mut edit)?;
         Ok(edit.into_text())
     }
@@ -95,7 +99,7 @@ impl Normalizer {
     /// Normalizes a text that knows where its bytes came from.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern of a replacement gives up.
+    /// As [`Normalizer::try_apply`]; what counts is the length of the original text.
     pub fn apply_aligned(&self, text: &mut Aligned) -> Result<()> {
         text.rewrite(|edit| self.run(edit))
     }
@@ -119,7 +123,7 @@ impl Normalizer {
             Self::Lowercase => simple::lowercase(edit),
             Self::Strip { left, right } => simple::strip(edit, *left, *right),
             Self::StripAccents => simple::strip_accents(edit),
-            Self::Replace(replace) => return replace.run(edit),
+            Self::Replace(replace) => replace.run(edit)?,
             Self::Prepend(content) => simple::prepend(edit, content),
             Self::Bert(bert) => bert.run(edit),
             Self::Nmt => simple::nmt(edit),
@@ -127,7 +131,7 @@ impl Normalizer {
             Self::SentencePiece(model) => model.edit(edit),
             Self::ByteLevel => byte_level::run(edit),
         }
-        Ok(())
+        edit.check_length()
     }
 }
 
@@ -144,22 +148,33 @@ pub fn apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Cow<'t, str> 
 }
 
 /// An added token as it is spelled in normalized text. `SentencePiece` looks for its own as they are.
-#[must_use]
-pub(crate) fn apply_to_added<'t>(normalizers: &[Normalizer], content: &'t str) -> Cow<'t, str> {
+///
+/// # Errors
+/// `Pattern`, if the pattern of a replacement gives up; `Format`, if too much is made of the token.
+pub(crate) fn apply_to_added<'t>(normalizers: &[Normalizer], content: &'t str) -> Result<Cow<'t, str>> {
     if normalizers.iter().any(|normalizer| matches!(normalizer, Normalizer::SentencePiece(_))) {
-        return Cow::Borrowed(content);
+        return Ok(Cow::Borrowed(content));
     }
-    apply_all(normalizers, content)
+    try_apply_all(normalizers, content).map_err(of_added)
+}
+
+/// The error of a text that is an added token: the tokenizer is at fault, not who encodes.
+pub(crate) fn of_added(error: Error) -> Error {
+    match error.kind {
+        Kind::Encode => Error { kind: Kind::Format, ..error },
+        _ => error,
+    }
 }
 
 /// All normalizers, one after another.
 ///
 /// # Errors
-/// `Pattern`, if the pattern of a replacement gives up.
+/// `Pattern`, if the pattern of a replacement gives up; `Encode`, if the text becomes more than 32 times as long.
 pub fn try_apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Result<Cow<'t, str>> {
+    let most = most_bytes(text.len());
     normalizers.iter().try_fold(Cow::Borrowed(text), |text, normalizer| match text {
-        Cow::Borrowed(text) => normalizer.try_apply(text),
-        Cow::Owned(text) => Ok(match normalizer.try_apply(&text)? {
+        Cow::Borrowed(text) => normalizer.apply_within(text, most),
+        Cow::Owned(text) => Ok(match normalizer.apply_within(&text, most)? {
             Cow::Owned(new) => Cow::Owned(new),
             Cow::Borrowed(_) => Cow::Owned(text),
         }),

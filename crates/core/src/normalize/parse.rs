@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 
 use super::precompiled::Precompiled;
-use super::replace::Replace;
+use super::replace::{Replace, check_content};
 use super::sentencepiece::{self, SentencePiece};
 use super::{Bert, Normalizer};
 use crate::error::{Error, Kind, Result};
@@ -84,7 +84,10 @@ impl Normalizer {
             Step::Strip { strip_left, strip_right } => Self::Strip { left: strip_left, right: strip_right },
             Step::StripAccents {} => Self::StripAccents,
             Step::Replace { pattern, content } => Self::Replace(Arc::new(Replace::new(&pattern, content)?)),
-            Step::Prepend { prepend } => Self::Prepend(prepend.into()),
+            Step::Prepend { prepend } => {
+                check_content(&prepend)?;
+                Self::Prepend(prepend.into())
+            }
             Step::BertNormalizer { clean_text, handle_chinese_chars, strip_accents, lowercase } => {
                 Self::Bert(Bert { clean_text, handle_chinese_chars, strip_accents, lowercase })
             }
@@ -101,6 +104,9 @@ impl Normalizer {
     }
 }
 
+/// Characters of a step and of what is wrong with it that are shown: both may hold what the file holds.
+const MOST_SHOWN: usize = 200;
+
 /// A step of some kind, given as a bare name or as an object.
 pub(crate) fn parsed<T: DeserializeOwned>(kind: &str, step: &str) -> Result<T> {
     let parsed = if step.trim_start().starts_with('{') {
@@ -109,7 +115,8 @@ pub(crate) fn parsed<T: DeserializeOwned>(kind: &str, step: &str) -> Result<T> {
         T::deserialize(MapDeserializer::<_, serde_json::Error>::new(std::iter::once(("type", step))))
     };
     parsed.map_err(|error| {
-        let shown: String = step.chars().take(80).collect();
+        let short = |text: &str| text.chars().take(MOST_SHOWN).collect::<String>();
+        let (shown, error) = (short(step), short(&error.to_string()));
         Error::new(Kind::Format, format!("the {kind} {shown} is not supported: {error}"))
             .remedy("use one that tokenizer.json has, with the fields that it has there")
     })

@@ -7,6 +7,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::replace::check_content;
 use super::simple::run_end;
 use crate::aligned::Edit;
 use crate::error::{Error, Kind, Result};
@@ -27,7 +28,7 @@ impl Precompiled {
     /// Reads the bytes of a table.
     ///
     /// # Errors
-    /// `Format`, if it ends too early or its replacements are not UTF-8.
+    /// `Format`, if it ends too early, its replacements are not UTF-8, or one has more than 1,024 bytes.
     pub(super) fn new(bytes: &[u8]) -> Result<Self> {
         let broken = |what: &str| {
             Error::new(Kind::Format, format!("the table of the normalizer Precompiled {what}"))
@@ -41,6 +42,7 @@ impl Precompiled {
             return Err(broken("has no trie"));
         }
         let replacements = std::str::from_utf8(rest).map_err(|_| broken("has replacements that are not UTF-8"))?;
+        replacements.split('\0').try_for_each(check_content)?;
         let mut table = Self { units, replacements: replacements.to_owned(), stays: [false; 256] };
         for byte in 0..128_u8 {
             // A line feed belongs to the carriage return before it, wherever there is one.
@@ -76,7 +78,7 @@ impl Precompiled {
         let bytes = text.as_bytes();
         let mut changes = Changes { waiting: None, started: false, behind: false };
         let mut at = 0;
-        while at < bytes.len() {
+        while at < bytes.len() && edit.fits() {
             let run = run_end(text, at, |byte| self.stays[usize::from(byte)]);
             // The last character of the run may be in a cluster with what follows it.
             let apart = run == bytes.len() || bytes[run].is_ascii();
@@ -88,7 +90,7 @@ impl Precompiled {
             for cluster in text[at..].graphemes(true) {
                 at += cluster.len();
                 self.cluster(edit, &mut changes, cluster);
-                if bytes.get(at).is_none_or(|&byte| self.stays[usize::from(byte)]) {
+                if bytes.get(at).is_none_or(|&byte| self.stays[usize::from(byte)]) || !edit.fits() {
                     break;
                 }
             }

@@ -14,6 +14,7 @@ use base64::Engine;
 use serde::Deserialize;
 
 use super::parsed;
+use super::replace::check_content;
 use crate::aligned::{Aligned, Edit, Origin};
 use crate::error::{Error, Kind, Result};
 
@@ -108,7 +109,7 @@ impl SentencePiece {
         }
         let mut out =
             Written::<false> { text: String::with_capacity(text.len() + text.len() / 2 + 3), from: Vec::new() };
-        self.run(text, &mut out);
+        self.run(text, &mut out, usize::MAX);
         Cow::Owned(out.text)
     }
 
@@ -125,8 +126,12 @@ impl SentencePiece {
     /// ```
     #[must_use]
     pub fn apply_with_places(&self, text: &str) -> (String, Vec<usize>) {
+        self.placed(text, usize::MAX)
+    }
+
+    fn placed(&self, text: &str, most: usize) -> (String, Vec<usize>) {
         let mut out = Written::<true> { text: String::new(), from: Vec::new() };
-        let end = self.run(text, &mut out);
+        let end = self.run(text, &mut out, most);
         out.from.push(end);
         (out.text, out.from)
     }
@@ -137,10 +142,14 @@ impl SentencePiece {
             return;
         }
         if !edit.is_traced() {
-            return edit.take_all(Aligned::plain(self.apply(edit.old()).into_owned()));
+            let text = edit.old();
+            let mut out =
+                Written::<false> { text: String::with_capacity(text.len() + text.len() / 2 + 3), from: Vec::new() };
+            self.run(text, &mut out, edit.most());
+            return edit.take_all(Aligned::plain(out.text));
         }
         let mut aligned = edit.rest();
-        let (text, from) = self.apply_with_places(edit.old());
+        let (text, from) = self.placed(edit.old(), edit.most());
         let old = aligned.origins().unwrap_or_default();
         let behind = old.last().map_or(0, |origin| origin.1);
         let origin = |start: usize, end: usize| {
@@ -154,8 +163,8 @@ impl SentencePiece {
         edit.take_all(aligned);
     }
 
-    /// Writes the normalized text; returns where its original ends.
-    fn run<const PLACES: bool>(&self, text: &str, out: &mut Written<PLACES>) -> usize {
+    /// Writes the normalized text, and stops once it has more than `most` bytes; returns where its original ends.
+    fn run<const PLACES: bool>(&self, text: &str, out: &mut Written<PLACES>, most: usize) -> usize {
         let bytes = text.as_bytes();
         let mut at = 0;
         if self.squeeze {
@@ -171,6 +180,9 @@ impl SentencePiece {
         }
         let mut after_space = self.squeeze;
         while at < bytes.len() {
+            if out.text.len() > most {
+                return at;
+            }
             let run = self.plain_run(bytes, at);
             if run > at {
                 out.copy(text, at, run);
@@ -292,6 +304,9 @@ impl Symbols {
     }
 }
 
+/// Bytes of the longest rule; those in use have fewer than thirty.
+const LONGEST_RULE: usize = 256;
+
 /// The table: a double array of what is replaced, whose values are places in the replacements.
 #[derive(Clone, Debug)]
 struct Rules {
@@ -309,6 +324,9 @@ impl Rules {
             return Err("its table has no trie or no replacements");
         }
         let replacements = std::str::from_utf8(rest).map_err(|_| "its replacements are not UTF-8")?.to_owned();
+        if replacements.split('\0').any(|one| check_content(one).is_err()) {
+            return Err("it puts more than 1,024 bytes in one place");
+        }
         Ok(Self { units, replacements })
     }
 
@@ -328,11 +346,12 @@ impl Rules {
         self.units.first().map_or(0, |&unit| offset(unit))
     }
 
-    /// The longest rule that `key` begins with: what it gives, and its length.
+    /// The longest rule that `key` begins with: what it gives, and its length. Rules have at most [`LONGEST_RULE`] bytes:
+    /// a broken table may lead in circles, and then each place would be looked up to the end of the text.
     fn longest(&self, key: &[u8]) -> Option<(&str, usize)> {
         let mut node = self.root();
         let mut found = None;
-        for (place, &byte) in key.iter().enumerate() {
+        for (place, &byte) in key.iter().enumerate().take(LONGEST_RULE) {
             let Some((next, value)) = self.step(node, byte) else { break };
             node = next;
             if let Some(value) = value {

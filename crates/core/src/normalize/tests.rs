@@ -176,3 +176,36 @@ fn all_in_a_row_are_each_applied_to_what_the_one_before_made() {
     assert_eq!(try_apply_all(std::slice::from_ref(&endless), &text).unwrap_err().kind, Kind::Pattern);
     assert_eq!(apply_all(&[endless], &text), text);
 }
+
+#[test]
+fn steps_that_feed_each_other_end_at_the_bound() {
+    let double = r#"{"type":"Replace","pattern":{"String":"a"},"content":"aa"}"#;
+    let steps: Vec<Normalizer> = (0..40).map(|_| Normalizer::parse(double).unwrap()).collect();
+    for length in [1, 100, 10_000] {
+        let text = "a".repeat(length);
+        let alone = try_apply_all(&steps, &text).unwrap_err();
+        let mut traced = Aligned::traced(text.as_str()).unwrap();
+        let error = steps.iter().try_for_each(|step| step.apply_aligned(&mut traced)).unwrap_err();
+        assert_eq!((alone.kind, &alone.what), (Kind::Encode, &error.what));
+        assert!(traced.text().len() <= 32 * length + 4096);
+        // Five doublings are 32 times as much.
+        assert_eq!(try_apply_all(&steps[..5], &text).unwrap().len(), 32 * length);
+    }
+}
+
+#[test]
+fn a_table_that_leads_in_circles_takes_linear_time() {
+    // The unit that "a" leads to has itself as its child for "a": each place would be looked up to the end of the text.
+    let letter = u32::from(b'a');
+    let units = [(letter ^ 1) << 10, letter << 10 | letter];
+    let mut table = u32::try_from(4 * units.len()).unwrap().to_le_bytes().to_vec();
+    table.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+    table.extend_from_slice(b"x\0");
+    let charsmap = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, table);
+    let step = format!(
+        r#"{{"type":"SentencePiece","precompiled_charsmap":"{charsmap}","add_dummy_prefix":false,
+        "remove_extra_whitespaces":false,"escape_whitespaces":false,"treat_whitespace_as_suffix":false}}"#
+    );
+    let text = "a".repeat(1 << 16);
+    assert_eq!(Normalizer::parse(&step).unwrap().try_apply(&text).unwrap(), text);
+}

@@ -51,11 +51,11 @@ impl Matcher {
     ///
     /// # Errors
     /// `Format`, if the tokens are too long together for one automaton.
-    pub fn new(tokens: Vec<AddedToken>, spelled: impl Fn(&str) -> String) -> Result<Option<Self>> {
+    pub fn new(tokens: Vec<AddedToken>, spelled: impl Fn(&str) -> Result<String>) -> Result<Option<Self>> {
         if tokens.is_empty() {
             return Ok(None);
         }
-        let mut spelled: Vec<String> = tokens.iter().map(|token| spelled(&token.content)).collect();
+        let mut spelled: Vec<String> = tokens.iter().map(|token| spelled(&token.content)).collect::<Result<_>>()?;
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(&spelled)
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn found(tokens: Vec<AddedToken>, text: &str) -> Vec<&str> {
-        let matcher = Matcher::new(tokens, str::to_owned).unwrap().unwrap();
+        let matcher = Matcher::new(tokens, |content| Ok(content.to_owned())).unwrap().unwrap();
         matcher.find(text).map(|found| &text[found.start..found.end]).collect()
     }
 
@@ -172,7 +172,9 @@ mod tests {
 
     #[test]
     fn tokens_are_seen_while_they_come() {
-        let matcher = Matcher::new(vec![token("<a>"), token("<a>>"), token("a>b")], str::to_owned).unwrap().unwrap();
+        let matcher = Matcher::new(vec![token("<a>"), token("<a>>"), token("a>b")], |content| Ok(content.to_owned()))
+            .unwrap()
+            .unwrap();
         let open = |text: &str| matcher.open(text.as_bytes(), 0);
         assert_eq!(
             [open("x<"), open("x<a"), open("x<a>"), open("x<a>>"), open("x"), open("")],

@@ -38,6 +38,9 @@ use crate::error::{Error, Kind, Result};
 /// The version of Unicode in which split patterns mean classes of characters.
 pub const UNICODE: &str = "16.0.0";
 
+/// Bytes of the longest pattern. Those in use have a few hundred; compiling takes time that grows faster than the length.
+const LONGEST_PATTERN: usize = 16_384;
+
 /// How many steps back `fancy-regex` may take within one piece.
 const STEP_BUDGET: usize = 10_000_000;
 
@@ -75,8 +78,12 @@ impl Pattern {
     /// Compiles a pattern; the empty one leaves every text whole.
     ///
     /// # Errors
-    /// `Pattern`, if it is not a regular expression.
+    /// `Pattern`, if it is not a regular expression, or longer than 16,384 bytes.
     pub fn new(text: &str) -> Result<Self> {
+        if text.len() > LONGEST_PATTERN {
+            return Err(Error::new(Kind::Pattern, format!("the split pattern has {} bytes", text.len()))
+                .remedy(format!("use at most {LONGEST_PATTERN}")));
+        }
         let engine = if text.is_empty() {
             Engine::Whole
         } else if let Some(engine) = automaton(text) {

@@ -55,6 +55,14 @@ impl Matches {
         }
     }
 
+    /// The text that is looked for; None if it is a regular expression.
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        match self {
+            Self::Text(finder) => Some(finder.needle()),
+            Self::Regex { .. } => None,
+        }
+    }
+
     /// Whether each match is known to be one character.
     pub(crate) fn is_one_character(&self) -> bool {
         match self {

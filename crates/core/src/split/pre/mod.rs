@@ -142,10 +142,14 @@ impl PreTokenizer {
     /// ```
     ///
     /// # Errors
-    /// `Pattern`, with its place in the text, if the pattern of a Split gives up.
+    /// `Pattern`, with its place in the text, if the pattern of a Split gives up; `Encode`, if the text becomes more than
+    /// 32 times as long.
     pub fn apply(&self, text: &mut PreTokenized, at_start: bool) -> Result<()> {
         match &self.0 {
-            Step::ByteLevel(byte_level) => byte_level.apply(text),
+            Step::ByteLevel(byte_level) => {
+                byte_level.apply(text)?;
+                text.text.check_length()
+            }
             Step::Split { matches, behavior, invert } => {
                 text.cut(|text, piece, pieces| behavior::split(matches, *behavior, *invert, text, piece, pieces))
             }
@@ -155,7 +159,7 @@ impl PreTokenizer {
             }),
             Step::Metaspace(metaspace) => {
                 metaspace.apply(text, at_start);
-                Ok(())
+                text.text.check_length()
             }
             Step::UnicodeScripts => text.cut(|text, piece, pieces| {
                 scripts::cut(text, piece, pieces);
