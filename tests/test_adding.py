@@ -174,7 +174,7 @@ def test_what_stages_take_is_not_in_the_text(tok: bp.Tokenizer) -> None:
     assert not more.is_valid(stripped)
 
 
-METASPACE = '{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "%s", "split": true}'
+METASPACE = '{"type": "Metaspace", "prepend_scheme": "%s", "replacement": "▁", "split": true}'
 LETTERS = [*"▁abcdé.", "ab", "▁a", "abc", "▁ab", "▁▁", "cd"]
 
 
@@ -204,7 +204,7 @@ def pieces() -> bp.TokenizerSpec:
         added_tokens=added,
         normalizers=("Lowercase",),
         pre_tokenizers=("BertPreTokenizer",),
-        decoders=('{"type": "WordPiece", "prefix": "##", "cleanup": false}',),
+        decoders=('{"type": "WordPiece", "cleanup": false, "prefix": "##"}',),
     )
 
 

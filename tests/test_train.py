@@ -310,9 +310,10 @@ def test_one_endless_piece() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent with os.kill")
 def test_ctrl_c_stops_training() -> None:
-    """In a process of its own: one giant piece, on which merging would take minutes."""
-    script = "import bytepair as bp, random; r = random.Random(1); print('go', flush=True)\n"
-    script += "bp.train(iter([''.join(r.choices('abcdefgh', k=4_000_000))]), 30_000, split='none')"
+    """In a process of its own: one giant piece, on which merging takes many times as long as the signal waits."""
+    script = "import bytepair as bp, random; r = random.Random(1)\n"
+    script += "text = ''.join(r.choices('abcdefgh', k=2_000_000)) * 30; print('go', flush=True)\n"
+    script += "bp.train(iter([text]), 30_000, split='none')"
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.readline()

@@ -151,10 +151,10 @@ def test_the_tokenizer_says_how_it_was_made(lines: list[str]) -> None:
     tok = bp.train_unigram(iter(lines), 200, special_tokens=["<pad>", "<unk>"])
     spec = tok.spec
     assert isinstance(spec.model, Unigram)
-    assert spec.model.tokens[:2] == (b"<pad>", b"<unk>")
-    assert spec.model.unk_id == 1
-    assert len(spec.model.tokens) == len(spec.model.scores) == 200
-    assert list(spec.model.scores[2:]) == sorted(spec.model.scores[2:], reverse=True)
+    assert (spec.model.tokens[0], spec.model.ids[0], spec.model.unk_id) == (b"<unk>", 1, 1)
+    assert len(spec.model.tokens) == len(spec.model.scores) == 199
+    assert tok.vocab_size == len(tok) == 200
+    assert list(spec.model.scores[1:]) == sorted(spec.model.scores[1:], reverse=True)
     assert spec.normalizers == ("NFKC",)
     assert spec.special_tokens == {"<pad>": 0, "<unk>": 1}
     spec.check()

@@ -161,7 +161,11 @@ def test_real_vocab_txt_is_its_tokenizer_json(data: Path) -> None:
     folder = data / "vocabs/bert-base-uncased"
     spec = vocab_txt.read((folder / "vocab.txt").read_bytes())
     table = json.loads((folder / "tokenizer.daulet.json").read_bytes())
-    assert {token.decode(): id for id, token in enumerate(spec.model.tokens)} == table["model"]["vocab"]
+    ids = {token.decode(): id for token, id in zip(spec.model.tokens, spec.model.ids, strict=True)}
+    assert ids | spec.special_tokens == table["model"]["vocab"]
+    again = hf_json.read(json.loads(hf_json.write(spec)))
+    assert again == spec
+    assert vocab_txt.write(spec)[0] == (folder / "vocab.txt").read_bytes()
     assert json.loads(spec.normalizers[0]) == table["normalizer"]
     assert json.loads(str(spec.post_processor)) == table["post_processor"]
     assert json.loads(spec.decoders[0]) == table["decoder"]
