@@ -3,9 +3,9 @@
     python -m benchmarks.families_speed [--data FOLDER] [--characters N] [--rounds N] [--only NAME] [--write]
 
 Ids are compared before anything is timed. Each number is a median of rounds in which the two take turns: CPU time of
-one thread, but wall time for batches on two. *fresh* is the first pass over text that was never seen, by tokenizers that
-saw other text; *warm* is the same documents again. Loading and memory are those of fresh processes. ``--write`` puts the
-table into docs/performance.md. A ratio is the peer's time by ours: more than 1 is faster.
+one thread, but wall time for batches on two. *fresh* is the first pass over text that was never seen, by tokenizers
+that saw other text; *warm* is the same documents again. Loading and memory are those of fresh processes. ``--write``
+puts the table into docs/performance.md. A ratio is the peer's time by ours: more than 1 is faster.
 """
 
 from __future__ import annotations
@@ -103,8 +103,7 @@ def measure(both: Both, texts: dict[str, str], rounds: int) -> dict[str, Ratio]:
         return turns(lambda _: [ours(i) for i in items], lambda _: [theirs(i) for i in items], rounds, clock)
 
     for name, documents in parts.items():
-        documents = documents[:60]
-        found[name] = again(both.ids, peer.ids, documents)
+        found[name] = again(both.ids, peer.ids, documents[:60])
     some = mixed[:120]
     found["warm"] = again(both.ids, peer.ids, some)
     found["count"] = again(
@@ -114,9 +113,14 @@ def measure(both: Both, texts: dict[str, str], rounds: int) -> dict[str, Ratio]:
     found["decode"] = again(both.tok.decode, peer.decode, encoded)
     if isinstance(peer, Tokenizers):
         inner = peer.inner
+
+        def places(part: str) -> object:
+            encoding = inner.encode(part, add_special_tokens=False)
+            return encoding.ids, encoding.offsets
+
         found["located"] = again(
             lambda part: both.tok.located(part, special="allow"),
-            lambda part: (lambda e: (e.ids, e.offsets))(inner.encode(part, add_special_tokens=False)),
+            places,
             some,
         )
     for threads, timer in ((1, clock), (2, time.perf_counter)):
@@ -175,8 +179,8 @@ def line(family: Family, found: dict[str, Ratio], loaded: tuple[Ratio, Ratio], s
 
 
 HEAD = """\
-| Family | Beside | warm, MB/s | English | code | multilingual | fresh | batch | on 2 threads | places | decode | count \
-| load | memory |
+| Family | Beside | warm, MB/s | English | code | multilingual | fresh | batch | on 2 threads | places | decode \
+| count | load | memory |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
 
 

@@ -10,7 +10,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Columns
+from bytepair._core import Columns, read_spelled
 from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats.hf_common import Json, flag, pointer_to, text_or_none, unsupported
@@ -112,6 +112,17 @@ def _load_characters(
     if not isinstance(merges, list):
         raise FormatError("the merges are not a list", pointer="/model/merges")
     cut = len(prefix or "")
+    columns = read_spelled(vocab, merges, list(special), unk, cut)
+    if columns is None:
+        columns = _read_carefully(vocab, merges, special, unk, cut)
+    ignore_merges = flag(model, "ignore_merges", "/model", default=False)
+    return columns, str(model_options(BytePair((), (), (), alphabet=alphabet))), ignore_merges
+
+
+def _read_carefully(
+    vocab: dict[str, int], merges: list[Json], special: Collection[str], unk: str | None, cut: int
+) -> Columns:
+    """As `read_spelled`, but slow; it says what is wrong, and where."""
     pairs, made = [], set()
     for row, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
@@ -133,9 +144,7 @@ def _load_characters(
         for token, id in vocab.items()
         if token not in special or token == unk or len(token) == 1 or token in made
     }
-    columns = _columns(kept, pairs)
-    ignore_merges = flag(model, "ignore_merges", "/model", default=False)
-    return columns, str(model_options(BytePair((), (), (), alphabet=alphabet))), ignore_merges
+    return _columns(kept, pairs)
 
 
 def _load_unigram(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, str, bool]:
