@@ -79,10 +79,10 @@ def load(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, 
     kind = kind_of_model(model)
     if kind == "Unigram":
         return _load_unigram(model, special)
-    vocab = _read_vocab(model.get("vocab"))
     unk = text_or_none(model, "unk_token", "/model")
     if kind == "BPE":
-        return _load_characters(model, vocab, unk, special)
+        return _load_characters(model, unk, special)
+    vocab = _read_vocab(model.get("vocab"))
     options: Model
     if kind == "WordPiece":
         prefix = text_or_none(model, "continuing_subword_prefix", "/model")
@@ -96,9 +96,7 @@ def load(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, 
     return _columns(kept), str(model_options(options)), False
 
 
-def _load_characters(
-    model: Mapping[str, Json], vocab: dict[str, int], unk: str | None, special: Collection[str]
-) -> tuple[Columns, str, bool]:
+def _load_characters(model: Mapping[str, Json], unk: str | None, special: Collection[str]) -> tuple[Columns, str, bool]:
     warn_of_dropout(model)
     prefix = text_or_none(model, "continuing_subword_prefix", "/model") or None
     alphabet = Characters(
@@ -108,13 +106,15 @@ def _load_characters(
         continuing_subword_prefix=prefix,
         end_of_word_suffix=text_or_none(model, "end_of_word_suffix", "/model") or None,
     )
-    merges = model.get("merges")
+    vocab, merges = model.get("vocab"), model.get("merges")
+    if not isinstance(vocab, dict):
+        raise FormatError("the vocabulary is not an object", pointer="/model/vocab")
     if not isinstance(merges, list):
         raise FormatError("the merges are not a list", pointer="/model/merges")
     cut = len(prefix or "")
     columns = read_spelled(vocab, merges, list(special), unk, cut)
     if columns is None:
-        columns = _read_carefully(vocab, merges, special, unk, cut)
+        columns = _read_carefully(_read_vocab(vocab), merges, special, unk, cut)
     ignore_merges = flag(model, "ignore_merges", "/model", default=False)
     return columns, str(model_options(BytePair((), (), (), alphabet=alphabet))), ignore_merges
 
