@@ -99,6 +99,11 @@ impl Normalizer {
     /// # Errors
     /// `Pattern`, if the pattern of a replacement gives up.
     pub fn try_apply<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
+        if let Self::Replace(replace) = self
+            && let Some(new) = replace.characters(text)
+        {
+            return Ok(new);
+        }
         let mut edit = Edit::new(text, None);
         self.run(&mut edit)?;
         Ok(edit.into_text())

@@ -58,6 +58,7 @@ impl Matcher {
         let mut spelled: Vec<String> = tokens.iter().map(|token| spelled(&token.content)).collect();
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(aho_corasick::AhoCorasickKind::DFA))
             .build(&spelled)
             .map_err(|error| Error::new(Kind::Format, format!("the added tokens cannot be compiled: {error}")))?;
         spelled.sort_unstable();

@@ -11,7 +11,7 @@ const MARK: char = '\u{2581}';
 const BYTES: [u8; 3] = [0xE2, 0x96, 0x81];
 
 /// Bytes that are looked at together.
-const WORD: usize = 8;
+pub(crate) const WORD: usize = 8;
 
 /// The pattern of the words of a vocabulary in which these characters reach across.
 pub(crate) fn pattern(reaching: &[char]) -> String {
@@ -52,11 +52,11 @@ impl Words {
             let block = (word + BLOCK).min(bytes.len());
             while word < block {
                 let mut found = match bytes[word..].first_chunk() {
-                    Some(chunk) => first_bytes(u64::from_le_bytes(*chunk)),
+                    Some(chunk) => equal_bytes(*chunk, BYTES[0]),
                     None => {
                         let mut chunk = [0; WORD];
                         chunk[..bytes.len() - word].copy_from_slice(&bytes[word..]);
-                        first_bytes(u64::from_le_bytes(chunk))
+                        equal_bytes(chunk, BYTES[0])
                     }
                 };
                 while found != 0 {
@@ -88,11 +88,11 @@ impl Words {
     }
 }
 
-/// The highest bit of each byte that is the first one of a mark.
+/// The highest bit of each byte that is this one.
 #[inline(always)]
-fn first_bytes(word: u64) -> u64 {
+pub(crate) fn equal_bytes(word: [u8; WORD], byte: u8) -> u64 {
     const LOW: u64 = u64::from_ne_bytes([0x7F; WORD]);
-    let other = word ^ u64::from_ne_bytes([BYTES[0]; WORD]);
+    let other = u64::from_le_bytes(word) ^ u64::from_ne_bytes([byte; WORD]);
     !(((other & LOW) + LOW) | other | LOW)
 }
 
