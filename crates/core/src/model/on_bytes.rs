@@ -252,7 +252,7 @@ fn compile(
             }
             if hazards.iter().map(|text| text.len()).sum::<usize>() <= MOST_HAZARDS
                 // Every text is looked through, and there are few: a table is three times as fast as links.
-                && let Ok(hazards) = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(hazards)
+                && let Ok(hazards) = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).prefilter(false).build(hazards)
             {
                 return Ok((vocab, Some(hazards)));
             }
