@@ -135,20 +135,15 @@ pub fn pieces(model: &[u8]) -> Option<(Vec<Piece<'_>>, Vec<std::ops::Range<usize
     while at < model.len() {
         let start = at;
         let tag = number(model, &mut at)?;
-        let value = if tag & 7 == 0 {
-            number(model, &mut at)?;
-            at..at
-        } else {
-            let length = match tag & 7 {
-                1 => 8,
-                2 => usize::try_from(number(model, &mut at)?).ok()?,
-                5 => 4,
-                _ => return None,
-            };
-            let value = at..at.checked_add(length)?;
-            model.get(value.clone())?;
-            value
+        let length = match tag & 7 {
+            0 => number(model, &mut at).map(|_| 0)?,
+            1 => 8,
+            2 => usize::try_from(number(model, &mut at)?).ok()?,
+            5 => 4,
+            _ => return None,
         };
+        let value = at..at.checked_add(length)?;
+        model.get(value.clone())?;
         at = value.end;
         match tag {
             // A piece as a number or as four bytes is damage, which is somebody else's to place.

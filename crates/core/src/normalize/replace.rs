@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::aligned::Edit;
 use crate::error::Result;
 use crate::split::pre::{Matches, Stated};
-use crate::split::words::{WORD, equal_bytes};
+use crate::split::words::{WORD, equal_bytes, word_at};
 
 /// What is looked for, and what is put in its place.
 pub struct Replace {
@@ -44,15 +44,8 @@ impl Replace {
         let mut new = String::with_capacity(text.len() + text.len() / 2 + WORD);
         let (mut kept, mut word) = (0, first);
         while word < bytes.len() {
-            let mut found = match bytes[word..].first_chunk() {
-                Some(chunk) => equal_bytes(*chunk, byte),
-                None => {
-                    // What is beyond the text is another byte.
-                    let mut chunk = [!byte; WORD];
-                    chunk[..bytes.len() - word].copy_from_slice(&bytes[word..]);
-                    equal_bytes(chunk, byte)
-                }
-            };
+            // What is beyond the text is another byte.
+            let mut found = equal_bytes(word_at(bytes, word, !byte), byte);
             while found != 0 {
                 let place = word + found.trailing_zeros() as usize / WORD;
                 found &= found - 1;

@@ -18,7 +18,8 @@ pub(crate) fn pattern(reaching: &[char]) -> String {
     if reaching.is_empty() {
         return format!("{MARK}+[^{MARK}]*|[^{MARK}]+");
     }
-    let reaching: String = reaching.iter().map(|&reaching| format!("\\x{{{:x}}}", u32::from(reaching))).collect();
+    let escaped = reaching.iter().map(|&reaching| format!("\\x{{{:x}}}", u32::from(reaching)));
+    let reaching = escaped.collect::<Vec<_>>().concat();
     format!("{MARK}*(?:[^{MARK}{reaching}]|[{reaching}]{MARK}*)+|{MARK}+")
 }
 
@@ -51,14 +52,7 @@ impl Words {
         while ends.has_room_for_a_block() {
             let block = (word + BLOCK).min(bytes.len());
             while word < block {
-                let mut found = match bytes[word..].first_chunk() {
-                    Some(chunk) => equal_bytes(*chunk, BYTES[0]),
-                    None => {
-                        let mut chunk = [0; WORD];
-                        chunk[..bytes.len() - word].copy_from_slice(&bytes[word..]);
-                        equal_bytes(chunk, BYTES[0])
-                    }
-                };
+                let mut found = equal_bytes(word_at(bytes, word, 0), BYTES[0]);
                 while found != 0 {
                     let place = word + found.trailing_zeros() as usize / WORD;
                     found &= found - 1;
@@ -86,6 +80,18 @@ impl Words {
         let reaches = before.is_ascii() && self.reaching >> before & 1 == 1;
         !reaches && !(before == BYTES[2] && place >= BYTES.len() && is_mark(bytes, place - BYTES.len()))
     }
+}
+
+/// The bytes from `at` on, which is in them; in place of those beyond the end `other`.
+#[inline(always)]
+pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
+    let rest = &bytes[at..];
+    if let Some(word) = rest.first_chunk() {
+        return *word;
+    }
+    let mut word = [other; WORD];
+    word[..rest.len()].copy_from_slice(rest);
+    word
 }
 
 /// The highest bit of each byte that is this one.
