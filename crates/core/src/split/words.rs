@@ -77,8 +77,10 @@ impl Words {
     #[inline(always)]
     fn ends(self, bytes: &[u8], place: usize) -> bool {
         let before = bytes[place - 1];
-        let reaches = before.is_ascii() && self.reaching >> before & 1 == 1;
-        !reaches && !(before == BYTES[2] && place >= BYTES.len() && is_mark(bytes, place - BYTES.len()))
+        if before.is_ascii() {
+            return self.reaching >> before & 1 == 0;
+        }
+        before != BYTES[2] || place < BYTES.len() || !is_mark(bytes, place - BYTES.len())
     }
 }
 
@@ -118,7 +120,9 @@ mod tests {
     fn pieces_are_those_of_the_automaton() {
         for reaching in [&[][..], &['>'], &['>', '\n', '-']] {
             let pattern = Pattern::new(&pattern(reaching)).unwrap();
-            let Engine::Classes(automaton, Some(Faster::Words(_))) = &pattern.engine else { panic!("another engine") };
+            let Engine::Classes(automaton, Some(Faster::Words(_))) = &pattern.engine else {
+                unreachable!("another engine")
+            };
             are_those(&pattern, automaton);
         }
         assert!(Words::of(&pattern(&['é'])).is_none() && Words::of("|[").is_none() && Words::of("a").is_none());
