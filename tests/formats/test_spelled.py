@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -49,9 +50,15 @@ def test_pieces_are_read_as_fields_one_by_one() -> None:
                 (2, chance.choice([None, -3.25])),
                 (3, chance.choice([None, 2, 6, 1])),
             )
-            message += protobuf.write(
-                chance.choice([(1, piece), (1, piece), (2, b"\x18\x02"), (3, b""), (300, b"x"), (4, 7)])
-            )
+            fields: list[tuple[int, bytes | int]] = [
+                (1, piece),
+                (1, piece),
+                (2, b"\x18\x02"),
+                (3, b""),
+                (300, b"x"),
+                (4, 7),
+            ]
+            message += protobuf.write(chance.choice(fields))
         if chance.random() < 0.5 and message:
             damaged = bytearray(message)
             damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
@@ -60,12 +67,14 @@ def test_pieces_are_read_as_fields_one_by_one() -> None:
         if found is None:
             continue
         pieces, others = found
-        fields = list(protobuf.fields(message))
+        expected = list(protobuf.fields(message))
         assert pieces == [
-            tuple(sentencepiece._read_piece(protobuf.raw(value, at), at)) for number, value, at in fields if number == 1
+            tuple(sentencepiece._read_piece(protobuf.raw(value, at), at))
+            for number, value, at in expected
+            if number == 1
         ]
         assert [field for start, end in others for field in protobuf.fields(message, start, end)] == [
-            field for field in fields if field[0] != 1
+            field for field in expected if field[0] != 1
         ]
 
 
@@ -76,7 +85,7 @@ def test_a_vocabulary_in_characters_is_read_as_the_slow_reader_does() -> None:
         tokens = ["a", "b", "é", "ab", prefix + "a", prefix + "b", "ab" + "a", "<s>", "<unk>", "éa"]
         vocab = {token: id for id, token in enumerate(dict.fromkeys(chance.sample(tokens, 8)))}
         names = [*vocab, "none"] if chance.random() < 0.3 else list(vocab)
-        merges = [[chance.choice(names), chance.choice(names)] for _ in range(chance.randint(0, 2))]
+        merges: list[Any] = [[chance.choice(names), chance.choice(names)] for _ in range(chance.randint(0, 2))]
         merges = [" ".join(merge) for merge in merges] if chance.random() < 0.5 else merges
         special = {"<s>", "<unk>", "ab", "a"}
         arguments = (special, chance.choice([None, "<unk>"]), len(prefix))
