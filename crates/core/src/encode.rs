@@ -160,27 +160,9 @@ impl Compiled {
         self.vocab.whole(&text[start..end]).is_some()
     }
 
-    /// Appends the tokens of a piece, which has its length in 32 bits.
-    ///
-    /// # Errors
-    /// `Encode`, if a part of it has no token.
-    pub(crate) fn tokens(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
-        let mut workspace = self.pool.take();
-        let done = if let Some(words) = self.instead(piece) {
-            words.encode(piece, &mut workspace.words.model, tokens)
-        } else {
-            let mut ids = Vec::new();
-            let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
-            workspace.lookup.encode(self, piece.as_bytes(), 0, &[end], &mut ids).map(|()| {
-                let mut start = 0;
-                tokens.extend(ids.into_iter().map(|id| {
-                    let end = start + self.vocab.token_bytes(id).map_or(0, <[u8]>::len) as u32;
-                    Token { id, start: std::mem::replace(&mut start, end), end }
-                }));
-            })
-        };
-        self.pool.give_back(workspace);
-        done
+    /// A workspace for the calls of [`Compiled::tokens`], to be given back.
+    pub(crate) fn borrow(&self) -> Borrowed<'_> {
+        Borrowed { model: self, workspace: Some(self.pool.take()), ids: Vec::new() }
     }
 
     /// Bytes of memory of the table of tokens.
@@ -209,6 +191,91 @@ impl<S> Drop for Encoder<'_, S> {
         if let Some(workspace) = self.workspace.take() {
             self.model.pool.give_back(workspace);
         }
+    }
+}
+
+/// A workspace that one call has.
+pub(crate) struct Borrowed<'a> {
+    model: &'a Compiled,
+    /// There until it is given back.
+    workspace: Option<Box<Workspace>>,
+    ids: Vec<u32>,
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        if let Some(workspace) = self.workspace.take() {
+            self.model.pool.give_back(workspace);
+        }
+    }
+}
+
+impl Borrowed<'_> {
+    /// Appends the tokens of a piece, which has its length in 32 bits.
+    ///
+    /// # Errors
+    /// `Encode`, if a part of it has no token.
+    pub(crate) fn tokens(&mut self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+        let Some(workspace) = &mut self.workspace else { return Ok(()) };
+        if let Some(words) = self.model.instead(piece) {
+            return words.encode(piece, &mut workspace.words.model, tokens);
+        }
+        self.ids.clear();
+        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], &mut self.ids)?;
+        one_after_another(&self.model.vocab, &self.ids, 0, |token| tokens.push(token));
+        Ok(())
+    }
+
+    /// Calls `found` with each token of the pieces that patterns make of a text, and the number of its piece; returns the
+    /// number of pieces. None if the pieces have to be asked for one by one.
+    ///
+    /// # Errors
+    /// As [`Borrowed::tokens`], and `Pattern`, where a pattern gives up.
+    pub(crate) fn all_tokens(
+        &mut self,
+        text: &str,
+        patterns: &[Pattern],
+        mut found: impl FnMut(Token, u32),
+    ) -> Result<Option<u32>> {
+        let (Some((pattern, inner)), Some(workspace)) = (patterns.split_first(), &mut self.workspace) else {
+            return Ok(None);
+        };
+        if u32::try_from(text.len()).is_err() || self.model.instead(text).is_some() {
+            return Ok(None);
+        }
+        let mut scan = Scan::new(pattern, inner, text, 0..text.len());
+        let Workspace { ends, lookup, .. } = &mut **workspace;
+        let (mut start, mut pieces) = (0, 0);
+        loop {
+            let filled = scan.fill(ends, start);
+            let ends = ends.as_slice();
+            let Some(&last) = ends.last() else {
+                filled?;
+                return Ok(Some(pieces));
+            };
+            self.ids.clear();
+            lookup.encode(self.model, text.as_bytes(), start, ends, &mut self.ids)?;
+            let mut piece = 0;
+            one_after_another(&self.model.vocab, &self.ids, start as u32, |token| {
+                while ends.get(piece).is_some_and(|&end| start as u32 + end <= token.start) {
+                    piece += 1;
+                }
+                found(token, pieces + piece as u32);
+            });
+            pieces += ends.len() as u32;
+            start += last as usize;
+        }
+    }
+}
+
+/// Calls `found` with ids as tokens, which stand one behind the other.
+fn one_after_another(vocab: &Vocab, ids: &[u32], start: u32, mut found: impl FnMut(Token)) {
+    let mut start = start;
+    for &id in ids {
+        let end = start + vocab.token_bytes(id).map_or(0, <[u8]>::len) as u32;
+        found(Token { id, start, end });
+        start = end;
     }
 }
 

@@ -24,6 +24,7 @@ pub mod rank_file;
 pub mod sample;
 pub mod segment;
 mod spelled;
+pub mod spelled_file;
 pub mod split;
 pub mod study;
 mod text_maker;

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use crate::aligned::Aligned;
+use crate::encode::Borrowed;
 use crate::error::Result;
 use crate::model::{Token, WordModel};
 use crate::pipeline::Tokenizer;
@@ -49,7 +50,9 @@ impl Tokenizer {
     /// ```
     pub fn locate(&self, text: &str, policy: Policy) -> Result<Vec<Located>> {
         let segmenter = self.segmenter();
-        let mut locating = Locating { tokenizer: self, policy, word: 0, located: Vec::new() };
+        let borrowed = self.model().borrow();
+        let mut locating =
+            Locating { tokenizer: self, policy, borrowed, found: Vec::new(), word: 0, located: Vec::new() };
         each_part(segmenter.matcher(policy), text, policy, |part, range| match part {
             Some(token) => {
                 locating.added(token, &text[range.clone()], range);
@@ -65,6 +68,9 @@ impl Tokenizer {
 struct Locating<'t> {
     tokenizer: &'t Tokenizer,
     policy: Policy<'t>,
+    borrowed: Borrowed<'t>,
+    /// The tokens of one piece.
+    found: Vec<Token>,
     word: u32,
     located: Vec<Located>,
 }
@@ -100,37 +106,52 @@ impl Locating<'_> {
             Some(words @ WordModel::Unigram(_)) => words.unk_id(),
             _ => None,
         };
+        let patterns = self.tokenizer.segmenter().patterns();
         for piece in &cut.pieces {
-            let mut tokens = Tokens { tokenizer: self.tokenizer, at: piece.start, piece: 0, found: Vec::new() };
-            self.tokenizer.segmenter().walk_patterns(&text[piece.clone()], &mut tokens)?;
-            // Where a model of characters is cut by a pattern, that is for speed alone.
-            let word = |piece| if bytes_are_tokens { piece } else { 0 };
-            for (token, piece) in &tokens.found {
-                let range = token.start as usize..token.end as usize;
+            let (base_word, at) = (self.word, piece.start as u32);
+            let located = &mut self.located;
+            let mut place = |token: Token, piece: u32| {
+                let range = (at + token.start) as usize..(at + token.end) as usize;
                 let surface = unknown.filter(|&id| id == token.id).and_then(|_| text.get(range.clone())).map(Box::from);
                 let origin = cut.text.original(range).unwrap_or_default();
                 let (start, end) = (base + origin.start, base + origin.end);
-                self.located.push(Located { id: token.id, start, end, word: self.word + word(*piece), surface });
-            }
-            self.word += if bytes_are_tokens { tokens.piece } else { 1 };
+                // Where a model of characters is cut by a pattern, that is for speed alone.
+                let word = base_word + if bytes_are_tokens { piece } else { 0 };
+                located.push(Located { id: token.id, start, end, word, surface });
+            };
+            let inside = &text[piece.clone()];
+            let pieces = if let Some(pieces) = self.borrowed.all_tokens(inside, patterns, &mut place)? {
+                pieces
+            } else if patterns.is_empty() {
+                self.found.clear();
+                self.borrowed.tokens(inside, &mut self.found)?;
+                self.found.iter().for_each(|&token| place(token, 0));
+                1
+            } else {
+                let mut tokens = Tokens { borrowed: &mut self.borrowed, at: 0, piece: 0, found: Vec::new() };
+                self.tokenizer.segmenter().walk_patterns(inside, &mut tokens)?;
+                tokens.found.into_iter().for_each(|(token, piece)| place(token, piece));
+                tokens.piece
+            };
+            self.word += if bytes_are_tokens { pieces } else { 1 };
         }
         Ok(())
     }
 }
 
 /// The tokens of pieces that follow one another, and the number of the piece of each.
-struct Tokens<'t> {
-    tokenizer: &'t Tokenizer,
+struct Tokens<'b, 't> {
+    borrowed: &'b mut Borrowed<'t>,
     at: usize,
     piece: u32,
     found: Vec<(Token, u32)>,
 }
 
-impl Visit for Tokens<'_> {
+impl Visit for Tokens<'_, '_> {
     fn piece(&mut self, piece: &str) -> Result<()> {
-        let mut tokens = Vec::new();
-        self.tokenizer.model().tokens(piece, &mut tokens)?;
         let at = self.at as u32;
+        let mut tokens = Vec::new();
+        self.borrowed.tokens(piece, &mut tokens)?;
         let placed = |token: Token| (Token { start: token.start + at, end: token.end + at, ..token }, self.piece);
         self.found.extend(tokens.into_iter().map(placed));
         self.at += piece.len();

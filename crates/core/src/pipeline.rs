@@ -368,6 +368,22 @@ impl Tokenizer {
         let Some((_, maker)) = &self.spelled else {
             return Ok(String::from_utf8_lossy(&self.decode(ids, skip_special_tokens)?).into_owned());
         };
+        if let Some(mut decoder) = maker.behind(ids.len(), skip_special_tokens, || self.all_for_decoders()) {
+            // The first token that counts is decoded by itself.
+            let first = ids.iter().position(|&id| !(skip_special_tokens && self.is_special(id))).unwrap_or(ids.len());
+            let (before, rest) = ids.split_at(ids.len().min(first + 1));
+            let mut text = String::new();
+            for (row, &id) in before.iter().enumerate() {
+                let token = self.spelled_for_decoders(id).ok_or_else(|| self.invalid_id(id).row(row))?;
+                if row == first {
+                    text = maker.text(vec![String::from_utf8_lossy(token).into_owned()])?;
+                }
+            }
+            decoder.push(rest).map_err(|row| self.invalid_id(rest[row]).row(before.len() + row))?;
+            let rest = decoder.finish();
+            text.push_str(&String::from_utf8_lossy(&rest));
+            return Ok(text);
+        }
         let mut tokens = Vec::with_capacity(ids.len());
         for (row, &id) in ids.iter().enumerate() {
             let token = self.spelled_for_decoders(id).ok_or_else(|| self.invalid_id(id).row(row))?;
@@ -397,6 +413,13 @@ impl Tokenizer {
             Table::new(own.len() + self.added.len(), own.chain(added))
         });
         Decoder::new(table, ids, skip_special_tokens)
+    }
+
+    /// What decoders get for each id, and whether that token is special.
+    fn all_for_decoders(&self) -> Vec<(u32, &[u8], bool)> {
+        let own = self.own_tokens().map(|(id, _)| id);
+        let ids = own.chain(self.added.iter().map(|token| token.id));
+        ids.filter_map(|id| Some((id, self.spelled_for_decoders(id)?, self.is_special(id)))).collect()
     }
 
     /// What decoders get for an id.

@@ -425,6 +425,11 @@ impl Segmenter {
         Ok(cut)
     }
 
+    /// The patterns that cut pieces.
+    pub(crate) fn patterns(&self) -> &[Pattern] {
+        &self.steps.patterns
+    }
+
     /// Sends the pieces that patterns make of a text to `visitor`.
     ///
     /// # Errors

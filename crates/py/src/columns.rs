@@ -1,11 +1,12 @@
 //! Tokens, ids and merges without a Python object for each: between a file and a tokenizer.
 
 use bytepair_core::columns::Columns as Core;
+use bytepair_core::spelled_file::{self, Kept};
 use bytepair_core::vocab::Semantics;
 use bytepair_core::{byte_alphabet, rank_file};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::errors::raise;
@@ -210,4 +211,49 @@ pub(crate) fn read_byte_alphabet(
     let added: Vec<&str> = added.iter().map(String::as_str).collect();
     let (tokens, merges) = py.detach(|| byte_alphabet::read(&vocab, &pairs, &added))?;
     Some(Columns { tokens, merges: Some(merges), scores: None })
+}
+
+/// The columns of a vocabulary and merges that are spelled in characters, as JSON has them, less the special tokens that no
+/// merge makes and that are neither `unk` nor one character; None if anything is not as it should be. The right token of a
+/// merge loses its first `prefix` characters.
+#[pyfunction]
+pub(crate) fn read_spelled(
+    py: Python<'_>,
+    vocab: &Bound<'_, PyDict>,
+    merges: &Bound<'_, PyList>,
+    special: Vec<String>,
+    unk: Option<String>,
+    prefix: usize,
+) -> Option<Columns> {
+    let entries: Vec<_> = vocab.iter().collect();
+    let merges: Vec<_> = merges.iter().map(Merge::new).collect::<Option<_>>()?;
+    let vocab: Vec<_> = entries.iter().map(|(token, of)| Some((text(token)?, id(of)?))).collect::<Option<_>>()?;
+    let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
+    let special: Vec<&str> = special.iter().map(String::as_str).collect();
+    let kept = Kept { prefix, special: &special, unk: unk.as_deref() };
+    let (tokens, merges) = py.detach(|| spelled_file::read(&vocab, &pairs, kept))?;
+    Some(Columns { tokens, merges: Some(merges), scores: None })
+}
+
+/// The pieces of a model of `sentencepiece` as (text, score, type), and where its other fields start and end; None if
+/// anything is unusual.
+#[pyfunction]
+#[allow(clippy::type_complexity, reason = "it is what Python gets")]
+pub(crate) fn read_pieces(data: &[u8]) -> Option<(Vec<(&str, f32, u32)>, Vec<(usize, usize)>)> {
+    let (pieces, rest) = spelled_file::pieces(data)?;
+    Some((pieces, rest.into_iter().map(|range| (range.start, range.end)).collect()))
+}
+
+/// The merges that tokens (text, id, score) stand for, and how many tokens that merges make have the score of another one;
+/// ValueError if a score is not a number.
+#[pyfunction]
+pub(crate) fn merges_by_score(
+    py: Python<'_>,
+    tokens: Vec<(PyBackedStr, u32, f64)>,
+) -> PyResult<(Vec<(u32, u32)>, usize)> {
+    let tokens: Vec<(&str, u32, f64)> = tokens.iter().map(|(token, id, score)| (&**token, *id, *score)).collect();
+    if tokens.iter().any(|(_, _, score)| score.is_nan()) {
+        return Err(PyValueError::new_err("a score is not a number"));
+    }
+    Ok(py.detach(|| spelled_file::by_score(&tokens)))
 }

@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
     #[pymodule_export]
-    use crate::columns::{Columns, read_byte_alphabet, read_rank_file};
+    use crate::columns::{Columns, merges_by_score, read_byte_alphabet, read_pieces, read_rank_file, read_spelled};
     #[pymodule_export]
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]

@@ -11,7 +11,7 @@ import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Columns
+from bytepair._core import Columns, read_spelled
 from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats.hf_common import Json, flag, pointer_to, shown, text_or_none, unsupported
@@ -80,10 +80,10 @@ def load(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, 
     kind = kind_of_model(model)
     if kind == "Unigram":
         return _load_unigram(model, special)
-    vocab = _read_vocab(model.get("vocab"))
     unk = text_or_none(model, "unk_token", "/model")
     if kind == "BPE":
-        return _load_characters(model, vocab, unk, special)
+        return _load_characters(model, unk, special)
+    vocab = _read_vocab(model.get("vocab"))
     options: Model
     if kind == "WordPiece":
         prefix = text_or_none(model, "continuing_subword_prefix", "/model")
@@ -98,9 +98,7 @@ def load(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, 
     return _columns(kept), str(model_options(options)), False
 
 
-def _load_characters(
-    model: Mapping[str, Json], vocab: dict[str, int], unk: str | None, special: Collection[str]
-) -> tuple[Columns, str, bool]:
+def _load_characters(model: Mapping[str, Json], unk: str | None, special: Collection[str]) -> tuple[Columns, str, bool]:
     warn_of_dropout(model)
     prefix = text_or_none(model, "continuing_subword_prefix", "/model") or None
     alphabet = Characters(
@@ -110,12 +108,26 @@ def _load_characters(
         continuing_subword_prefix=prefix,
         end_of_word_suffix=text_or_none(model, "end_of_word_suffix", "/model") or None,
     )
-    if unk is not None:
-        _check_unk(vocab, unk)
-    merges = model.get("merges")
+    vocab, merges = model.get("vocab"), model.get("merges")
+    if not isinstance(vocab, dict):
+        raise FormatError("the vocabulary is not an object", pointer="/model/vocab")
     if not isinstance(merges, list):
         raise FormatError("the merges are not a list", pointer="/model/merges")
-    cut = len(prefix or "")
+    if unk is not None:
+        _check_unk(vocab, unk)
+    decorated = prefix is not None or alphabet.end_of_word_suffix is not None
+    columns = None if decorated and special else read_spelled(vocab, merges, list(special), unk, len(prefix or ""))
+    if columns is None:
+        columns = _read_carefully(_read_vocab(vocab), merges, special, alphabet)
+    ignore_merges = flag(model, "ignore_merges", "/model", default=False)
+    return columns, str(model_options(BytePair((), (), (), alphabet=alphabet))), ignore_merges
+
+
+def _read_carefully(
+    vocab: dict[str, int], merges: list[Json], special: Collection[str], alphabet: Characters
+) -> Columns:
+    """As `read_spelled`, but slow; it says what is wrong, and where, and knows decorated characters."""
+    cut = len(alphabet.continuing_subword_prefix or "")
     pairs: list[tuple[int, int]] = []
     used: set[str] = set()
     for row, merge in enumerate(merges):
@@ -136,11 +148,9 @@ def _load_characters(
     kept = {
         token: id
         for token, id in vocab.items()
-        if token not in special or token == unk or token in used or _is_character(token, alphabet)
+        if token not in special or token == alphabet.unk_token or token in used or _is_character(token, alphabet)
     }
-    columns = _columns(kept, pairs)
-    ignore_merges = flag(model, "ignore_merges", "/model", default=False)
-    return columns, str(model_options(BytePair((), (), (), alphabet=alphabet))), ignore_merges
+    return _columns(kept, pairs)
 
 
 def _is_character(token: str, alphabet: Characters) -> bool:

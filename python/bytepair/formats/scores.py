@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bytepair._core import merges_by_score
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -29,31 +31,4 @@ def merges(ranked: Mapping[str, tuple[int, float]]) -> tuple[list[tuple[int, int
         >>> merges({"a": (0, 0.0), "b": (1, 0.0), "ab": (2, -1.0), "ba": (3, -3.0), "aba": (4, -2.0)})
         ([(0, 1), (2, 0), (0, 3), (1, 0)], 0)
     """
-    listed: list[tuple[int, int]] = []
-    by_score = sorted(ranked.items(), key=lambda item: (-item[1][1], item[1][0]))
-    equal = 0
-    last: float | None = None
-    for token, (_, score) in by_score:
-        length = len(token)
-        if length < 2:
-            continue
-        cuts = [cut for cut in range(1, length) if token[:cut] in ranked and token[cut:] in ranked]
-        if not cuts:
-            continue
-        equal += score == last and token != length * token[0]
-        last = score
-        if len(cuts) > 1:
-            cuts = _order(token, cuts)
-        listed += [(ranked[token[:cut]][0], ranked[token[cut:]][0]) for cut in cuts]
-    return listed, equal
-
-
-def _order(token: str, cuts: list[int]) -> list[int]:
-    """The cuts so that of two that overlap the left one comes first, which runs of one part can make impossible."""
-    # In x y z with xy = yz = token the left cut is at len(x), the right one at len(y): together its length.
-    length = len(token)
-    known = set(cuts)
-    first = {
-        cut for cut in cuts if 2 * cut != length and length - cut in known and token[cut:] == token[: length - cut]
-    }
-    return [cut for cut in cuts if cut in first] + [cut for cut in cuts if cut not in first]
+    return merges_by_score([(token, id, score) for token, (id, score) in ranked.items()])

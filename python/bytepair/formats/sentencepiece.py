@@ -17,9 +17,10 @@ import json
 import math
 import re
 import warnings
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
-from bytepair._core import Columns
+from bytepair._core import Columns, read_pieces
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import protobuf, scores
 from bytepair.loaded import AddedRow, Loaded, model_options
@@ -80,9 +81,11 @@ def load(data: bytes) -> Loaded:
     Raises:
         FormatError: It is damaged, which ``byte`` places; or it has something that is not supported, which is named.
     """
-    pieces: list[Piece] = []
+    # What is unusual is read again, slowly, which finds the place.
+    known, others = read_pieces(data) or ([], [(0, len(data))])
+    pieces = [Piece(*piece) for piece in known]
     parts: dict[int, list[tuple[bytes, int]]] = {2: [], 3: [], 5: []}
-    for number, value, at in protobuf.fields(data):
+    for number, value, at in chain.from_iterable(protobuf.fields(data, start, end) for start, end in others):
         if number == 1:
             pieces.append(_read_piece(protobuf.raw(value, at), at))
         elif number in parts:
@@ -235,7 +238,8 @@ def _merges(pieces: list[Piece]) -> list[tuple[int, int]]:
             TokenizerWarning,
             stacklevel=2,
         )
-    strange = [token for token in ranked if len(token) > 1 and any(letter not in ranked for letter in token)]
+    letters = {token for token in ranked if len(token) == 1}
+    strange = [token for token in ranked if not letters.issuperset(token)]
     if strange:
         warnings.warn(
             f"{len(strange)} tokens, such as {strange[0]!r}, have a character that is no token: sentencepiece can make "

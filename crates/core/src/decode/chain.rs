@@ -155,6 +155,13 @@ impl TextDecoder {
     }
 }
 
+/// Whether what a token becomes depends on nothing but whether it is the first one.
+pub(crate) fn minds_only_the_first(decoders: &[TextDecoder]) -> bool {
+    decoders
+        .iter()
+        .all(|TextDecoder(step)| matches!(step, Step::WordPiece { .. } | Step::Metaspace(_) | Step::Strip { .. }))
+}
+
 /// The text of some tokens: all steps, one after another, and then joined. Linear in the tokens' length.
 ///
 /// ```

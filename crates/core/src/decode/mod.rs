@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub(crate) use self::by_token::ByToken;
+pub(crate) use self::chain::minds_only_the_first;
 pub use self::chain::{TextDecoder, decode_tokens};
 
 /// Bytes of an entry of the table.

@@ -9,11 +9,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::pairs::Pairs;
 use super::table::{NONE, Table};
 use crate::error::Result;
+use crate::split::words;
 use crate::vocab::{Beginnings, NO_ID, Semantics, Vocab};
 
 /// The most bytes of a beginning.
@@ -189,12 +190,7 @@ impl OnBytes {
         if reaching.len() > MOST {
             return None;
         }
-        if reaching.is_empty() {
-            return Some(format!("{MARK}+[^{MARK}]*|[^{MARK}]+"));
-        }
-        let escaped = |before: &char| before.escape_unicode().to_string().replacen("\\u", "\\x", 1);
-        let reaching = reaching.iter().map(escaped).collect::<String>();
-        Some(format!("{MARK}*(?:[^{MARK}{reaching}]|[{reaching}]{MARK}*)+|{MARK}+"))
+        Some(words::pattern(&reaching))
     }
 
     /// The characters that stand right before `mark` in a token that merges make, ascending. Before a `mark` behind any
@@ -255,7 +251,8 @@ fn compile(
                 return Ok((vocab, None));
             }
             if hazards.iter().map(|text| text.len()).sum::<usize>() <= MOST_HAZARDS
-                && let Ok(hazards) = AhoCorasick::new(hazards)
+                // Every text is looked through, and there are few: a table is three times as fast as links.
+                && let Ok(hazards) = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).prefilter(false).build(hazards)
             {
                 return Ok((vocab, Some(hazards)));
             }

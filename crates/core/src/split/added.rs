@@ -1,6 +1,6 @@
 //! Added tokens: matched before everything else, leftmost-longest, by one automaton.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::error::{Error, Kind, Result};
 
@@ -46,6 +46,26 @@ pub struct Matcher {
     minds_context: bool,
 }
 
+/// States that a table may have, of at most 1 KB each.
+const MOST_STATES: usize = 1 << 14;
+
+/// Whether one of these tokens begins as words or lines do, and a table of all is not large.
+fn begins_often(spelled: &[String]) -> bool {
+    let often = |token: &String| token.starts_with(|first: char| first.is_whitespace() || first == '\u{2581}');
+    if !spelled.iter().any(often) {
+        return false;
+    }
+    let mut sorted: Vec<&[u8]> = spelled.iter().map(String::as_bytes).collect();
+    sorted.sort_unstable();
+    let mut before: &[u8] = &[];
+    let mut states = 0;
+    for token in sorted {
+        states += token.len() - token.iter().zip(before).take_while(|(one, other)| one == other).count();
+        before = token;
+    }
+    states <= MOST_STATES
+}
+
 impl Matcher {
     /// A matcher of these tokens as `spelled` in the texts to come; None where there are none.
     ///
@@ -56,8 +76,13 @@ impl Matcher {
             return Ok(None);
         }
         let mut spelled: Vec<String> = tokens.iter().map(|token| spelled(&token.content)).collect::<Result<_>>()?;
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
+        let mut builder = AhoCorasick::builder();
+        builder.match_kind(MatchKind::LeftmostLongest);
+        if begins_often(&spelled) {
+            // Looking for what tokens may begin with would stop everywhere: a table goes on with one step a byte.
+            builder.prefilter(false).kind(Some(AhoCorasickKind::DFA));
+        }
+        let automaton = builder
             .build(&spelled)
             .map_err(|error| Error::new(Kind::Format, format!("the added tokens cannot be compiled: {error}")))?;
         spelled.sort_unstable();

@@ -10,7 +10,7 @@ use regex_automata::util::syntax;
 use super::automaton::Automaton;
 use super::family::Family;
 use super::scan::{Ends, step};
-use super::{Engine, Pattern, blocks, names};
+use super::{Engine, Faster, Pattern, blocks, names};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
@@ -99,7 +99,8 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
 
 fn engine(name: &str, pattern: &str) -> (Box<Automaton>, Option<Family>) {
     match Pattern::new(pattern).unwrap().engine {
-        Engine::Classes(automaton, family) => (automaton, family),
+        Engine::Classes(automaton, Some(Faster::Family(family))) => (automaton, Some(family)),
+        Engine::Classes(automaton, _) => (automaton, None),
         _ => panic!("{name} does not run on classes"),
     }
 }

@@ -14,6 +14,7 @@ pub mod names;
 pub mod pre;
 mod scan;
 mod seams;
+pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -33,6 +34,7 @@ pub(crate) use self::growing::{Growing, GrowingPiece};
 pub use self::scan::Pieces;
 pub(crate) use self::scan::{Ends, Scan};
 pub(crate) use self::seams::Seams;
+use self::words::Words;
 use crate::error::{Error, Kind, Result};
 
 /// The version of Unicode in which split patterns mean classes of characters.
@@ -66,12 +68,21 @@ pub struct Pattern {
 enum Engine {
     /// The empty pattern: the whole text is one piece.
     Whole,
-    /// An automaton over classes of characters, and for the usual family of patterns what it does to ASCII text.
-    Classes(Box<Automaton>, Option<Family>),
+    /// An automaton over classes of characters, and what finds the same pieces faster.
+    Classes(Box<Automaton>, Option<Faster>),
     /// An automaton over bytes, built as it runs: linear on every text.
     Regular(Regex),
     /// A backtracking engine, for look-around and back-references.
     Backtracking(fancy_regex::Regex),
+}
+
+/// What finds the pieces of some patterns faster than their automaton.
+#[derive(Clone, Copy)]
+enum Faster {
+    /// Of the usual family of patterns: on ASCII text.
+    Family(Family),
+    /// Of words that begin with U+2581.
+    Words(Words),
 }
 
 impl Pattern {
@@ -199,7 +210,9 @@ fn automaton(pattern: &str) -> Option<Engine> {
     if let Some(alternatives) = &alternatives
         && let Some(automaton) = Automaton::new(alternatives)
     {
-        return Some(Engine::Classes(Box::new(automaton), Family::of(alternatives)));
+        let words = Words::of(pattern).map(Faster::Words);
+        let faster = words.or_else(|| Family::of(alternatives).map(Faster::Family));
+        return Some(Engine::Classes(Box::new(automaton), faster));
     }
     if let Some(alternatives) = &alternatives
         && let Some(regex) = regular(alternatives)

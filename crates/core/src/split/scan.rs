@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::automaton::Automaton;
-use super::{Engine, Pattern, blocks};
+use super::{Engine, Faster, Pattern, blocks};
 use crate::error::{Error, Result};
 use crate::merge;
 
@@ -99,9 +99,10 @@ impl<'p, 't> Scan<'p, 't> {
         if !self.inner.is_empty() {
             return self.append_inner(ends);
         }
-        if let Engine::Classes(automaton, family) = &self.pattern.engine {
-            self.at = match family {
-                Some(family) => blocks::fill(*family, automaton, self.text, self.at, ends),
+        if let Engine::Classes(automaton, faster) = &self.pattern.engine {
+            self.at = match faster {
+                Some(Faster::Family(family)) => blocks::fill(*family, automaton, self.text, self.at, ends),
+                Some(Faster::Words(words)) => words.fill(self.text, self.at, ends),
                 None => step(automaton, self.text, self.at, ends),
             };
             return Ok(());
