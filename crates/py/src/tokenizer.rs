@@ -212,8 +212,7 @@ pub(crate) fn check_threads(threads: Option<usize>) -> PyResult<usize> {
 impl CoreTokenizer {
     #[new]
     #[pyo3(signature = (
-        *, columns, ignore_merges, added, normalizers, prefix_space, patterns, pre_tokenizers=vec![], decoders=vec![],
-        model=None
+        *, columns, ignore_merges, added, normalizers, prefix_space, patterns, pre_tokenizers, decoders, model
     ))]
     #[allow(clippy::too_many_arguments, reason = "what a TokenizerSpec holds, by keyword")]
     fn new(
