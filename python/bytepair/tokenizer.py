@@ -1,4 +1,7 @@
-"""`Tokenizer`: load it or train it, then encode, decode and count. Immutable; every option is given per call."""
+"""`Tokenizer`: load it or train it, then encode, decode and count. Immutable; every option is given per call.
+
+Long because of the docstrings of the public surface; what is done stands in the modules that are called.
+"""
 
 from __future__ import annotations
 

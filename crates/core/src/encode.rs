@@ -1,4 +1,7 @@
 //! Pieces -> ids: whole tokens from the vocabulary's table, what was merged lately from a thread's own, the rest merged.
+//!
+//! Long because the ways that a piece can take, by table, by memory, by merging, by a model of characters, share their
+//! buffers and are compiled into one loop.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};

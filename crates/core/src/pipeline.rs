@@ -1,5 +1,5 @@
 //! The stages composed: segments, merges; and ids back to bytes. Nothing else composes them, but [`crate::batch`] for
-//! several threads.
+//! several threads. Long because it says what a tokenizer is, whatever its tokens are.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

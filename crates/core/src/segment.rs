@@ -1,4 +1,7 @@
 //! Text -> segments: added tokens, and the pieces between them. Both encoding and counting for training begin here.
+//!
+//! Long because all ways through a text are one walk: whole, in parts for workers, with origins; and what a call says of
+//! added tokens holds for each.
 
 use std::collections::HashSet;
 use std::ops::Range;

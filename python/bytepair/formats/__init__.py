@@ -1,4 +1,7 @@
-"""Files <-> `TokenizerSpec`, one module a format. Which format a file has is told by its content."""
+"""Files <-> `TokenizerSpec`, one module a format. Which format a file has is told by its content.
+
+Long because it knows each format's files, features and refusals, side by side.
+"""
 
 from __future__ import annotations
 

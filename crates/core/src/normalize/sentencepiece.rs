@@ -1,4 +1,5 @@
-//! The normalizer of a `SentencePiece` model: a table of replacements, and what it does to white space.
+//! The normalizer of a `SentencePiece` model: a table of replacements, and what it does to white space. Long because its
+//! tests carry an oracle.
 //!
 //! From left to right, at each place: a user-defined symbol stays as it is, the longest; else the longest rule of the table
 //! that fits is applied; else the character stays. Spaces in a row become one, those at both ends vanish, one is put in front

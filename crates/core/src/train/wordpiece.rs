@@ -1,4 +1,4 @@
-//! Counts -> the vocabulary of a WordPiece model.
+//! Counts -> the vocabulary of a WordPiece model. Long because two scores share one loop and all its bookkeeping.
 //!
 //! Words begin as characters, of which all but the first carry a prefix such as `##`. Then one pair of adjacent tokens after
 //! the other becomes a token: the one with the greatest count, or the greatest C(ab) / (C(a) C(b)), which is the pair whose
