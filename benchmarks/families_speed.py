@@ -128,8 +128,8 @@ def measure(both: Both, texts: dict[str, str], rounds: int) -> dict[str, Ratio]:
         )
     for threads, timer in ((1, clock), (2, time.perf_counter)):
         found[f"batch{threads}"] = turns(
-            lambda _, n=threads: both.batch(some, n),  # type: ignore[misc]
-            lambda _, n=threads: both.peer_batch(some, n),  # type: ignore[misc]
+            lambda _, n=threads: both.batch(some, n),  # type: ignore[misc]  # the default binds n
+            lambda _, n=threads: both.peer_batch(some, n),  # type: ignore[misc]  # as above
             rounds,
             timer,
         )

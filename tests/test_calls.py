@@ -1,4 +1,7 @@
-"""``tok(...)``: truncation, padding and columns as ``tokenizers`` has them, and what a call refuses."""
+"""``tok(...)``: truncation, padding and columns as ``tokenizers`` has them, and what a call refuses.
+
+Long because each option is held to the peer alone and with the others.
+"""
 
 from __future__ import annotations
 

@@ -183,3 +183,10 @@ def test_sizes(tok: bp.Tokenizer) -> None:
     assert (len(holes), holes.vocab_size) == (1999, 5001)
     assert holes.token_bytes(5000) == b"<x>"
     assert holes.token_id("<x>") == 5000
+
+
+def test_dropout_of_nothing_is_no_dropout() -> None:
+    model = bp.BytePair((b"a", b"b", b"c", b"abc"), (0, 1, 2, 3), partial_alphabet=True)
+    tok = bp.Tokenizer(bp.TokenizerSpec(model))
+    assert tok.encode("abc") == tok.encode("abc", dropout=0.0, seed=1) == [3]
+    assert tok.vocab_size == len(tok) == 4

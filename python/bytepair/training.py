@@ -243,7 +243,7 @@ def train_report(
         )
         if kept:
             kept.keep(counts)
-    counts = _prepared(counts, weights, min_count)
+    counts = prepared(counts, weights, min_count)
     missing = vocab_size - 256 - len(special_tokens)
     symbols = [bytes([byte]) for byte in alphabet]
     replay = kept.merges(first) if kept else []
@@ -335,7 +335,8 @@ def _check_counted(counts: Counts, normalizers: Sequence[str], field: str | None
         raise TrainingError(f"field={field!r} goes with files of rows, not with counts", remedy="leave field out")
 
 
-def _prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: int) -> Counts:
+def prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: int) -> Counts:
+    """Counts weighted and without rare pieces; TrainingError if nothing is left."""
     if weights:
         counts = counts.weighted(weights)
     if min_count > 1:
@@ -398,7 +399,7 @@ def train_merges(
     learned: list[Learned] = []
     symbols: list[bytes] = []
     learn_merges(
-        _prepared(counts, None, 1).core,
+        prepared(counts, None, 1).core,
         merges,
         alphabet=bytes(range(256)) if alphabet == "bytes" else None,
         end_of_word_suffix=end_of_word_suffix,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bytepair.counts import Counts
 from bytepair.errors import TrainingError
+from bytepair.training import prepared
 
 if TYPE_CHECKING:
     from bytepair.corpus.weights import Weight
@@ -58,13 +59,7 @@ def count_words(
             digest=False,
             progress=progress,
         )
-    if weights:
-        counts = counts.weighted(weights)
-    if min_count > 1:
-        counts = counts.filter(min_count)
-    if not len(counts):
-        raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
-    return counts
+    return prepared(counts, weights, min_count)
 
 
 def special_list(given: Iterable[str], unk_token: str | None = None) -> list[str]:

@@ -159,7 +159,8 @@ impl Tokenizer {
         Ok(made)
     }
 
-    /// The vocabulary of the model, without added tokens; an empty one if its tokens are spelled in characters.
+    /// The vocabulary of bytes, without added tokens. Where tokens are spelled in characters it is what does their work on
+    /// bytes, or empty.
     #[must_use]
     pub fn vocab(&self) -> &Vocab {
         &self.model.vocab
@@ -222,7 +223,11 @@ impl Tokenizer {
     #[must_use]
     pub fn vocab_size(&self) -> u64 {
         let added = self.added.iter().map(|token| token.id).max();
-        self.own_tokens().last().map(|(id, _)| id).max(added).map_or(0, |id| u64::from(id) + 1)
+        let own = match &self.spelled {
+            Some((spelled, _)) => spelled.last_id(),
+            None => self.model.vocab.ids().last().copied(),
+        };
+        own.max(added).map_or(0, |id| u64::from(id) + 1)
     }
 
     /// The number of tokens; ids may have holes.

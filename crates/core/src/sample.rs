@@ -33,6 +33,10 @@ impl Tokenizer {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let model = self.model();
+        if model.words().is_none() && draw == Draw::Dropout(0.0) {
+            // Nothing is passed over, and pieces that are tokens are taken whole.
+            return self.encode(text, policy, sink);
+        }
         let scratch = Scratch::default();
         let mut pieces = Pieces { model, draw, random, scratch, tokens: vec![], ids: vec![], sink };
         self.segmenter().walk(text, policy, &mut pieces)

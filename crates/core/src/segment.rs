@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-
 use std::sync::Arc;
 
 use crate::aligned::Aligned;

@@ -35,6 +35,11 @@ impl Spelled {
         self.columns.ids.get(order[place] as usize).copied()
     }
 
+    /// The greatest id.
+    pub(crate) fn last_id(&self) -> Option<u32> {
+        self.columns.ids.last().copied()
+    }
+
     /// All ids and tokens, by id.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> {
         self.columns.ids.iter().copied().enumerate().map(|(place, id)| (id, self.columns.token(place)))
