@@ -80,6 +80,10 @@ class TrainingError(BytepairError, ValueError):
     """Settings or counts from which no vocabulary can be trained."""
 
 
+class TemplateError(BytepairError, ValueError):
+    """A chat template, or messages for one, that cannot be rendered or traced, or that would take too much to render."""
+
+
 class LimitError(BytepairError, ValueError):
     """A limit on tokens that cannot be kept: a single character has more, or an overlap leaves no room."""
 
