@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bytepair.chat.attention import block_mask
 from bytepair.chat.batches import IGNORED, pad
-from bytepair.chat.packing import Packed, Placed, block_mask, flatten, pack
+from bytepair.chat.packing import Packed, Placed, flatten, pack
 from bytepair.errors import LimitError
 from tests.chat.test_batches import make_row, random_rows
 

@@ -61,25 +61,28 @@ def best_fit(sizes: Sizes, length: int) -> list[Sizes]:
 
 
 class _Rooms:
-    """Rows by the room that is left in them, in a binary tree over 0 to `most` that says which rooms there are."""
+    """Rows by the room that is left in them, in a binary tree over 0 to `most` that says which rooms there are.
+
+    Nodes are numbered from 1 at the root, and the two below a node are twice its number and one more.
+    """
 
     def __init__(self, most: int) -> None:
         self.leaves = 1 << most.bit_length()
-        self.is_there = bytearray(2 * self.leaves)
+        self.there: set[int] = set()
         self.rows: dict[int, list[int]] = {}
 
     def put(self, row: int, room: int) -> None:
         """Adds a row."""
         heapq.heappush(self.rows.setdefault(room, []), row)
         node = room + self.leaves
-        while node and not self.is_there[node]:
-            self.is_there[node] = 1
+        while node and node not in self.there:
+            self.there.add(node)
             node //= 2
 
     def take(self, size: int) -> tuple[int, int] | None:
         """Takes out the first row of those with the least room that is at least `size`, and says its room."""
         node = size + self.leaves
-        while not self.is_there[node]:
+        while node not in self.there:
             # Up until there is a neighbour on the right, whose rooms are all greater.
             while node & 1:
                 node //= 2
@@ -87,7 +90,7 @@ class _Rooms:
                 return None
             node += 1
         while node < self.leaves:
-            node = 2 * node + (not self.is_there[2 * node])
+            node = 2 * node + (2 * node not in self.there)
         room = node - self.leaves
         row = heapq.heappop(self.rows[room])
         if not self.rows[room]:
@@ -96,8 +99,8 @@ class _Rooms:
 
     def _remove(self, node: int) -> None:
         del self.rows[node - self.leaves]
-        self.is_there[node] = 0
+        self.there.remove(node)
         node //= 2
-        while node and not (self.is_there[2 * node] or self.is_there[2 * node + 1]):
-            self.is_there[node] = 0
+        while node and self.there.isdisjoint((2 * node, 2 * node + 1)):
+            self.there.remove(node)
             node //= 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from bytepair.chat.attention import find_segments
 from bytepair.chat.batches import IGNORED, Tensors, check_length, check_pad_id, columns, converter, does_not_fit
 from bytepair.chat.fitting import best_fit, in_order
 from bytepair.errors import LimitError
@@ -112,7 +113,7 @@ class Packed:
             key=lambda placed: (placed.row, placed.start),
         )
         there = {placed.example for placed in examples}
-        ends, longest = _segments(examples, len(chosen), int(self.input_ids.shape[1]))
+        ends, longest = find_segments(examples, len(chosen), int(self.input_ids.shape[1]))
         return Packed(
             **{name: getattr(self, name)[chosen] for name in _MATRICES},
             cu_seqlens=converter("np" if _is_numpy(self.input_ids) else "pt")(ends),
@@ -251,55 +252,12 @@ def flatten(examples: Sequence[Example], *, return_tensors: Tensors = "np") -> P
     return _fill(all_columns, placed, (int(bool(placed)), start), 0, return_tensors)
 
 
-def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDArray[Any]:
-    """Which token may attend to which: to itself and to those before it in its own segment.
-
-    Padding attends to padding, so that no token attends to nothing, which would make a softmax of it NaN. The mask has
-    length * length cells for each row: it is for attention that takes no `cu_seqlens`.
-
-    Args:
-        segment_ids: Of a `Packed`: numpy, shape (rows, tokens).
-        additive: Numbers that are added to scores, 0 and the least float32, in place of truth values.
-
-    Returns:
-        Shape (rows, 1, tokens, tokens), as transformers takes it: bool, True where a token (third axis) may attend to
-        another (fourth axis); or float32.
-
-    Example:
-        >>> import numpy as np
-        >>> block_mask(np.array([[1, 1, 2]]))[0, 0].astype(int).tolist()
-        [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
-    """
-    import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
-
-    ids = np.asarray(segment_ids)
-    if ids.ndim != 2:
-        raise ValueError(f"segment_ids have the shape {ids.shape}; they must be (rows, tokens)")
-    allowed = (ids[:, None, :, None] == ids[:, None, None, :]) & np.tri(ids.shape[1], dtype=np.bool_)
-    return np.where(allowed, np.float32(0), np.finfo(np.float32).min) if additive else allowed
-
-
 def _columns(examples: Sequence[Example]) -> list[tuple[NDArray[np.int64], ...]]:
     all_columns = [columns(example, number) for number, example in enumerate(examples)]
     for number, arrays in enumerate(all_columns):
         if not len(arrays[0]):
             raise LimitError("an example has no token", row=number, remedy="leave it out: there is nothing to train")
     return all_columns
-
-
-def _segments(placed: Sequence[Placed], rows: int, length: int) -> tuple[NDArray[np.int32], int]:
-    """Where segments start in the flattened rows, and the end; and the length of the longest."""
-    import numpy as np  # noqa: PLC0415 (as above)
-
-    if rows * length > 2**31 - 1:
-        raise LimitError(
-            f"{rows} rows of {length} tokens are more cells than cu_seqlens can count (2147483647)",
-            remedy="pack the examples in several parts",
-        )
-    at = np.array([(item.row * length + item.start, item.row * length + item.end) for item in placed], np.int64)
-    # Every end is the start of another segment, or of padding; of rows without examples there are none.
-    ends = np.unique(np.append(at, [0, rows * length]))
-    return ends.astype(np.int32), int(np.diff(ends).max(initial=0))
 
 
 def _fill(
@@ -311,7 +269,7 @@ def _fill(
 ) -> Packed:
     import numpy as np  # noqa: PLC0415 (as above)
 
-    cu_seqlens, longest = _segments(placed, *shape)
+    cu_seqlens, longest = find_segments(placed, *shape)
     arrays = {name: np.zeros(shape, np.int64) for name in _MATRICES}
     arrays["input_ids"].fill(pad_id)
     arrays["labels"].fill(IGNORED)
