@@ -14,7 +14,7 @@ MARKS = ["<|im_start|>", "<|im_end|>", "<s>", "</s>", "<think>", "</think>", "<t
 @pytest.fixture(scope="session")
 def chat_tok() -> bp.Tokenizer:
     text = "Hello there, how are you today? I am fine, thank you. user assistant system\n" * 3 + "ends.\n\n" * 9
-    tok = bp.train(bp.Counts.from_texts([text], split="gpt2"), vocab_size=400, split="gpt2")
+    tok = bp.train(iter([text]), vocab_size=305, split="gpt2")
     ids = range(tok.vocab_size, tok.vocab_size + len(MARKS))
     added = [bp.AddedToken(mark, id, special="think" not in mark) for mark, id in zip(MARKS, ids, strict=True)]
     return bp.Tokenizer(replace(tok.spec, added_tokens=tuple(added)))

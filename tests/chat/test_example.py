@@ -63,7 +63,7 @@ def test_the_first_token_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:
 def test_the_end_of_a_turn_can_be_left_out_or_named(chat_tok: bp.Tokenizer) -> None:
     assert trained(chat_tok.encode_chat(CHAT, "chatml", train_end=False)) == ["I am fine, thank you."]
     template = "{% for m in messages %}{{ m.role }}: {{ m.content }} END\n{% endfor %}"
-    assert trained(chat_tok.encode_chat(CHAT, template)) == ["I am fine, thank you."]
+    assert trained(chat_tok.encode_chat(CHAT, template)) == [" I am fine, thank you."]
     named = chat_tok.encode_chat(CHAT, template, end_of_turn=("END\n", "never"))
     assert "".join(trained(named)).replace(" ", "") == "Iamfine,thankyou.END\nEND\n"
 
@@ -137,7 +137,7 @@ def test_calls_and_thinking_are_content_and_marks_are_trained_on_if_asked(chat_t
     arguments = '{"where": "there", "n": 3, "deep": null}'
     assert trained(example) == ["how?", "look", arguments, "<|im_end|>", "thank you<|im_end|>"]
     whole = chat_tok.encode_chat(CALLS, TOOLS, train_marks=True)
-    call = f"<think>\nhow?\n</think>\n\n\n<tool_call>\nlook: {arguments}\n</tool_call><|im_end|>"
+    call = f"<think>\nhow?\n</think>\n\n<tool_call>\nlook: {arguments}\n</tool_call><|im_end|>"
     assert trained(whole) == [call, "thank you<|im_end|>"]
     unended = chat_tok.encode_chat(CALLS, TOOLS, train_marks=True, train_end=False)
     assert trained(unended) == [call.removesuffix("<|im_end|>"), "thank you"]

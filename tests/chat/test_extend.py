@@ -77,6 +77,6 @@ def test_text_that_merges_across_what_is_fixed_is_told(chat_tok: bp.Tokenizer) -
 
 
 def test_truncated_examples_are_not_extended(chat_tok: bp.Tokenizer) -> None:
-    example = chat_tok.encode_chat([{"role": "assistant", "content": "Hello there"}], "chatml", max_length=4)
+    example = chat_tok.encode_chat([{"role": "assistant", "content": "Hello there"}], "chatml", max_length=20)
     with pytest.raises(ValueError, match="max_length"):
         bp.chat.extend(chat_tok, example, PROMPT)
