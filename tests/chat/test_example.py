@@ -119,7 +119,7 @@ def test_a_turn_without_its_block_is_not_trained_on(chat_tok: bp.Tokenizer) -> N
     assert trained(chat_tok.encode_chat(CHAT, template)) == ["<|im_end|>"]
 
 
-CALLS = [
+CALLS: list[dict[str, Any]] = [
     {"role": "user", "content": "Hello", "tool_calls": []},
     {
         "role": "assistant",
@@ -180,9 +180,10 @@ def test_truncation_cuts_labels_with_ids(chat_tok: bp.Tokenizer, side: str) -> N
 
 
 def test_options_that_are_unknown_are_refused(chat_tok: bp.Tokenizer) -> None:
-    for options in ({"policy": "ignore"}, {"truncation": "both"}, {"max_length": 0}):
+    wrong: list[dict[str, Any]] = [{"policy": "ignore"}, {"truncation": "both"}, {"max_length": 0}]
+    for options in wrong:
         with pytest.raises(ValueError, match=next(iter(options))):
-            chat_tok.encode_chat(CHAT, "chatml", **options)  # type: ignore[arg-type]
+            chat_tok.encode_chat(CHAT, "chatml", **options)
 
 
 def test_a_cache_gives_the_same(chat_tok: bp.Tokenizer) -> None:

@@ -120,6 +120,7 @@ def test_messages_that_are_nested_without_end_are_refused(chat_tok: bp.Tokenizer
     deep: Any = "x"
     for _ in range(10_000):
         deep = [deep]
-    for policy in ("reject", "escape", "text"):
+    policies: list[Any] = ["reject", "escape", "text"]
+    for policy in policies:
         with pytest.raises(bp.TemplateError, match=r"nested|deep"):
-            chat_tok.encode_chat(chat(deep), TEMPLATE, policy=policy)  # type: ignore[arg-type]
+            chat_tok.encode_chat(chat(deep), TEMPLATE, policy=policy)

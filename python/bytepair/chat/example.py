@@ -222,7 +222,7 @@ def _prompt(messages: Sequence[Any], settings: Settings) -> str:
 
 
 def located(tok: Tokenizer, rendered: Rendered, settings: Settings) -> tuple[Ints, Ints]:
-    """The ids of a rendered text and their offsets; only the template's own text becomes added tokens, unless all may."""
+    """The ids of a rendered text and their offsets; only the template's own text becomes added tokens, or all may."""
     text = rendered.text
     places = trusted(rendered) if settings.policy != "allow" else [(0, len(text))] if text else []
     ids, offsets = tok.located_trusted(text, places)
