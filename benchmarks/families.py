@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from fuzz.hostile import hostile_text
 
 import bytepair as bp
+from benchmarks import pages
 from bytepair.formats import byte_alphabet
 from bytepair.spec import Unigram
 
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "compatibility.md"
 DOCUMENT = 5_000
-START, END = "<!-- table: python -m benchmarks.families --write -->", "<!-- end of the table -->"
 
 
 class Family(NamedTuple):
@@ -285,9 +284,7 @@ def main() -> int:
         rows.append(row)
         print(table([row]).splitlines()[-1], row.first, sep="\n  ", flush=True)
     if options.write:
-        before, _, rest = PAGE.read_text("utf-8").partition(START)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{START}\n\n{table(rows)}\n\n{END}{after}", "utf-8")
+        pages.put("compatibility.md", "benchmarks.families", table(rows))
     print(f"Unicode {unicodedata.unidata_version} in Python; seed {options.seed}")
     return int(any(row.differences for row in rows))
 

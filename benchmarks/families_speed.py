@@ -22,14 +22,13 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bytepair as bp
+from benchmarks import pages
 from benchmarks.families import DOCUMENT, FAMILIES, PEERS, Family, Tokenizers, as_misread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "performance.md"
-START, END = "<!-- table: python -m benchmarks.families_speed --write -->", "<!-- end of the table -->"
 TEXTS = {"en": "en_1mb", "code": "code_1mb", "multi": "multi_1mb"}
 
 
@@ -220,9 +219,7 @@ def main() -> int:
         lines.append(line(family, found, loaded, size))
         print(lines[-1], flush=True)
     if options.write:
-        before, _, rest = PAGE.read_text("utf-8").partition(START)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(before + START + "\n\n" + "\n".join(lines) + f"\n\n{END}{after}", "utf-8")
+        pages.put("performance.md", "benchmarks.families_speed", "\n".join(lines))
     return 0
 
 
