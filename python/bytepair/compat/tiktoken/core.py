@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytepair._core import Encoder
+    from bytepair.encoding import Special
 
     Allowed = Literal["all"] | AbstractSet[str]
     Disallowed = Literal["all"] | Collection[str]
@@ -107,16 +108,15 @@ class Encoding:
         self.max_token_value = tokenizer.vocab_size - 1
         self._pat_str = pat_str
         self._special_tokens = special_tokens
-        self._specials = Specials(special_tokens)
         self._special_ids = frozenset(special_tokens.values())
         core = tokenizer.special_tokens
+        self._specials = Specials(special_tokens, known=core)
+        self._second_names = [content for content in special_tokens if content not in core]
         ranks = self.__dict__.get("_mergeable_ranks", {})
         # What encode_single_token is asked for and the core would answer otherwise.
-        self._single = {content.encode(): id for content, id in special_tokens.items() if content not in core}
+        self._single = {content.encode(): special_tokens[content] for content in self._second_names}
         self._single.update({token: ranks[token] for token in map(str.encode, special_tokens) if token in ranks})
         self._gaps = None if pat_str in splitting.MATCH_ALL else splitting.Gaps(pat_str, tokenizer.spec.byte_pair)
-        # Whether the core's own rule is tiktoken's, whenever it does not raise.
-        self._is_plain = self._gaps is None and len(core) == len(special_tokens)
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer, name: str) -> Self:
@@ -175,9 +175,9 @@ class Encoding:
             [257, 32, 257]
         """
         _check_text(text)
-        if self._gaps is None:
+        if self._gaps is None or not self._gaps.are_in(text):
             return self.tokenizer.encode(text, special="text", errors="replace")
-        return self._encode_stretch(_joined(text))
+        return self._gaps.encode(_joined(text))
 
     def encode(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
@@ -205,7 +205,7 @@ class Encoding:
             bytepair.errors.SpecialTokenError: the text holds the disallowed special token '<|end|>' (character 0); ...
         """
         _check_text(text)
-        special = self._specials.policy(allowed_special, disallowed_special) if self._is_plain else None
+        special = self._rule(text, allowed_special, disallowed_special)
         if special is not None:
             try:
                 return self.tokenizer.encode(text, special=special, errors="replace")
@@ -228,7 +228,7 @@ class Encoding:
         import numpy as np  # noqa: PLC0415 (who wants no arrays need not wait for it)
 
         _check_text(text)
-        special = self._specials.policy(allowed_special, disallowed_special) if self._is_plain else None
+        special = self._rule(text, allowed_special, disallowed_special)
         if special is not None:
             try:
                 return self.tokenizer.encode_array(text, special=special)
@@ -269,8 +269,8 @@ class Encoding:
         texts = list(text)
         for row in texts:
             _check_text(row)
-        special = self._specials.policy(allowed_special, disallowed_special) if self._is_plain else None
-        if special is not None:
+        special = self._specials.policy(allowed_special, disallowed_special)
+        if special is not None and self._gaps is None and not any(map(self._has_second_name, texts)):
             try:
                 return self.tokenizer.encode_batch(texts, special=special, errors="replace", threads=num_threads)
             except SpecialTokenError:
@@ -537,6 +537,19 @@ class Encoding:
     @cached_property
     def _sorted_tokens(self) -> list[bytes]:
         return sorted(self._mergeable_ranks)
+
+    def _rule(self, text: str, allowed: Any, disallowed: Any) -> Special | None:
+        """The core's ``special`` that gives this text tiktoken's ids, if it does not raise; None if none does."""
+        special = self._specials.policy(allowed, disallowed)
+        if self._second_names and self._has_second_name(text):
+            return None
+        if self._gaps is None:
+            return special
+        # If there are special tokens in a text, the pattern is asked for each stretch.
+        return special if special in ("raise", "text") and not self._gaps.are_in(text) else None
+
+    def _has_second_name(self, text: str) -> bool:
+        return any(name in text for name in self._second_names)
 
     def _pieces(self, text: str) -> list[str]:
         """The pieces of a text without special tokens."""

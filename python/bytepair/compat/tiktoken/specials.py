@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair.errors import SpecialTokenError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from bytepair.encoding import Special
 
@@ -25,15 +25,19 @@ class Specials:
 
     Args:
         ids: Their ids.
+        known: Those that the core knows.
     """
 
-    def __init__(self, ids: Mapping[str, int]) -> None:
+    def __init__(self, ids: Mapping[str, int], known: Iterable[str]) -> None:
         self.ids = ids
+        self._known = frozenset(known)
         self.names = frozenset(ids)
         self._can_overlap = _can_overlap(self.names)
 
     def policy(self, allowed: Any, disallowed: Any) -> Special | None:
         """The core's ``special`` that does the same, whenever it does not raise; None if there is none.
+
+        That is said of texts in which there is no special token that the core does not know.
 
         Args:
             allowed: ``allowed_special`` of a call.
@@ -43,20 +47,21 @@ class Specials:
             TypeError: `allowed` is no set.
 
         Example:
-            >>> specials = Specials({"<a>": 300, "<b>": 301})
+            >>> specials = Specials({"<a>": 300, "<b>": 301}, ["<a>", "<b>"])
             >>> [specials.policy(*call) for call in [(set(), "all"), (set(), ()), ("all", "all"), (set(), {"<a>"})]]
             ['raise', 'text', 'allow', None]
         """
         everything = isinstance(disallowed, str) and disallowed == "all"
         if not everything and disallowed:
             return None
-        if isinstance(allowed, AbstractSet):
+        # To ask for the plain types first is quicker.
+        if isinstance(allowed, (frozenset, set, AbstractSet)):
             if not allowed:
                 return "raise" if everything else "text"
             found = self.names.intersection(allowed)
             if len(found) == len(self.names):
                 return "allow"
-            return None if self._can_overlap else found
+            return None if self._can_overlap else found & self._known
         self.allowed(allowed)
         return "allow"
 
@@ -90,7 +95,7 @@ class Specials:
         """Where allowed special tokens are in a text, from left to right: start and end in characters, and the id.
 
         Example:
-            >>> list(Specials({"<a>": 300, "<b>": 301}).places("x<b><a>", frozenset({"<a>"})))
+            >>> list(Specials({"<a>": 300, "<b>": 301}, []).places("x<b><a>", frozenset({"<a>"})))
             [(4, 7, 300)]
         """
         start = 0

@@ -56,7 +56,7 @@ class Gaps:
 
     def are_in(self, text: str) -> bool:
         """Whether the pattern leaves anything out."""
-        return self._gaps.count(text) > 0
+        return self._gaps.count(text, errors="replace") > 0
 
     def pieces(self, text: str) -> list[str]:
         """What it matches, in order."""
