@@ -15,18 +15,12 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
+from bytepair.formats.byte_alphabet import BYTES_IN_ALPHABET_ORDER, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CACHES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
-
-# GPT-2 spells bytes as characters: printable ones as themselves, the others from U+0100 on, in order.
-_PRINTABLE = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
-_BYTES = _PRINTABLE + [byte for byte in range(256) if byte not in _PRINTABLE]
-_BYTE_OF = {
-    chr(byte if place < len(_PRINTABLE) else 256 + place - len(_PRINTABLE)): byte for place, byte in enumerate(_BYTES)
-}
 
 
 def cache_folder() -> Path | None:
@@ -97,9 +91,8 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
         )
     if kept is not None:
         try:
-            kept.parent.mkdir(parents=True, exist_ok=True)
             files.write_all(kept.parent, {kept.name: data})
-        except (ArtifactError, OSError):
+        except ArtifactError:
             # Nobody asked for the temporary folder.
             if any(name in os.environ for name in _CACHES):
                 raise
@@ -188,7 +181,7 @@ def data_gym_to_mergeable_bpe_ranks(
         OSError: One cannot be read or fetched.
         ValueError: A SHA-256 is another one, or a file is not what it should be.
     """
-    ranks = {bytes([byte]): rank for rank, byte in enumerate(_BYTES)}
+    ranks = {bytes([byte]): rank for rank, byte in enumerate(BYTES_IN_ALPHABET_ORDER)}
     merges = read_file_cached(vocab_bpe_file, vocab_bpe_hash).decode().split("\n")[1:-1]
     for number, line in enumerate(merges, 2):
         pair = line.split()
@@ -211,7 +204,9 @@ def data_gym_to_mergeable_bpe_ranks(
 
 
 def _unspell(token: str, file: str) -> bytes:
-    try:
-        return bytes(_BYTE_OF[character] for character in token)
-    except KeyError as error:
-        raise FormatError(f"the token {token!r} has a character that stands for no byte", file=file) from error
+    found = to_bytes(token)
+    if found is None:
+        raise FormatError(
+            f"the token {token!r} has a character that stands for no byte", file=file, remedy="see that it is GPT-2's"
+        )
+    return found
