@@ -1,0 +1,36 @@
+"""tiktoken's module, run by bytepair: ``from bytepair.compat import tiktoken`` where there was ``import tiktoken``.
+
+Names, arguments, defaults, results and the classes of errors are tiktoken's; tiktoken itself is not needed. What
+differs stands in ``docs/compat-tiktoken.md``. ``encoding.tokenizer`` is the `bytepair.Tokenizer` beneath.
+
+Example:
+    >>> import bytepair as bp
+    >>> from bytepair.compat import tiktoken
+    >>> enc = tiktoken.Encoding.from_tokenizer(bp.train({"low": 5}, vocab_size=258), "tiny")
+    >>> enc.encode("low low"), enc.decode([257, 32, 257])
+    ([257, 32, 257], 'low low')
+    >>> tiktoken.encoding_name_for_model("gpt-4o")
+    'o200k_base'
+"""
+
+from __future__ import annotations
+
+from bytepair.compat.tiktoken import core, load, model, registry
+from bytepair.compat.tiktoken.core import Encoding
+from bytepair.compat.tiktoken.model import encoding_for_model, encoding_name_for_model
+from bytepair.compat.tiktoken.registry import get_encoding, list_encoding_names
+
+__all__ = [
+    "Encoding",
+    "core",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "get_encoding",
+    "list_encoding_names",
+    "load",
+    "model",
+    "registry",
+]
+
+__version__ = "0.14.0"
+"""The version of tiktoken whose behaviour this is."""

@@ -1,0 +1,124 @@
+"""Encodings by name: the published ones, and those of packages that register theirs under ``tiktoken_ext``."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from bytepair import hub
+from bytepair.compat.tiktoken import load, splitting
+from bytepair.compat.tiktoken.core import Encoding
+from bytepair.tokenizer import Tokenizer
+
+ENCODINGS: dict[str, Encoding] = {}
+"""The encodings that were asked for; each is made once."""
+
+# The reserved name of an id that has a proper one, too. The core has one token an id.
+_SECOND_NAMES = {"o200k_harmony": {"<|reserved_200018|>": 200018}}
+
+# tiktoken's own plug-in, which makes the published encodings.
+_OWN_PLUGIN = "tiktoken_ext.openai_public"
+
+_lock = threading.RLock()
+_constructors: dict[str, Callable[[], dict[str, Any]]] | None = None
+
+
+def get_encoding(encoding_name: str) -> Encoding:
+    """An encoding by its name, the same object each time.
+
+    Published ones are those of `bytepair.get_encoding`, found as there. A rank file that tiktoken has fetched is taken
+    from its cache (``TIKTOKEN_CACHE_DIR``); whatever its way, its SHA-256 is checked.
+
+    Args:
+        encoding_name: A published encoding, or one that a package under ``tiktoken_ext`` registers.
+
+    Raises:
+        ValueError: There is no encoding of this name, or it is no name.
+        ArtifactError: The rank file is not there and cannot be fetched.
+        IntegrityError: It is not the published one.
+
+    Example:
+        >>> get_encoding("o300k_base")
+        Traceback (most recent call last):
+        ValueError: there is no encoding 'o300k_base'; use one of gpt2, r50k_base, p50k_base, ...
+    """
+    if not isinstance(encoding_name, str):
+        raise ValueError(f"the name of an encoding is a str, not {type(encoding_name).__name__}")  # noqa: TRY004
+    with _lock:
+        if encoding_name not in ENCODINGS:
+            ENCODINGS[encoding_name] = _make(encoding_name)
+        return ENCODINGS[encoding_name]
+
+
+def list_encoding_names() -> list[str]:
+    """The names that `get_encoding` knows, those of packages among them.
+
+    Example:
+        >>> list_encoding_names()[:4]
+        ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit']
+    """
+    return [*hub.ENCODINGS, *_plugins()]
+
+
+def _make(name: str) -> Encoding:
+    if name in hub.ENCODINGS:
+        return _published(name)
+    constructor = _plugins().get(name)
+    if constructor is None:
+        raise ValueError(
+            f"there is no encoding {name!r}; use one of {', '.join(list_encoding_names())}, or a package that "
+            "registers it under tiktoken_ext"
+        )
+    return Encoding(**constructor())
+
+
+def _published(name: str) -> Encoding:
+    encoding = hub.ENCODINGS[name]
+    kept = load.cached(f"{hub.PUBLISHED_AT}/{encoding.file}")
+    if os.environ.get("BYTEPAIR_ENCODINGS") or kept is None or not _is(kept, encoding.sha256):
+        tokenizer = hub.get_encoding(name)
+    else:
+        tokenizer = Tokenizer.from_tiktoken(kept, split=encoding.split, special_tokens=encoding.special_tokens)
+    special = {**encoding.special_tokens, **_SECOND_NAMES.get(name, {})}
+    return Encoding._published(name, tokenizer, splitting.PUBLISHED[encoding.split], special)
+
+
+def _is(path: Any, sha256: str) -> bool:
+    """Whether a file is there, whole and the right one. The cache of another library is no place to complain about."""
+    try:
+        return load.check_hash(path.read_bytes(), sha256)
+    except OSError:
+        return False
+
+
+def _plugins() -> dict[str, Callable[[], dict[str, Any]]]:
+    """What modules of the namespace ``tiktoken_ext`` register as ``ENCODING_CONSTRUCTORS``; looked for once."""
+    global _constructors  # noqa: PLW0603
+    with _lock:
+        if _constructors is None:
+            _constructors = _find_plugins()
+        return _constructors
+
+
+def _find_plugins() -> dict[str, Callable[[], dict[str, Any]]]:
+    try:
+        namespace = importlib.import_module("tiktoken_ext")
+    except ImportError:
+        return {}
+    found: dict[str, Callable[[], dict[str, Any]]] = {}
+    for _, module_name, _ in pkgutil.iter_modules(namespace.__path__, "tiktoken_ext."):
+        if module_name == _OWN_PLUGIN:
+            continue
+        try:
+            constructors = importlib.import_module(module_name).ENCODING_CONSTRUCTORS
+        except AttributeError as error:
+            raise ValueError(f"the tiktoken plugin {module_name} has no ENCODING_CONSTRUCTORS") from error
+        for name, constructor in constructors.items():
+            if name in found or name in hub.ENCODINGS:
+                raise ValueError(f"the tiktoken plugin {module_name} registers {name!r}, which is registered already")
+            found[name] = constructor
+    return found

@@ -1,0 +1,126 @@
+"""What becomes of special tokens in a text, by tiktoken's rule.
+
+A call allows some special tokens and disallows some texts. Text that is disallowed anywhere raises; allowed tokens are
+taken from left to right; all else is text. Where the core's own rule gives the same, it is told which (`policy`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import SpecialTokenError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from bytepair.encoding import Special
+
+
+class Specials:
+    """The special tokens of an encoding.
+
+    Args:
+        ids: Their ids.
+        known: Those that the core knows.
+    """
+
+    def __init__(self, ids: Mapping[str, int], known: Iterable[str]) -> None:
+        self.ids = ids
+        self._known = frozenset(known)
+        self.names = frozenset(ids)
+        self._can_overlap = _can_overlap(self.names)
+
+    def policy(self, allowed: Any, disallowed: Any) -> Special | None:
+        """The core's ``special`` that does the same, whenever it does not raise; None if there is none.
+
+        That is said of texts in which there is no special token that the core does not know.
+
+        Args:
+            allowed: ``allowed_special`` of a call.
+            disallowed: ``disallowed_special`` of it.
+
+        Raises:
+            TypeError: `allowed` is no set.
+
+        Example:
+            >>> specials = Specials({"<a>": 300, "<b>": 301}, ["<a>", "<b>"])
+            >>> [specials.policy(*call) for call in [(set(), "all"), (set(), ()), ("all", "all"), (set(), {"<a>"})]]
+            ['raise', 'text', 'allow', None]
+        """
+        everything = isinstance(disallowed, str) and disallowed == "all"
+        if not everything and disallowed:
+            return None
+        # To ask for the plain types first is quicker.
+        if isinstance(allowed, (frozenset, set, AbstractSet)):
+            if not allowed:
+                return "raise" if everything else "text"
+            found = self.names.intersection(allowed)
+            if len(found) == len(self.names):
+                return "allow"
+            return None if self._can_overlap else found & self._known
+        self.allowed(allowed)
+        return "allow"
+
+    def allowed(self, allowed: Any) -> frozenset[str]:
+        """The special tokens that a call allows; raises TypeError if that is no set of them."""
+        if isinstance(allowed, str) and allowed == "all":
+            return self.names
+        if not isinstance(allowed, AbstractSet):
+            raise TypeError(f'allowed_special is "all" or a set of special tokens, not {allowed!r}')
+        return self.names.intersection(allowed)
+
+    def check(self, text: str, allowed: Any, disallowed: str | Collection[str]) -> None:
+        """Raises SpecialTokenError, a ValueError, if the text holds what the call disallows."""
+        if isinstance(disallowed, str) and disallowed == "all":
+            names = self.names - self.allowed(allowed)
+        else:
+            names = frozenset(disallowed or ())
+        found = _any_of(names).search(text) if names else None
+        if found is not None:
+            token = found.group()
+            raise SpecialTokenError(
+                f"the text holds the disallowed special token {token!r}",
+                character=found.start(),
+                remedy=(
+                    f"say allowed_special={{{token!r}}} to let text become it; to encode it as ordinary text, say "
+                    f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}), or disallowed_special=() for all"
+                ),
+            )
+
+    def places(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[int, int, int]]:
+        """Where allowed special tokens are in a text, from left to right: start and end in characters, and the id.
+
+        Example:
+            >>> list(Specials({"<a>": 300, "<b>": 301}, []).places("x<b><a>", frozenset({"<a>"})))
+            [(4, 7, 300)]
+        """
+        start = 0
+        while allowed and (found := _any_of(self.names).search(text, start)):
+            if found.group() in allowed:
+                yield found.start(), found.end(), self.ids[found.group()]
+                start = found.end()
+            else:
+                start = found.start() + 1
+
+
+@lru_cache(maxsize=128)
+def _any_of(names: frozenset[str]) -> re.Pattern[str]:
+    # The longest first, as the core does. tiktoken takes any that fits.
+    return re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
+
+
+def _can_overlap(names: Collection[str]) -> bool:
+    """Whether two of them might share a place in a text; False only if they never do.
+
+    Example:
+        >>> _can_overlap(["<a>", "<b>"]), _can_overlap(["<a>", "a"]), _can_overlap(["<a", "<a>"])
+        (False, True, True)
+    """
+    first = {name[:1] for name in names}
+    return any(not first.isdisjoint(name[1:]) for name in names) or any(
+        longer.startswith(name) for name, longer in pairwise(sorted(names))
+    )

@@ -1,0 +1,76 @@
+"""The split pattern of an encoding by tiktoken's rule: what the pattern does not match is dropped.
+
+To bytepair text between two matches is a piece. The patterns in use match every character, so that both rules are one;
+with another pattern each text is looked through first.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from bytepair._core import pre_tokenize
+from bytepair.patterns import SPLIT_PATTERNS
+from bytepair.spec import BytePair, TokenizerSpec, WordLevel
+from bytepair.steps import spell_step
+from bytepair.tokenizer import Tokenizer
+
+PUBLISHED = {
+    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+    "cl100k": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+        r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+    "o200k": SPLIT_PATTERNS["o200k"],
+}
+"""The patterns of the published encodings, as ``pat_str`` spells them, by their names here."""
+
+WHOLE = r"[\s\S]+"
+"""A pattern whose one match is the whole text, for tokenizers without a pattern."""
+
+MATCH_ALL = {*PUBLISHED.values(), *SPLIT_PATTERNS.values(), WHOLE} - {""}
+"""Patterns that are known to match every character of every text."""
+
+
+class Gaps:
+    """What a pattern leaves out of a text.
+
+    Args:
+        pattern: The pattern.
+        model: The model, for pieces that were cut already.
+
+    Raises:
+        PatternError: The pattern does not compile.
+
+    Example:
+        >>> gaps = Gaps("[a-z]", BytePair((b"a", b"b"), (0, 1), partial_alphabet=True))
+        >>> gaps.are_in("a!b"), gaps.pieces("a!b"), gaps.encode("a!b")
+        (True, ['a', 'b'], [0, 1])
+    """
+
+    def __init__(self, pattern: str, model: BytePair) -> None:
+        self._matches = _step(pattern, invert=True)
+        # A token for each gap, counted without a list of them.
+        unknown = WordLevel((b"?",), (0,), "?")
+        self._gaps = Tokenizer(TokenizerSpec(unknown, pre_tokenizers=(_step(pattern, invert=False),)))
+        self._model = model
+
+    def are_in(self, text: str) -> bool:
+        """Whether the pattern leaves anything out."""
+        return self._gaps.count(text, errors="replace") > 0
+
+    def pieces(self, text: str) -> list[str]:
+        """What it matches, in order."""
+        return [piece for piece, _ in pre_tokenize([self._matches], text)]
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of that."""
+        ids: list[int] = self._unsplit.encode_batch_array(self.pieces(text)).ids.tolist()
+        return ids
+
+    @cached_property
+    def _unsplit(self) -> Tokenizer:
+        return Tokenizer(TokenizerSpec(self._model))
+
+
+def _step(pattern: str, *, invert: bool) -> str:
+    return spell_step({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": invert})

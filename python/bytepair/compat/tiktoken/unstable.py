@@ -1,0 +1,132 @@
+"""Which tokens of a text would stay if it went on, and bytes that end within a character: tiktoken's rules for both.
+
+They are its rules, not the truth about unstable tokens: what tiktoken leaves out is left out here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bytepair.compat.tiktoken.core import Encoding
+
+_SPACE = b" \n\t"
+
+
+def encode_bytes(encoding: Encoding, data: bytes) -> list[int]:
+    """The ids of bytes; what follows the valid UTF-8 is merged with the last piece before it."""
+    try:
+        return encoding.encode_ordinary(data.decode())
+    except UnicodeDecodeError as error:
+        valid = error.start
+    ids, last = _encode(encoding, data[:valid].decode(), frozenset())
+    last = _with_space_before(encoding, ids, last)
+    rest = encoding.decode_bytes(ids[len(ids) - last :]) + data[valid:]
+    return ids[: len(ids) - last] + encoding._encode_single_piece(rest)
+
+
+def encode_with_unstable(encoding: Encoding, text: str, allowed: frozenset[str]) -> tuple[list[int], list[list[int]]]:
+    """The ids that stay, and what the rest might become; see `Encoding.encode_with_unstable`."""
+    ids, last = _encode(encoding, text, allowed)
+    last = _with_space_before(encoding, ids, last)
+    stable, rest = ids[: len(ids) - last], encoding.decode_bytes(ids[len(ids) - last :])
+    if not rest:
+        return stable, []
+    ranks = encoding._mergeable_ranks
+    completions: set[tuple[int, ...]] = {(ranks[token],) for token in _beginning_with(encoding, rest)}
+    texts: list[str] = []
+    for cut in range(1, len(rest)):
+        # A token across the end of the text, which begins within what is not stable.
+        for token in _beginning_with(encoding, rest[cut:]):
+            longer = rest[:cut] + token
+            try:
+                texts.append(longer.decode())
+            except UnicodeDecodeError:
+                completions.add(_until(encoding, _merge(encoding, longer), len(rest)))
+    for row in encoding.encode_ordinary_batch(texts):
+        completions.add(_until(encoding, row, len(rest)))
+    character = _last_character(rest)
+    if character and len(character) < len(rest):
+        # White space may turn out to be split before its last character.
+        before = rest[: -len(character)]
+        completions.add((*_merge(encoding, before), *_merge(encoding, character)))
+    return stable, sorted(map(list, completions))
+
+
+def _encode(encoding: Encoding, text: str, allowed: frozenset[str]) -> tuple[list[int], int]:
+    """The ids of a text, and how many of them are from its last piece; none if that is a special token."""
+    ids: list[int] = []
+    start = 0
+    for begin, end, id in encoding._specials.places(text, allowed):
+        ids += encoding._encode_stretch(text[start:begin])
+        ids.append(id)
+        start = end
+    pieces = encoding._pieces(text[start:])
+    if not pieces:
+        return ids, 0
+    ids += encoding._encode_stretch(text[start:])
+    return ids, len(encoding._encode_single_piece(pieces[-1]))
+
+
+def _with_space_before(encoding: Encoding, ids: list[int], last: int) -> int:
+    """`last`, with the tokens of white space before it if it begins with one: patterns cut space by what follows."""
+    if last and _is_space(encoding, ids[len(ids) - last]):
+        while last < len(ids) and _is_space(encoding, ids[len(ids) - last - 1]):
+            last += 1
+    return last
+
+
+def _is_space(encoding: Encoding, id: int) -> bool:
+    token = encoding.decode_single_token_bytes(id)
+    return not token.strip(_SPACE) and encoding._mergeable_ranks.get(token) == id
+
+
+def _beginning_with(encoding: Encoding, start: bytes) -> Iterator[bytes]:
+    tokens = encoding._sorted_tokens
+    for place in range(bisect_left(tokens, start), len(tokens)):
+        if not tokens[place].startswith(start):
+            return
+        yield tokens[place]
+
+
+def _until(encoding: Encoding, ids: list[int], size: int) -> tuple[int, ...]:
+    """The first ids that have so many bytes together."""
+    for number, id in enumerate(ids, 1):
+        size -= len(encoding.decode_single_token_bytes(id))
+        if size <= 0:
+            return tuple(ids[:number])
+    return tuple(ids)
+
+
+def _merge(encoding: Encoding, piece: bytes) -> list[int]:
+    """The ids of a piece by merges alone, even if it is a token."""
+    ids = encoding._encode_single_piece(piece)
+    if len(ids) > 1 or len(piece) == 1:
+        return ids
+    # It is a token; whether merges make it is the question, and it is short.
+    ranks = encoding._mergeable_ranks
+    parts = [piece[place : place + 1] for place in range(len(piece))]
+    while len(parts) > 1:
+        pairs = [ranks.get(parts[place] + parts[place + 1]) for place in range(len(parts) - 1)]
+        known = [rank for rank in pairs if rank is not None]
+        if not known:
+            break
+        place = pairs.index(min(known))
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+    return [ranks[part] for part in parts]
+
+
+def _last_character(data: bytes) -> bytes:
+    """The bytes of the last character, if it is white space by Unicode's White_Space; else none."""
+    for size in range(1, min(4, len(data)) + 1):
+        try:
+            character = data[-size:].decode()
+        except UnicodeDecodeError:
+            continue
+        # Python counts the separators of ASCII among white space, Unicode does not.
+        is_space = len(character) == 1 and character.isspace() and character not in "\x1c\x1d\x1e\x1f"
+        return data[-size:] if is_space else b""
+    return b""
