@@ -300,7 +300,7 @@ class Hidden:
         raise NotImplementedError("the pattern of a component cannot be set; make a new component")
 
 
-def spell(value: Json, most: int) -> str:
+def spell(value: Json, most: int) -> str:  # noqa: PLR0911 (one for each kind)
     """A JSON object as a call that would make it; lists have at most so many members, and long strings are cut.
 
     Example:

@@ -77,7 +77,7 @@ class ByteLevel(Decoder):
         add_prefix_space: bool = True,
         trim_offsets: bool = True,
         use_regex: bool = True,
-        type: str = "ByteLevel",
+        type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
             raise ValueError(f"type={type!r}: a ByteLevel is of no other type")

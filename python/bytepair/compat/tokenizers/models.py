@@ -245,7 +245,7 @@ class BPE(Model):
             raise ValueError("`vocab` and `merges` go together: give both or none")
         if isinstance(vocab, str) or isinstance(merges, str):
             if not (isinstance(vocab, str) and isinstance(merges, str)):
-                raise ValueError("`vocab` and `merges` are both paths, or both from memory")
+                raise ValueError("`vocab` and `merges` are both paths, or both from memory")  # noqa: TRY004 (as there)
             vocab, merges = self.read_file(vocab, merges)
         self._set(
             dropout=dropout,

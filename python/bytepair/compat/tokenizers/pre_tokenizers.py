@@ -88,7 +88,7 @@ class ByteLevel(PreTokenizer):
         trim_offsets: bool = True,
         use_regex: bool = True,
         *,
-        type: str = "ByteLevel",
+        type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
             raise ValueError(f"type={type!r}: a ByteLevel is of no other type")
@@ -137,7 +137,8 @@ class Metaspace(PreTokenizer):
 
     Args:
         replacement: The character.
-        prepend_scheme: Whether a text begins with it in any case: ``always``, ``never``, or ``first`` for the first one.
+        prepend_scheme: Whether a text begins with it in any case: ``always``, ``never``, or ``first`` for the first
+            one.
         split: Whether it cuts at all.
     """
 

@@ -104,7 +104,7 @@ class ByteLevel(PostProcessor):
         trim_offsets: bool | None = None,
         use_regex: bool | None = None,
         *,
-        type: str = "ByteLevel",
+        type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
             raise ValueError(f"type={type!r}: a ByteLevel is of no other type")

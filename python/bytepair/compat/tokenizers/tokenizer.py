@@ -168,11 +168,8 @@ class Tokenizer:
         else:
             self._check_drawing()
             core = compile_core(table, self._added.table(), parts)
-        if before is not None and processed == before.parts[-1]:
-            processor = before.processor
-        else:
-            processor = Processing(processed)
-        self._compiled = _Engine(changes, key, vocab, core, processor)
+        processor = None if before is None or processed != before.parts[-1] else before.processor
+        self._compiled = _Engine(changes, key, vocab, core, processor or Processing(processed))
         return self._compiled
 
     def _check_drawing(self) -> None:
@@ -252,17 +249,14 @@ class Tokenizer:
         """As `from_file`, of the ``tokenizer.json`` of a repository of Hugging Face's hub.
 
         Raises:
-            ArtifactError: ``huggingface_hub`` is not installed.
-            Exception: What ``huggingface_hub`` raises where it cannot fetch the file.
+            ArtifactError: ``huggingface_hub`` is not installed, or the file cannot be fetched.
+            FormatError: As `from_str`.
         """
-        try:
-            from huggingface_hub import hf_hub_download  # noqa: PLC0415 (only for those who load from a hub)
-        except ImportError as error:
-            raise ArtifactError(
-                "from_pretrained needs huggingface_hub", remedy="pip install 'bytepair[hub]'"
-            ) from error
-        said = {} if token is None else {"token": token}
-        return Tokenizer.from_file(hf_hub_download(identifier, "tokenizer.json", revision=revision, **said))
+        # Only those who load from a hub wait for this import.
+        from bytepair import hub  # noqa: PLC0415
+
+        origin = hub.snapshot(identifier, revision=revision, token=token)
+        return Tokenizer.from_file(origin.folder / "tokenizer.json")
 
     def _json(self) -> dict[str, Json]:
         return {
@@ -400,7 +394,7 @@ class Tokenizer:
         """The arguments of `enable_truncation`; None if it is off."""
         return None if self._truncation is None else self._truncation._asdict()
 
-    def enable_padding(
+    def enable_padding(  # noqa: PLR0917 (the order is given)
         self,
         direction: str = "right",
         pad_id: int = 0,
@@ -468,7 +462,10 @@ class Tokenizer:
         return Encoding._later(self._ready().rows([row], add=add_special_tokens)[0])
 
     def encode_batch(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[Any],
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,  # noqa: A002
     ) -> list[Encoding]:
         """The encoding of each text or pair, by several threads; a pair is a tuple or list of two.
 
@@ -481,7 +478,10 @@ class Tokenizer:
         return [Encoding._later(row) for row in self._ready().rows(rows, add=add_special_tokens, threads=_threads())]
 
     def encode_batch_fast(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[Any],
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,  # noqa: A002
     ) -> list[Encoding]:
         """As `encode_batch`, where offsets are made only if they are asked for anyway."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
@@ -518,13 +518,19 @@ class Tokenizer:
         return await asyncio.to_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[Any],
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,  # noqa: A002
     ) -> list[Encoding]:
         """As `encode_batch`, in another thread."""
         return await asyncio.to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch_fast(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[Any],
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,  # noqa: A002
     ) -> list[Encoding]:
         """As `encode_batch_fast`, in another thread."""
         return await self.async_encode_batch(input, is_pretokenized, add_special_tokens)

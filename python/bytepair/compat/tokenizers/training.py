@@ -51,11 +51,15 @@ def lines(files: Iterable[str]) -> Iterator[bytes]:
     if isinstance(files, (str, bytes)):
         raise TypeError("files is a list of paths")
     for file in files:
-        try:
-            with Path(file).open("rb") as opened:
-                yield from opened
-        except OSError as error:
-            raise ArtifactError(f"cannot read: {error.strerror}", file=str(file)) from error
+        yield from _lines(Path(file))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as opened:
+            yield from opened
+    except OSError as error:
+        raise ArtifactError(f"cannot read: {error.strerror}", file=str(path)) from error
 
 
 def texts(iterator: Iterable[Any]) -> Iterator[str]:
@@ -74,7 +78,7 @@ def texts(iterator: Iterable[Any]) -> Iterator[str]:
 def train(
     tokenizer: Tokenizer,
     sequences: Iterable[str | bytes],
-    trainer: trainers.Trainer | None,
+    given: trainers.Trainer | None,
     length: int | None = None,
 ) -> None:
     """Trains the model of a tokenizer, and adds the trainer's special tokens.
@@ -84,11 +88,11 @@ def train(
         EncodeError: A text is not Unicode.
         TrainingError: A setting does not fit.
     """
-    model = tokenizer.model
-    trainer = model.get_trainer() if trainer is None else trainer
-    if not isinstance(trainer, tuple(_MODELS)):
+    model: Any = tokenizer.model
+    trainer: Any = model.get_trainer() if given is None else given
+    wanted = next((each for kind, each in _MODELS.items() if isinstance(trainer, kind)), None)
+    if wanted is None:
         raise TypeError(f"a trainer is a Trainer, not {type(trainer).__name__}")
-    wanted = _MODELS[type(trainer)]
     if not isinstance(model, wanted):
         raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {type(model).__name__}")
     report = _report(trainer)
@@ -220,7 +224,8 @@ def _train_pairs(
     pieces = symbols.pieces(words)
     longest = getattr(trainer, "max_token_length", None)
     room = trainer.vocab_size - symbols.first
-    vocab, merges = dict(symbols.ids), []
+    vocab = dict(symbols.ids)
+    merges: list[list[str]] = []
     wanted = room
     while pieces and wanted > 0:
         learned: list[Learned] = []
@@ -239,7 +244,8 @@ def _train_pairs(
         )
         names = list(symbols.ids)
         tokens = [names[ord(symbol.decode()) - _FIRST] for symbol in alphabet]
-        vocab, merges = dict(symbols.ids), []
+        vocab = dict(symbols.ids)
+        merges = []
         for left, right, _ in learned:
             merged = symbols.joined(tokens[left], tokens[right])
             vocab.setdefault(merged, len(vocab))
