@@ -7,10 +7,10 @@ Example:
     >>> from bytepair.compat.tokenizers import Tokenizer, models, pre_tokenizers, trainers
     >>> tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))
     >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    >>> trainer = trainers.BpeTrainer(vocab_size=9, special_tokens=["[UNK]"], show_progress=False)
+    >>> trainer = trainers.BpeTrainer(vocab_size=12, special_tokens=["[UNK]"], show_progress=False)
     >>> tokenizer.train_from_iterator(["low lower lowest"], trainer)
     >>> tokenizer.encode("low lower").tokens
-    ['low', 'low', 'e', 'r']
+    ['low', 'lowe', 'r']
 """
 
 from bytepair.compat.tokenizers import (

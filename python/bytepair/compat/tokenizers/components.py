@@ -326,7 +326,7 @@ def spell(value: Json, most: int) -> str:  # noqa: PLR0911 (one for each kind)
         return str(value)
     if isinstance(value, str):
         return f'"{value[:100]}..."' if most < 100 and len(value) > 100 else f'"{value}"'
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
 # Options whose values are names.

@@ -463,9 +463,9 @@ class Tokenizer:
 
     def encode_batch(
         self,
-        input: Iterable[Any],
+        input: Iterable[Any],  # noqa: A002 (the name is given)
         is_pretokenized: bool = False,
-        add_special_tokens: bool = True,  # noqa: A002
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """The encoding of each text or pair, by several threads; a pair is a tuple or list of two.
 
@@ -479,9 +479,9 @@ class Tokenizer:
 
     def encode_batch_fast(
         self,
-        input: Iterable[Any],
+        input: Iterable[Any],  # noqa: A002 (the name is given)
         is_pretokenized: bool = False,
-        add_special_tokens: bool = True,  # noqa: A002
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """As `encode_batch`, where offsets are made only if they are asked for anyway."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
@@ -519,18 +519,18 @@ class Tokenizer:
 
     async def async_encode_batch(
         self,
-        input: Iterable[Any],
+        input: Iterable[Any],  # noqa: A002 (the name is given)
         is_pretokenized: bool = False,
-        add_special_tokens: bool = True,  # noqa: A002
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """As `encode_batch`, in another thread."""
         return await asyncio.to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch_fast(
         self,
-        input: Iterable[Any],
+        input: Iterable[Any],  # noqa: A002 (the name is given)
         is_pretokenized: bool = False,
-        add_special_tokens: bool = True,  # noqa: A002
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """As `encode_batch_fast`, in another thread."""
         return await self.async_encode_batch(input, is_pretokenized, add_special_tokens)

@@ -88,13 +88,14 @@ def train(
         EncodeError: A text is not Unicode.
         TrainingError: A setting does not fit.
     """
-    model: Any = tokenizer.model
+    model = tokenizer.model
     trainer: Any = model.get_trainer() if given is None else given
     wanted = next((each for kind, each in _MODELS.items() if isinstance(trainer, kind)), None)
     if wanted is None:
         raise TypeError(f"a trainer is a Trainer, not {type(trainer).__name__}")
-    if not isinstance(model, wanted):
-        raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {type(model).__name__}")
+    if not isinstance(tokenizer.model, wanted):
+        kind = type(tokenizer.model).__name__
+        raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {kind}")
     report = _report(trainer)
     words = _count(tokenizer, sequences, length, report)
     if isinstance(trainer, trainers.WordLevelTrainer):
@@ -273,7 +274,8 @@ def _train_unigram(
     if unk is not None and unk not in special:
         special.insert(0, unk)
     # No character means anything to the learning: spaces and U+2581 would, and get others in their place.
-    seen = {character for word in words for character in word} | set(trainer.initial_alphabet)
+    seen = {character for word in words for character in word}
+    unseen = [character for character in trainer.initial_alphabet if character not in seen]
     if any(ord(character) >= _PRIVATE for character in seen):
         raise TrainingError(
             "a text has characters of the planes for private use, which stand for spaces while a Unigram is trained",
@@ -289,9 +291,8 @@ def _train_unigram(
         learned = learn_unigram(
             Counts.of(dict(pieces), split="none", digest=False),
             trainer.vocab_size,
-            reserved=len(special),
+            reserved=len(special) + len(unseen),
             character_coverage=1.0,
-            required_chars="".join(trainer.initial_alphabet).translate(stands),
             max_piece_length=trainer.max_piece_length,
             shrinking_factor=trainer.shrinking_factor,
             sub_iterations=trainer.n_sub_iterations,
@@ -301,6 +302,8 @@ def _train_unigram(
             progress=report or False,
         )
     scores = [(token.translate(back), score) for token, score in learned]
+    lowest = min((score for _, score in scores), default=0.0)
+    scores += [(character, lowest - 0.0001 * place) for place, character in enumerate(unseen, 1)]
     vocab = [[token, 0.0] for token in special] + [[token, score] for token, score in scores if token not in special]
     model._learn(vocab=vocab, unk_id=None if unk is None else special.index(unk))
 
