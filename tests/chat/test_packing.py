@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.attention import block_mask
+from bytepair.chat.attention import block_mask, cu_seqlens
 from bytepair.chat.batches import IGNORED, pad
 from bytepair.chat.packing import Packed, Placed, flatten, pack
 from bytepair.errors import LimitError
@@ -72,6 +72,9 @@ def check(packed: Packed, rows: list[Row], length: int) -> None:
     assert packed.cu_seqlens.dtype == np.int32
     assert packed.cu_seqlens.tolist() == sorted(boundaries)
     assert packed.max_seqlen == max(np.diff(sorted(boundaries)).tolist(), default=0)
+    starts_again, longest = cu_seqlens(packed.position_ids.astype(np.int32))
+    assert (starts_again.tolist(), longest) == (packed.cu_seqlens.tolist(), packed.max_seqlen)
+    assert starts_again.dtype == np.int32
     # Where transformers is given positions alone, it takes each 0 as the start of a sequence.
     starts = np.flatnonzero(packed.position_ids.reshape(-1) == 0)
     assert [*starts.tolist(), len(packed) * length] == packed.cu_seqlens.tolist()
@@ -266,3 +269,9 @@ def test_tensors_are_made_of_the_same_arrays(monkeypatch: pytest.MonkeyPatch) ->
         assert isinstance(getattr(tensors, name), Tensor)
         assert list(getattr(tensors, name)) == getattr(arrays, name).tolist()
         assert list(getattr(tensors.select([1]), name)) == getattr(arrays.select([1]), name).tolist()
+
+
+def test_rows_that_start_in_the_middle_raise() -> None:
+    for positions in (np.array([[1, 2]]), np.array([0, 1])):
+        with pytest.raises(ValueError, match="start of each row"):
+            cu_seqlens(positions)
