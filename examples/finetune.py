@@ -21,13 +21,15 @@ from bytepair.chat.template import Template
 
 import bytepair as bp
 from bytepair import files
-from bytepair.chat.packing import Packed, pack
+from bytepair.chat.packing import pack
 from bytepair.view import chat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bytepair.chat.example import ChatExample
+
+    from bytepair.chat.packed import Packed
 
 HERE = Path(__file__).parent
 CONVERSATIONS = HERE / "conversations.jsonl"

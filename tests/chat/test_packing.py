@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bytepair.chat.attention import block_mask, cu_seqlens
 from bytepair.chat.batches import IGNORED, pad
-from bytepair.chat.packing import Packed, Placed, flatten, pack
+from bytepair.chat.packed import Packed, Placed
+from bytepair.chat.packing import flatten, pack
 from bytepair.errors import LimitError
 from tests.chat.test_batches import make_row, random_rows
 
@@ -138,6 +139,14 @@ def test_what_has_no_token_is_named() -> None:
         with pytest.raises(LimitError, match="no token") as caught:
             call([make_row([1]), make_row([])])
         assert caught.value.row == 1
+
+
+def test_what_is_padded_is_refused() -> None:
+    row = make_row([5, 0])
+    row.attention_mask = np.array([1, 0])
+    for call in (lambda rows: pack(rows, 5, pad_id=0), flatten):
+        with pytest.raises(ValueError, match="example 1 is padded"):
+            call([make_row([1]), row])
 
 
 @pytest.mark.parametrize(
