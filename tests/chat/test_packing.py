@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.attention import block_mask
+from bytepair.chat.attention import block_mask, cu_seqlens
 from bytepair.chat.batches import IGNORED, pad
-from bytepair.chat.packing import Packed, Placed, flatten, pack
+from bytepair.chat.packed import Packed, Placed
+from bytepair.chat.packing import flatten, pack
 from bytepair.errors import LimitError
 from tests.chat.test_batches import make_row, random_rows
 
@@ -72,6 +73,9 @@ def check(packed: Packed, rows: list[Row], length: int) -> None:
     assert packed.cu_seqlens.dtype == np.int32
     assert packed.cu_seqlens.tolist() == sorted(boundaries)
     assert packed.max_seqlen == max(np.diff(sorted(boundaries)).tolist(), default=0)
+    starts_again, longest = cu_seqlens(packed.position_ids.astype(np.int32))
+    assert (starts_again.tolist(), longest) == (packed.cu_seqlens.tolist(), packed.max_seqlen)
+    assert starts_again.dtype == np.int32
     # Where transformers is given positions alone, it takes each 0 as the start of a sequence.
     starts = np.flatnonzero(packed.position_ids.reshape(-1) == 0)
     assert [*starts.tolist(), len(packed) * length] == packed.cu_seqlens.tolist()
@@ -135,6 +139,14 @@ def test_what_has_no_token_is_named() -> None:
         with pytest.raises(LimitError, match="no token") as caught:
             call([make_row([1]), make_row([])])
         assert caught.value.row == 1
+
+
+def test_what_is_padded_is_refused() -> None:
+    row = make_row([5, 0])
+    row.attention_mask = np.array([1, 0])
+    for call in (lambda rows: pack(rows, 5, pad_id=0), flatten):
+        with pytest.raises(ValueError, match="example 1 is padded"):
+            call([make_row([1]), row])
 
 
 @pytest.mark.parametrize(
@@ -266,3 +278,9 @@ def test_tensors_are_made_of_the_same_arrays(monkeypatch: pytest.MonkeyPatch) ->
         assert isinstance(getattr(tensors, name), Tensor)
         assert list(getattr(tensors, name)) == getattr(arrays, name).tolist()
         assert list(getattr(tensors.select([1]), name)) == getattr(arrays.select([1]), name).tolist()
+
+
+def test_rows_that_start_in_the_middle_raise() -> None:
+    for positions in (np.array([[1, 2]]), np.array([0, 1])):
+        with pytest.raises(ValueError, match="start of each row"):
+            cu_seqlens(positions)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.chat.packing import Placed
+    from bytepair.chat.packed import Placed
 
 
 def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDArray[Any]:
@@ -56,12 +56,46 @@ def find_segments(placed: Sequence[Placed], rows: int, length: int) -> tuple[NDA
     """
     import numpy as np  # noqa: PLC0415 (as above)
 
-    if rows * length > 2**31 - 1:
-        raise LimitError(
-            f"{rows} rows of {length} tokens are more cells than cu_seqlens can count (2147483647)",
-            remedy="pack the examples in several parts",
-        )
+    _check_cells(rows, length)
     at = np.array([(item.row * length + item.start, item.row * length + item.end) for item in placed], np.int64)
     # Every end is the start of another segment, or of padding; of rows without examples there are none.
     ends = np.unique(np.append(at, [0, rows * length]))
     return ends.astype(np.int32), int(np.diff(ends).max(initial=0))
+
+
+def cu_seqlens(position_ids: NDArray[Any]) -> tuple[NDArray[np.int32], int]:
+    """Where segments start in packed rows that were kept as arrays: `Packed.cu_seqlens` and `Packed.max_seqlen` again.
+
+    Args:
+        position_ids: Of packed rows, any of them in any order: numpy, shape (rows, tokens), 0 at the start of each
+            segment, padding included.
+
+    Returns:
+        The starts in the flattened rows and the end, int32 (segments + 1,); and how many tokens the longest has.
+
+    Raises:
+        LimitError: There are more cells than 32 bits can count.
+        ValueError: A row does not start a segment.
+
+    Example:
+        >>> import numpy as np
+        >>> starts, longest = cu_seqlens(np.array([[0, 1, 2, 0, 1], [0, 1, 2, 3, 0]]))
+        >>> starts.tolist(), longest
+        ([0, 3, 5, 9, 10], 4)
+    """
+    import numpy as np  # noqa: PLC0415 (as above)
+
+    positions = np.asarray(position_ids)
+    if positions.ndim != 2 or positions[:, :1].any():
+        raise ValueError("position_ids must be (rows, tokens), and 0 at the start of each row")
+    _check_cells(*positions.shape)
+    starts = np.append(np.flatnonzero(positions.reshape(-1) == 0), positions.size)
+    return starts.astype(np.int32), int(np.diff(starts).max(initial=0))
+
+
+def _check_cells(rows: int, length: int) -> None:
+    if rows * length > 2**31 - 1:
+        raise LimitError(
+            f"{rows} rows of {length} tokens are more cells than cu_seqlens can count (2147483647)",
+            remedy="take fewer rows at a time",
+        )

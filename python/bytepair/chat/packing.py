@@ -1,22 +1,21 @@
 """Several examples in one row, so that little or nothing is padding.
 
-Rows say where an example ends in each of the ways that attention is told of it: positions that start again, segment
-ids, and cumulative lengths (``cu_seqlens``) as the kernels for sequences of varying length take them. Which row an
-example goes to is decided in ``fitting.py``.
+Which row an example goes to is decided in ``fitting.py``; what comes out is in ``packed.py``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 from bytepair.chat.attention import find_segments
 from bytepair.chat.batches import IGNORED, Tensors, check_length, check_pad_id, columns, converter, does_not_fit
 from bytepair.chat.fitting import best_fit, in_order
+from bytepair.chat.packed import MATRICES, Packed, Placed
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -25,125 +24,6 @@ if TYPE_CHECKING:
 
 Strategy = Literal["best_fit", "in_order"]
 """How examples are put into rows."""
-
-
-class Placed(NamedTuple):
-    """Where an example lies.
-
-    Attributes:
-        example: Its number among those that were given.
-        row: The row that it is in.
-        start: Its first token in that row.
-        end: The token behind its last one.
-    """
-
-    example: int
-    row: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Packed:
-    """Examples in rows of one length. Arrays are numpy's or torch's.
-
-    Attributes:
-        input_ids: int64 (rows, tokens).
-        labels: The same shape; -100 at the first token of each example, which nothing in its own example predicts, and
-            on padding.
-        position_ids: The same shape; from 0 in each example, and from 0 in the padding, which is a segment of its own.
-        attention_mask: The same shape; 0 on padding. It does not keep examples apart.
-        segment_ids: The same shape; 1, 2, ... for the examples of a row, 0 on padding.
-        cu_seqlens: int32 (segments + 1,): where segments start in the flattened rows, and the end. The padding of a row
-            is a segment.
-        max_seqlen: Tokens of the longest segment.
-        examples: Where each example lies, by row and place.
-        dropped: The numbers of examples that were too long and left out.
-        truncated: The numbers of those whose end was cut off.
-        untrained: The numbers of those in the rows that have no label left: they were cut off before it, or their first
-            token was all that was trained.
-    """
-
-    input_ids: Any
-    labels: Any
-    position_ids: Any
-    attention_mask: Any
-    segment_ids: Any
-    cu_seqlens: Any
-    max_seqlen: int
-    examples: tuple[Placed, ...]
-    dropped: tuple[int, ...] = ()
-    truncated: tuple[int, ...] = ()
-    untrained: tuple[int, ...] = ()
-
-    def __len__(self) -> int:
-        return int(self.input_ids.shape[0])
-
-    @property
-    def fill(self) -> float:
-        """The part of all cells that is no padding, from 0 to 1."""
-        cells = len(self) * int(self.input_ids.shape[1])
-        return sum(placed.end - placed.start for placed in self.examples) / cells if cells else 1.0
-
-    def select(self, rows: Iterable[int]) -> Packed:
-        """Some rows, in this order: a batch for one step of training, with the `cu_seqlens` of these rows.
-
-        Args:
-            rows: Their numbers; no number twice.
-
-        Returns:
-            The same, of these rows. `dropped` is empty, as what was left out is in no row.
-
-        Raises:
-            ValueError: A row twice, or one that there is not.
-
-        Example:
-            >>> from types import SimpleNamespace
-            >>> examples = [SimpleNamespace(input_ids=[n] * n, labels=[n] * n, attention_mask=[1] * n) for n in (3, 4)]
-            >>> batch = pack(examples, 5, pad_id=0).select([1])
-            >>> batch.input_ids.tolist(), batch.cu_seqlens.tolist()
-            ([[4, 4, 4, 4, 0]], [0, 4, 5])
-        """
-        chosen = list(rows)
-        new = {row: number for number, row in enumerate(chosen)}
-        if len(new) < len(chosen) or not all(0 <= row < len(self) for row in chosen):
-            raise ValueError(f"rows must be different numbers from 0 to {len(self) - 1}, not {chosen[:9]}")
-        examples = sorted(
-            (placed._replace(row=new[placed.row]) for placed in self.examples if placed.row in new),
-            key=lambda placed: (placed.row, placed.start),
-        )
-        there = {placed.example for placed in examples}
-        ends, longest = find_segments(examples, len(chosen), int(self.input_ids.shape[1]))
-        return Packed(
-            **{name: getattr(self, name)[chosen] for name in _MATRICES},
-            cu_seqlens=converter("np" if _is_numpy(self.input_ids) else "pt")(ends),
-            max_seqlen=longest,
-            examples=tuple(examples),
-            truncated=tuple(number for number in self.truncated if number in there),
-            untrained=tuple(number for number in self.untrained if number in there),
-        )
-
-    def flash_arguments(self) -> dict[str, Any]:
-        """What a model of transformers takes so that flash attention keeps examples apart.
-
-        There is no attention mask among it: with one that has a 0, transformers passes over the boundaries. Whatever
-        the number of rows, they are one row here, since positions that start again are looked for only there.
-
-        Returns:
-            ``input_ids``, ``labels`` and ``position_ids`` of shape (1, rows * tokens); ``cu_seq_lens_q`` and
-            ``cu_seq_lens_k``, which are `cu_seqlens`; ``max_length_q`` and ``max_length_k``, which are `max_seqlen`.
-        """
-        names = ("input_ids", "labels", "position_ids")
-        lengths = ("cu_seq_lens_q", "cu_seq_lens_k")
-        most = ("max_length_q", "max_length_k")
-        return {
-            **{name: getattr(self, name).reshape(1, -1) for name in names},
-            **dict.fromkeys(lengths, self.cu_seqlens),
-            **dict.fromkeys(most, self.max_seqlen),
-        }
-
-
-_MATRICES = ("input_ids", "labels", "position_ids", "attention_mask", "segment_ids")
 
 
 def pack(
@@ -177,7 +57,7 @@ def pack(
     Raises:
         LimitError: An example is longer than `length`, or has no token (``row`` says which); or there are more cells
             than `cu_seqlens` can count, 2**31 - 1.
-        ValueError: An option that means nothing, or an example whose arrays differ in length.
+        ValueError: An option that means nothing, or an example that is padded, or whose arrays differ in length.
         ImportError: There is no torch.
 
     Example:
@@ -232,7 +112,7 @@ def flatten(examples: Sequence[Example], *, return_tensors: Tensors = "np") -> P
 
     Raises:
         LimitError: An example has no token, or there are more tokens than `cu_seqlens` can count.
-        ValueError: An option that means nothing, or an example whose arrays differ in length.
+        ValueError: An option that means nothing, or an example that is padded, or whose arrays differ in length.
         ImportError: There is no torch.
 
     Example:
@@ -257,6 +137,8 @@ def _columns(examples: Sequence[Example]) -> list[tuple[NDArray[np.int64], ...]]
     for number, arrays in enumerate(all_columns):
         if not len(arrays[0]):
             raise LimitError("an example has no token", row=number, remedy="leave it out: there is nothing to train")
+        if not arrays[1].all():
+            raise ValueError(f"example {number} is padded: its attention_mask has zeros; pack examples without padding")
     return all_columns
 
 
@@ -270,7 +152,7 @@ def _fill(
     import numpy as np  # noqa: PLC0415 (as above)
 
     cu_seqlens, longest = find_segments(placed, *shape)
-    arrays = {name: np.zeros(shape, np.int64) for name in _MATRICES}
+    arrays = {name: np.zeros(shape, np.int64) for name in MATRICES}
     arrays["input_ids"].fill(pad_id)
     arrays["labels"].fill(IGNORED)
     counting = np.arange(shape[1])
@@ -282,9 +164,9 @@ def _fill(
         row, size = item.row, item.end - item.start
         ends[row] = item.end
         place = (row, slice(item.start, item.end))
-        ids, mask, labels = all_columns[item.example]
+        ids, _, labels = all_columns[item.example]
         arrays["input_ids"][place] = ids[:size]
-        arrays["attention_mask"][place] = mask[:size]
+        arrays["attention_mask"][place] = 1
         arrays["labels"][row, item.start + 1 : item.end] = labels[1:size]
         arrays["segment_ids"][place] = segment
         arrays["position_ids"][place] = counting[:size]
@@ -300,9 +182,3 @@ def _fill(
         examples=tuple(placed),
         untrained=tuple(sorted(untrained)),
     )
-
-
-def _is_numpy(array: object) -> bool:
-    import numpy as np  # noqa: PLC0415 (as above)
-
-    return isinstance(array, np.ndarray)

@@ -1,0 +1,209 @@
+"""Conversations to a packed data set: from a file of JSON lines to arrays that a model is trained on.
+
+    python examples/finetune.py --out dataset
+    python examples/finetune.py chats.jsonl --model my-model --template my-model --pad-token '<pad>' --out dataset
+
+Each line is an object with ``messages`` and, where the model may call tools, ``tools``. Without ``--model`` a tiny
+tokenizer is trained on the conversations beside this file, so that this runs anywhere; nothing else about it is a toy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from bytepair.chat.template import Template
+
+import bytepair as bp
+from bytepair import files
+from bytepair.chat.packing import pack
+from bytepair.view import chat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bytepair.chat.example import ChatExample
+
+    from bytepair.chat.packed import Packed
+
+HERE = Path(__file__).parent
+CONVERSATIONS = HERE / "conversations.jsonl"
+SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"]
+ARRAYS = ("input_ids", "labels", "position_ids", "segment_ids")
+
+
+class Conversation(NamedTuple):
+    """A line of the file.
+
+    Attributes:
+        line: Its number, from 1.
+        messages: What was said.
+        tools: What the model may call; None if nothing.
+    """
+
+    line: int
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]] | None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the example; 0 if the data set was written, 1 if something was wrong with what was given."""
+    options = parse(arguments)
+    try:
+        run(options)
+    except bp.BytepairError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description="Conversations to a packed data set.")
+    parser.add_argument("conversations", nargs="?", type=Path, default=CONVERSATIONS)
+    parser.add_argument("--model", help="a tokenizer: a file or folder; without it a tiny one is trained")
+    parser.add_argument("--template", default=str(HERE / "chat.jinja"), help="a file, a folder, or a name as chatml")
+    parser.add_argument("--pad-token", default="<|endoftext|>", help="the token that fills rows")
+    parser.add_argument("--length", type=int, default=512, help="tokens of a row")
+    parser.add_argument("--too-long", choices=["raise", "truncate", "drop"], default="raise")
+    parser.add_argument("--policy", choices=["reject", "text", "escape"], default="reject")
+    parser.add_argument("--picture", type=int, default=None, metavar="LINE", help="the line that is drawn")
+    parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
+    return parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, encodes, packs, writes and counts."""
+    conversations = list(read(options.conversations))
+    tok = load(options.model)
+    template = Template.named(options.template) if is_name(options.template) else Template.read(options.template)
+    pad_id = tok.token_id(options.pad_token)
+    examples = [encode(tok, template, conversation, options) for conversation in conversations]
+    try:
+        packed = pack(examples, options.length, pad_id=pad_id, too_long=options.too_long)
+    except bp.LimitError as error:
+        # An example is a row to `pack`; whoever wrote the file knows lines.
+        if error.row is not None:
+            error.line, error.row = conversations[error.row].line, None
+        raise
+    drawn = choose(conversations, options)
+    about = describe(tok, template, packed, conversations, pad_id)
+    contents = {f"{name}.npy": to_bytes(getattr(packed, name)) for name in ARRAYS}
+    contents["example.html"] = chat.html(examples[drawn], tok, title=f"Line {conversations[drawn].line}").encode()
+    # The last one says that all of it is there.
+    contents["dataset.json"] = (json.dumps(about, indent=1) + "\n").encode()
+    files.write_all(options.out, contents, retired="dataset.json")
+    report(examples, packed, conversations, options.out)
+
+
+def read(path: Path) -> Iterator[Conversation]:
+    """The conversations of a file of JSON lines; lines that are empty are passed over."""
+    for line, data in enumerate(files.read(path).split(b"\n"), 1):
+        if data.strip():
+            yield parse_line(data, path, line)
+
+
+def parse_line(data: bytes, path: Path, line: int) -> Conversation:
+    """A conversation, or an error that names line and message."""
+    at: dict[str, Any] = {"file": str(path), "line": line}
+    try:
+        parsed = json.loads(data)
+    except ValueError as error:
+        raise bp.FormatError(f"the line is not JSON: {error}", **at) from error
+    if not isinstance(parsed, dict) or not isinstance(parsed.get("messages"), list) or not parsed["messages"]:
+        raise bp.FormatError(
+            "the line is not a conversation", remedy='write {"messages": [{"role": "user", "content": "Hi"}]}', **at
+        )
+    for number, message in enumerate(parsed["messages"]):
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise bp.FormatError(f"message {number} has no role", pointer=f"/messages/{number}", **at)
+    return Conversation(line, parsed["messages"], parsed.get("tools"))
+
+
+def load(model: str | None) -> bp.Tokenizer:
+    """The tokenizer that was asked for, or a tiny one that is trained on the conversations beside this file."""
+    if model is not None:
+        return bp.Tokenizer.from_file(model)
+    spoken = (message["content"] for conversation in read(CONVERSATIONS) for message in conversation.messages)
+    return bp.train(spoken, 256 + 128 + len(SPECIAL_TOKENS), split="cl100k", special_tokens=SPECIAL_TOKENS)
+
+
+def is_name(template: str) -> bool:
+    """Whether a template is a built-in one and no path."""
+    return template in Template.names() and not Path(template).exists()
+
+
+def encode(
+    tok: bp.Tokenizer, template: Template, conversation: Conversation, options: argparse.Namespace
+) -> ChatExample:
+    """A conversation as ids and labels; an error names the line, and where the fault is in a message, the message."""
+    try:
+        return tok.encode_chat(
+            conversation.messages, template, tools=conversation.tools, train_on="assistant", policy=options.policy
+        )
+    except bp.BytepairError as error:
+        error.file, error.line = str(options.conversations), conversation.line
+        raise
+
+
+def choose(conversations: Sequence[Conversation], options: argparse.Namespace) -> int:
+    """Which conversation is drawn: that of the line that was asked for, else the first that has tools, or the first."""
+    lines = [conversation.line for conversation in conversations]
+    if not lines:
+        raise bp.FormatError("there is no conversation", file=str(options.conversations))
+    if options.picture is None:
+        return next((number for number, conversation in enumerate(conversations) if conversation.tools), 0)
+    if options.picture not in lines:
+        raise bp.FormatError("there is no conversation to draw", file=str(options.conversations), line=options.picture)
+    return lines.index(options.picture)
+
+
+def to_bytes(array: np.ndarray[Any, Any]) -> bytes:
+    """An array as a file of numpy, in 32 bits, which hold every id."""
+    data = io.BytesIO()
+    np.save(data, array.astype(np.int32), allow_pickle=False)
+    return data.getvalue()
+
+
+def describe(
+    tok: bp.Tokenizer, template: Template, packed: Packed, conversations: Sequence[Conversation], pad_id: int
+) -> dict[str, Any]:
+    """What the files are, and which line lies where."""
+    return {
+        "arrays": {name: {"dtype": "int32", "shape": list(packed.input_ids.shape)} for name in ARRAYS},
+        "tokenizer": tok.fingerprint,
+        "template": template.hash,
+        "pad_id": pad_id,
+        "fill": packed.fill,
+        "rows": [
+            {"line": conversations[placed.example].line, "row": placed.row, "start": placed.start, "end": placed.end}
+            for placed in packed.examples
+        ],
+        "dropped_lines": [conversations[number].line for number in packed.dropped],
+        "truncated_lines": [conversations[number].line for number in packed.truncated],
+        "untrained_lines": [conversations[number].line for number in packed.untrained],
+    }
+
+
+def report(
+    examples: Sequence[ChatExample], packed: Packed, conversations: Sequence[Conversation], folder: Path
+) -> None:
+    """Prints the counts."""
+    tokens = sum(len(example.input_ids) for example in examples)
+    trained = sum(int((example.labels >= 0).sum()) for example in examples)
+    rows, length = packed.input_ids.shape
+    print(f"{len(examples)} conversations, {tokens} tokens, {trained} of them trained")
+    print(f"{rows} rows of {length} tokens, {packed.fill:.1%} full")
+    for what in ("dropped", "truncated", "untrained"):
+        if numbers := getattr(packed, what):
+            print(f"{what}: lines {', '.join(str(conversations[number].line) for number in numbers)}")
+    print(f"written to {folder}: {', '.join(f'{name}.npy' for name in ARRAYS)}, dataset.json, example.html")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
