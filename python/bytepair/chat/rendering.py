@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # Where a message's reasoning stands; older names are copied to the newer ones, which templates read.
 _REASONING = ("reasoning_content", "thinking", "reasoning")
+_TRACED = re.compile(r"(?:bytepair\.chat\.traced\.)?Traced(\w+)")
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
 
@@ -66,7 +68,8 @@ def render(
         [('user', 'role'), ('user', 'content')]
     """
     try:
-        from bytepair.chat.environment import FILE_NAME, Run  # noqa: PLC0415 (Jinja is an extra)
+        from bytepair.chat.environment import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
+        from bytepair.chat.running import World  # noqa: PLC0415
         from bytepair.chat.traced import joined, runs_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
@@ -76,12 +79,12 @@ def render(
     values["add_generation_prompt"] = add_generation_prompt
     program = compiled(template, limits)
     clock = datetime.now if now is None else (lambda: now)
-    run = Run(limits, given.size, clock)
+    world = World(limits, given.size, clock)
     pieces = []
     try:
-        for piece in run.pieces(program, values):
-            run.write(len(piece))
-            run.left -= ELEMENT
+        for piece in world.pieces(program, values):
+            world.write(len(piece))
+            world.left -= ELEMENT
             pieces.append(piece)
         text = joined(pieces)
     except Exception as error:
@@ -136,10 +139,14 @@ def _explained(error: Exception, line: int | None) -> BytepairError:
     if isinstance(error, MemoryError):
         return TemplateError("the template needs too much memory", line=line, remedy="make it simpler")
     return TemplateError(
-        f"the template fails: {type(error).__name__}: {str(error)[:500]}",
+        f"the template fails: {type(error).__name__}: {_TRACED.sub(_native_name, str(error)[:500])}",
         line=line,
         remedy="check that the messages have what it reads",
     )
+
+
+def _native_name(match: re.Match[str]) -> str:
+    return match[1].lower()
 
 
 class _Given:

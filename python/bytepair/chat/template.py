@@ -189,10 +189,10 @@ def _listed(found: Any, path: Path) -> dict[str, str]:
     rows = found if isinstance(found, list) else [{"name": "default", "template": found}]
     if isinstance(found, dict):
         rows = [{"name": name, "template": source} for name, source in found.items()]
-    named = {row.get("name"): row.get("template") for row in rows if isinstance(row, dict)}
+    named: dict[Any, Any] = {row.get("name"): row.get("template") for row in rows if isinstance(row, dict)}
     if len(named) < len(rows) or not all(isinstance(part, str) for pair in named.items() for part in pair):
         raise FormatError("chat_template is no text and no list of names and templates", file=str(path))
-    return named  # type: ignore[return-value] (checked in the line above)
+    return named
 
 
 def compiled(template: Template, limits: Limits) -> Program:

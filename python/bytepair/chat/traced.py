@@ -78,10 +78,10 @@ class Text(str):
         return (cut(self, at, at + 1) for at in range(len(self)))
 
     def __add__(self, other: str) -> str:
-        return joined((self, other)) if isinstance(other, str) else NotImplemented
+        return joined((self, other))
 
     def __radd__(self, other: str) -> str:
-        return joined((other, self)) if isinstance(other, str) else NotImplemented
+        return joined((other, self))
 
 
 class Safe(Text):
@@ -154,9 +154,9 @@ class TracedTuple(tuple[Any, ...]):
     _weight: int
 
 
-NUMBERS = (TracedInt, TracedBool, TracedFloat)
 CONTAINERS = (TracedDict, TracedList, TracedTuple)
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_PLACED = (TracedInt, TracedFloat, TracedNone, *CONTAINERS)
+VIEWS: tuple[type[Any], ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -181,7 +181,7 @@ def joined(parts: Iterable[str]) -> str:
                     last = TEMPLATE
             continue
         plain = False
-        for run in part._runs:  # type: ignore[attr-defined] (what is no plain str is a Text)
+        for run in part._runs:  # type: ignore[attr-defined]
             if run[1] is last:
                 runs[-1] = (runs[-1][0] + run[0], last)
             else:
@@ -267,7 +267,7 @@ def origin_of(value: object) -> Origin:
     """Where a value is from; of text the first content in it."""
     if isinstance(value, Text):
         return next((origin for _, origin in value._runs if origin.kind == "content"), TEMPLATE)
-    return getattr(value, "_origin", TEMPLATE)
+    return value._origin if isinstance(value, _PLACED) else TEMPLATE
 
 
 def number(value: Any, origin: Origin) -> Any:
