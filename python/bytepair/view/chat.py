@@ -45,6 +45,8 @@ _KEY = """<p><span class="t y">trained</span> tokens have a line below;
 <span class="u">this</span> text that no token is from. Point at a token, or tap it, to see what it is.</p>
 """
 
+_LINE_END = "<br></span>"
+
 _BLOCK = 500
 """Tokens that a browser lays out at a time, when they come into view."""
 
@@ -80,7 +82,8 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
     straddling = [cell for cell in tokens if cell.straddles]
     if straddling:
         body.append(_straddling(straddling))
-    body.append('<div class="text" dir="ltr">\n')
+    # White space between these would be shown.
+    body.append('<div class="text" dir="ltr">')
     body += _blocks(parts, colours)
     body.append("</div>\n")
     return page(title, "".join(body))
@@ -223,22 +226,35 @@ def _straddling(straddling: Sequence[Cell]) -> str:
 def _blocks(parts: Sequence[Cell | Gap], colours: dict[tuple[str, str], int]) -> Iterator[str]:
     block: list[str] = []
     size = 0
-    source = ""
+    source: tuple[str, ...] = ()
     for part in parts:
         if isinstance(part, Gap):
             block.append(f'<span class="u">{escape(_gap(part))}</span>')
         else:
-            if part.kind in {"role", "given"} and name(part) != source:
-                block.append(f'<b class="w">{_line(name(part))}</b>')
-            source = name(part)
+            said = _source(part)
+            if said not in ((), source):
+                block.append(f'<b class="w">{_line(", ".join(said))}</b>')
+                source = said
             block.append(_token(part, colours[part.kind, part.group]))
             size += 1
         # A block ends with a line, if one ends soon.
-        if (size >= _BLOCK and block[-1].endswith("<br></span>")) or size >= 4 * _BLOCK:
-            yield f'<div class="b">{"".join(block)}</div>\n'
+        if (size >= _BLOCK and block[-1].endswith(_LINE_END)) or size >= 4 * _BLOCK:
+            # The end of the block ends the line as well.
+            block[-1] = block[-1].replace(_LINE_END, "</span>")
+            yield f'<div class="b">{"".join(block)}</div>'
             block, size = [], 0
     if block:
-        yield f'<div class="b">{"".join(block)}</div>\n'
+        yield f'<div class="b">{"".join(block)}</div>'
+
+
+def _source(cell: Cell) -> tuple[str, ...]:
+    """What stands before the first of several tokens: whose they are, and the field where that is not what is said."""
+    if cell.kind not in {"role", "given"}:
+        return ()
+    field = (cell.field or "").partition("/")[0]
+    who = (cell.group,) if cell.kind == "role" else ()
+    message = () if cell.message is None else (f"message {cell.message}",)
+    return who + message + ((field,) if field not in {"", "role", "content"} else ())
 
 
 def _token(cell: Cell, colour: int) -> str:
