@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from bytepair import files
 from bytepair.view.characters import show, show_line
 from bytepair.view.page import page
-from bytepair.view.tokens import Cell, Gap, cells, name
+from bytepair.view.tokens import Cell, Gap, cells, instead, name, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
         title: What stands above it.
 
     Returns:
-        HTML. About 200 bytes for each token.
+        HTML: 100 to 200 bytes for each token.
 
     Raises:
         ValueError: The arrays of the example do not belong together.
@@ -104,7 +104,7 @@ def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: 
     """
     data = html(example, tokenizer, title=title).encode()
     with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)
+        temporary.writespell(data)
 
 
 def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
@@ -167,7 +167,7 @@ def _in_terminal(part: Cell | Gap, colours: dict[tuple[str, str], int]) -> tuple
     who = show_line(part.group, 20) if part.kind == "role" else f"({part.group})"
     message = "" if part.message is None else f" {part.message}"
     style = _ANSI[colours[part.kind, part.group]] + (";1;4" if part.is_trained else "")
-    shown = "".join(piece.text for piece in show(part.shown)) or _without_text(part)
+    shown = "".join(piece.text for piece in show(part.shown)) or instead(part)
     return f"{who}{message} {'*' if part.is_trained else ' '}", style, "~" * bool(part.straddles) + shown
 
 
@@ -215,7 +215,7 @@ def _row(head: str, tokens: int, trained: int) -> str:
 
 def _straddling(straddling: Sequence[Cell]) -> str:
     items = "".join(
-        f"<li>token {cell.number}, {_line(repr(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
+        f"<li>token {cell.number}, {_line(spell(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
         for cell in straddling[:_MOST_LISTED]
     )
     more = len(straddling) - _MOST_LISTED
@@ -264,32 +264,17 @@ def _token(cell: Cell, colour: int) -> str:
         for part in show(cell.shown)
     )
     if not shown:
-        shown = f"<i>{escape(_without_text(cell))}</i>"
+        shown = f"<i>{escape(instead(cell))}</i>"
     return f'<span class="{classes}" title="{_title(cell)}">{shown}</span>'
 
 
 def _title(cell: Cell) -> str:
     place = f"characters {cell.start} to {cell.end}" if cell.end > cell.start else "from no character"
-    facts = [f"id {cell.id}, token {_bytes(cell.token)}", place, name(cell)]
+    facts = [f"id {cell.id}, token {spell(cell.token)}", place, name(cell)]
     if cell.straddles:
         facts.append("straddles " + " and ".join(cell.straddles))
     facts.append("trained" if cell.is_trained else "not trained")
     return "&#10;".join(_line(fact, 200) for fact in facts)
-
-
-def _without_text(cell: Cell) -> str:
-    """What is shown of a token whose characters were shown before, or that is from none."""
-    if cell.end > cell.start:
-        return f"‹{cell.token[:40].hex(' ')}›"
-    return f"‹{_bytes(cell.token)}›"
-
-
-def _bytes(token: bytes) -> str:
-    """A token as it is read: its text, or its bytes if they are no text."""
-    try:
-        return f"“{show_line(token.decode(), 40)}”"
-    except UnicodeDecodeError:
-        return "bytes " + token[:40].hex(" ")
 
 
 def _gap(gap: Gap) -> str:
