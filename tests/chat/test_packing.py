@@ -284,3 +284,16 @@ def test_rows_that_start_in_the_middle_raise() -> None:
     for positions in (np.array([[1, 2]]), np.array([0, 1])):
         with pytest.raises(ValueError, match="start of each row"):
             cu_seqlens(positions)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_flat_rows_are_those_of_transformers(seed: int) -> None:
+    transformers = pytest.importorskip("transformers")
+    rows = random_rows(seed, 6, 9)
+    collate = transformers.DataCollatorWithFlattening(return_tensors="np", return_flash_attn_kwargs=True)
+    theirs = collate([{"input_ids": row.input_ids.tolist(), "labels": row.labels.tolist()} for row in rows])
+    ours = flatten(rows).flash_arguments()
+    assert set(ours) == set(theirs)
+    for name, value in theirs.items():
+        assert np.asarray(ours[name]).tolist() == np.asarray(value).tolist(), name
+    assert ours["cu_seq_lens_q"].dtype == theirs["cu_seq_lens_q"].dtype

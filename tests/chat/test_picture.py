@@ -232,12 +232,7 @@ def test_what_is_shown_of_a_chat(tok: bp.Tokenizer) -> None:
     tok = bp.train({"hello": 9, " there": 5}, 266, special_tokens=["<|im_start|>", "<|im_end|>"])
     example = make_chat(tok, [("user", "hello\n there"), ("assistant", "hello €")])
     read = check(example, tok)
-    assert read.labels == [
-        "user, message 0, role",
-        "user, message 0, content",
-        "assistant, message 1, role",
-        "assistant, message 1, content",
-    ]
+    assert read.labels == ["user, message 0", "assistant, message 1"]
     texts = [token.text for token in read.tokens]
     assert texts[-7:] == ["hello", "·", "€", "‹82›", "‹ac›", "<|im_end|>", "↵"]
     assert read.tokens[-5].title == [
@@ -296,7 +291,28 @@ def test_what_was_given_beside_messages_is_named() -> None:
     example = Example("aab", spans, ids, np.full(3, -100), np.array([[0, 1], [1, 2], [2, 3]]))
     read = check(example, tok)
     assert [row[0] for row in read.rows] == ["from", "(tools)", "(variables)", "all"]
-    assert read.labels[0] == "(tools), tools/0/function/name"
+    assert read.labels == ["tools"]
+    assert read.tokens[0].title[2] == "(tools), tools/0/function/name"
+
+
+def test_what_stands_before_tokens_says_whose_they_are() -> None:
+    paths = ["role", "content", "tool_calls/0/function/name", "tool_calls/0/function/arguments/city", "content", "name"]
+    spans = [Span(place, place + 1, "content", 3, "<me>", path) for place, path in enumerate(paths)]
+    spans += [
+        Span(6, 7, "template"),
+        Span(7, 8, "content", 3, "<me>", "name"),
+        Span(8, 9, "content", 4, "<me>", "name"),
+    ]
+    ids = np.full(9, 97)
+    example = Example("a" * 9, spans, ids, ids, np.array([[place, place + 1] for place in range(9)]))
+    tok = bp.train({"low": 5}, 257)
+    assert check(example, tok).labels == [
+        "<me>, message 3",
+        "<me>, message 3, tool_calls",
+        "<me>, message 3",
+        "<me>, message 3, name",
+        "<me>, message 4, name",
+    ]
 
 
 def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,7 +397,7 @@ def test_what_does_not_belong_together_raises() -> None:
         ("\ud800", "U+D800"),
         ("\U000e0041", "U+E0041"),
         ("\u2028\u00a0", "U+2028U+00A0"),
-        ("\r\n\t\x00\x7f", "␍↵→␀␡"),
+        ("\r\n\t\x00\x7f", "U+000D↵→U+0000U+007F"),
         ("\uffff\ue000", "U+FFFFU+E000"),
         ("हिन्दी ไทย", "हिन्दी·ไทย"),
     ],

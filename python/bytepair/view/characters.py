@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NAMED = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "↵", "\t": "→", "\x7f": "␡"}
+_NAMED = {"\n": "↵", "\t": "→"}
 
 # Besides the categories below: letters and marks that are drawn as nothing, and Braille without dots.
 _EMPTY = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from bytepair import files
 from bytepair.view.characters import show, show_line
 from bytepair.view.page import page
-from bytepair.view.tokens import Cell, Gap, cells, name
+from bytepair.view.tokens import Cell, Gap, cells, instead, name, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,6 +45,8 @@ _KEY = """<p><span class="t y">trained</span> tokens have a line below;
 <span class="u">this</span> text that no token is from. Point at a token, or tap it, to see what it is.</p>
 """
 
+_LINE_END = "<br></span>"
+
 _BLOCK = 500
 """Tokens that a browser lays out at a time, when they come into view."""
 
@@ -58,7 +60,7 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
         title: What stands above it.
 
     Returns:
-        HTML. About 200 bytes for each token.
+        HTML: 100 to 200 bytes for each token.
 
     Raises:
         ValueError: The arrays of the example do not belong together.
@@ -80,7 +82,8 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
     straddling = [cell for cell in tokens if cell.straddles]
     if straddling:
         body.append(_straddling(straddling))
-    body.append('<div class="text" dir="ltr">\n')
+    # White space between these would be shown.
+    body.append('<div class="text" dir="ltr">')
     body += _blocks(parts, colours)
     body.append("</div>\n")
     return page(title, "".join(body))
@@ -101,7 +104,7 @@ def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: 
     """
     data = html(example, tokenizer, title=title).encode()
     with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)
+        temporary.writespell(data)
 
 
 def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
@@ -164,7 +167,7 @@ def _in_terminal(part: Cell | Gap, colours: dict[tuple[str, str], int]) -> tuple
     who = show_line(part.group, 20) if part.kind == "role" else f"({part.group})"
     message = "" if part.message is None else f" {part.message}"
     style = _ANSI[colours[part.kind, part.group]] + (";1;4" if part.is_trained else "")
-    shown = "".join(piece.text for piece in show(part.shown)) or _without_text(part)
+    shown = "".join(piece.text for piece in show(part.shown)) or instead(part)
     return f"{who}{message} {'*' if part.is_trained else ' '}", style, "~" * bool(part.straddles) + shown
 
 
@@ -212,7 +215,7 @@ def _row(head: str, tokens: int, trained: int) -> str:
 
 def _straddling(straddling: Sequence[Cell]) -> str:
     items = "".join(
-        f"<li>token {cell.number}, {_line(repr(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
+        f"<li>token {cell.number}, {_line(spell(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
         for cell in straddling[:_MOST_LISTED]
     )
     more = len(straddling) - _MOST_LISTED
@@ -223,22 +226,35 @@ def _straddling(straddling: Sequence[Cell]) -> str:
 def _blocks(parts: Sequence[Cell | Gap], colours: dict[tuple[str, str], int]) -> Iterator[str]:
     block: list[str] = []
     size = 0
-    source = ""
+    source: tuple[str, ...] = ()
     for part in parts:
         if isinstance(part, Gap):
             block.append(f'<span class="u">{escape(_gap(part))}</span>')
         else:
-            if part.kind in {"role", "given"} and name(part) != source:
-                block.append(f'<b class="w">{_line(name(part))}</b>')
-            source = name(part)
+            said = _source(part)
+            if said not in ((), source):
+                block.append(f'<b class="w">{_line(", ".join(said))}</b>')
+                source = said
             block.append(_token(part, colours[part.kind, part.group]))
             size += 1
         # A block ends with a line, if one ends soon.
-        if (size >= _BLOCK and block[-1].endswith("<br></span>")) or size >= 4 * _BLOCK:
-            yield f'<div class="b">{"".join(block)}</div>\n'
+        if (size >= _BLOCK and block[-1].endswith(_LINE_END)) or size >= 4 * _BLOCK:
+            # The end of the block ends the line as well.
+            block[-1] = block[-1].replace(_LINE_END, "</span>")
+            yield f'<div class="b">{"".join(block)}</div>'
             block, size = [], 0
     if block:
-        yield f'<div class="b">{"".join(block)}</div>\n'
+        yield f'<div class="b">{"".join(block)}</div>'
+
+
+def _source(cell: Cell) -> tuple[str, ...]:
+    """What stands before the first of several tokens: whose they are, and the field where that is not what is said."""
+    if cell.kind not in {"role", "given"}:
+        return ()
+    field = (cell.field or "").partition("/")[0]
+    who = (cell.group,) if cell.kind == "role" else ()
+    message = () if cell.message is None else (f"message {cell.message}",)
+    return who + message + ((field,) if field not in {"", "role", "content"} else ())
 
 
 def _token(cell: Cell, colour: int) -> str:
@@ -248,32 +264,17 @@ def _token(cell: Cell, colour: int) -> str:
         for part in show(cell.shown)
     )
     if not shown:
-        shown = f"<i>{escape(_without_text(cell))}</i>"
+        shown = f"<i>{escape(instead(cell))}</i>"
     return f'<span class="{classes}" title="{_title(cell)}">{shown}</span>'
 
 
 def _title(cell: Cell) -> str:
     place = f"characters {cell.start} to {cell.end}" if cell.end > cell.start else "from no character"
-    facts = [f"id {cell.id}, token {_bytes(cell.token)}", place, name(cell)]
+    facts = [f"id {cell.id}, token {spell(cell.token)}", place, name(cell)]
     if cell.straddles:
         facts.append("straddles " + " and ".join(cell.straddles))
     facts.append("trained" if cell.is_trained else "not trained")
     return "&#10;".join(_line(fact, 200) for fact in facts)
-
-
-def _without_text(cell: Cell) -> str:
-    """What is shown of a token whose characters were shown before, or that is from none."""
-    if cell.end > cell.start:
-        return f"‹{cell.token[:40].hex(' ')}›"
-    return f"‹{_bytes(cell.token)}›"
-
-
-def _bytes(token: bytes) -> str:
-    """A token as it is read: its text, or its bytes if they are no text."""
-    try:
-        return f"“{show_line(token.decode(), 40)}”"
-    except UnicodeDecodeError:
-        return "bytes " + token[:40].hex(" ")
 
 
 def _gap(gap: Gap) -> str:

@@ -33,10 +33,10 @@ tfoot { border-top: 1px solid var(--line); font-weight: bold; }
 .g1 { background: var(--g1); } .g2 { background: var(--g2); } .g3 { background: var(--g3); }
 .g4 { background: var(--g4); } .g5 { background: var(--g5); }
 .g6 { background: var(--g6); } .g7 { background: var(--g7); }
-.y { border-bottom: .2em solid currentColor; }
+.y { border-bottom: .2em solid currentColor; border-radius: .2rem .2rem 0 0; }
 .s { outline: 2px dashed var(--mark); outline-offset: -1px; }
 .w { font: .75rem/1 system-ui, sans-serif; color: var(--faint); border: 1px solid var(--line); border-radius: .2rem;
-  padding: .1em .3em; margin: 0 .3em; unicode-bidi: isolate; }
+  padding: .1em .3em; margin: 0 .3em 0 0; display: inline-block; max-width: 100%; unicode-bidi: isolate; }
 .u { color: var(--faint); text-decoration: line-through; unicode-bidi: isolate; }
 @media (hover: none) {
   .t:hover::after { content: attr(title); position: fixed; left: 0; right: 0; bottom: 0; padding: .75rem; z-index: 1;

@@ -6,6 +6,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from bytepair.view.characters import show_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -181,6 +183,21 @@ def name(part: SpanOfText | Cell) -> str:
     kind, group = (part.kind, part.group) if isinstance(part, Cell) else _group(part)
     message = "" if part.message is None else f", message {part.message}"
     return (group if kind == "role" else f"({group})") + message + (f", {part.field}" if part.field else "")
+
+
+def instead(cell: Cell) -> str:
+    """What is shown of a token whose characters were shown before, or that is from none."""
+    if cell.end > cell.start:
+        return f"‹{cell.token[:40].hex(' ')}›"
+    return f"‹{spell(cell.token)}›"
+
+
+def spell(token: bytes) -> str:
+    """A token as it is read: its text, or its bytes if they are no text."""
+    try:
+        return f"“{show_line(token.decode(), 40)}”"
+    except UnicodeDecodeError:
+        return "bytes " + token[:40].hex(" ")
 
 
 def _group(span: SpanOfText | None) -> tuple[str, str]:
