@@ -111,6 +111,10 @@ class Component:
         known = {key: self._table.get(key, option.default) for key, option in self._options.items()}
         return {"type": self._table["type"], **known, **{k: v for k, v in self._table.items() if k not in known}}
 
+    def _raw(self) -> dict[str, Json]:
+        """The component as it was given: what a file leaves out is not filled in, so that what it needs is missed."""
+        return dict(self._table)
+
     def __getstate__(self) -> bytes:
         return json.dumps(self._json(), ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -172,6 +176,9 @@ class Inner(Component):
 
     def _json(self) -> dict[str, Json]:
         return {**self._table, self._inner: [each._json() for each in self._components]}
+
+    def _raw(self) -> dict[str, Json]:
+        return {**self._table, self._inner: [each._raw() for each in self._components]}
 
     def __len__(self) -> int:
         return len(self._components)

@@ -42,7 +42,7 @@ class Decoder(Component):
         Raises:
             FormatError: The decoder cannot be run; ``pointer`` says which part.
         """
-        steps = hf_stages.read_steps("decoder", self._json())
+        steps = hf_stages.read_steps("decoder", self._raw())
         return decode_tokens(steps, list(tokens)) if steps else "".join(tokens)
 
     @staticmethod

@@ -37,7 +37,7 @@ class Normalizer(Component):
         Raises:
             FormatError: The normalizer cannot be run; ``pointer`` says which part.
         """
-        return normalize(hf_stages.read_steps("normalizer", self._json()), text("sequence", sequence))
+        return normalize(hf_stages.read_steps("normalizer", self._raw()), text("sequence", sequence))
 
     def normalize(self, normalized: Any) -> NoReturn:
         """Not supported, as NormalizedString is not."""

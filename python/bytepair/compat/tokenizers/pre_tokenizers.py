@@ -40,7 +40,7 @@ class PreTokenizer(Component):
         Raises:
             FormatError: The pre-tokenizer cannot be run; ``pointer`` says which part.
         """
-        return pre_tokenize(hf_stages.read_steps("pre_tokenizer", self._json()), text("s", s))
+        return pre_tokenize(hf_stages.read_steps("pre_tokenizer", self._raw()), text("s", s))
 
     def pre_tokenize(self, pretok: Any) -> NoReturn:
         """Not supported, as PreTokenizedString is not."""

@@ -26,7 +26,7 @@ class PostProcessor(Component):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens it adds to a text, or to a pair."""
-        return Processing(self._json()).added(pair=is_pair)
+        return Processing(self._raw()).added(pair=is_pair)
 
     def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """One encoding of that of a text, or of those of a pair; these stay as they are.
@@ -37,7 +37,7 @@ class PostProcessor(Component):
         from bytepair.compat.tokenizers.encoding import Encoding  # noqa: PLC0415 (it is asked for)
 
         sides = [each._copy() for each in (encoding, pair) if each is not None]
-        return Encoding._of(Processing(self._json()).process(sides, add=add_special_tokens))
+        return Encoding._of(Processing(self._raw()).process(sides, add=add_special_tokens))
 
     def __repr__(self) -> str:
         return spell(_shown(self._json()), 100)

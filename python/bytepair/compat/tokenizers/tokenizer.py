@@ -156,7 +156,7 @@ class Tokenizer:
         changes = Changes.count
         if before is not None and before.changes == changes:
             return before
-        parts = {stage: None if part is None else part._json() for stage, part in self._parts.items()}
+        parts = {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
         table = self._model._table
         options = {key: value for key, value in table.items() if key not in ("vocab", "merges")}
         processed = parts.pop("post_processor")
@@ -205,7 +205,7 @@ class Tokenizer:
         Raises:
             FormatError: A part cannot be run; ``pointer`` says which.
         """
-        parts = {stage: None if part is None else part._json() for stage, part in self._parts.items()}
+        parts = {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
         return compile_core(self._model._table, self._added.table(), parts, parts["post_processor"])
 
     # Files.
@@ -354,7 +354,7 @@ class Tokenizer:
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens the post-processor adds to a text, or to a pair."""
         part = self._parts["post_processor"]
-        return 0 if part is None else Processing(part._json()).added(pair=is_pair)
+        return 0 if part is None else Processing(part._raw()).added(pair=is_pair)
 
     # Truncation and padding.
 

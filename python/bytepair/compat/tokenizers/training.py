@@ -119,7 +119,7 @@ def _count(
 ) -> dict[str, int]:
     """The words of texts, as the stages before the model make them, and how often each occurs."""
     stages = {
-        name: None if part is None else part._json()
+        name: None if part is None else part._raw()
         for name, part in (("normalizer", tokenizer.normalizer), ("pre_tokenizer", tokenizer.pre_tokenizer))
     }
     added = tokenizer._added.table()
