@@ -1,0 +1,126 @@
+"""Added tokens as ``transformers`` knows them, and engines that have more of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import FormatError
+from bytepair.loaded import AddedRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from bytepair.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A token that is found in the text before everything else.
+
+    Args:
+        content: Its text.
+        single_word: Whether it is found only between characters that are of no word.
+        lstrip: Whether it takes the white space before it.
+        rstrip: Whether it takes the white space behind it.
+        normalized: Whether it is looked for in the normalized text; None for yes unless it is special.
+        special: Whether it is special.
+
+    Example:
+        >>> token = AddedToken("<|user|>", special=True)
+        >>> str(token), token.normalized
+        ('<|user|>', False)
+    """
+
+    content: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool | None = None
+    special: bool = False
+
+    def __post_init__(self) -> None:
+        if self.normalized is None:
+            object.__setattr__(self, "normalized", not self.special)
+
+    def __str__(self) -> str:
+        return self.content
+
+
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+ROW_FLAGS = AddedRow._fields[2:]
+
+
+def is_token(value: object) -> bool:
+    """Whether a value can be a token: a text, or an added token of this package or of ``tokenizers``."""
+    return isinstance(value, str) or all(hasattr(value, name) for name in ("content", *FLAGS))
+
+
+def as_added(value: Any, *, special: bool | None = None) -> AddedToken:
+    """A text, an added token of any library, or the table that a file has for one.
+
+    Args:
+        value: The token.
+        special: Whether it is special; None for what it says itself.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    if isinstance(value, str):
+        return AddedToken(value, special=bool(special))
+    if isinstance(value, dict) and isinstance(value.get("content"), str):
+        flags = {name: value[name] for name in FLAGS if name in value}
+    elif is_token(value):
+        flags = {name: getattr(value, name) for name in FLAGS}
+        value = {"content": value.content}
+    else:
+        raise TypeError(f"a token is a str or an AddedToken, not {type(value).__name__}")
+    return AddedToken(value["content"], **(flags | ({} if special is None else {"special": special})))
+
+
+def decoder(tok: Tokenizer) -> dict[int, AddedToken]:
+    """The added tokens of an engine, by id."""
+    rows = (AddedRow._make(row) for row in tok._loaded.added)
+    return {row.id: AddedToken(row.content, *(getattr(row, name) for name in FLAGS)) for row in rows}
+
+
+def with_tokens(
+    tok: Tokenizer, vocab: Mapping[str, int], size: int, tokens: Iterable[AddedToken]
+) -> tuple[Tokenizer, int]:
+    """An engine with further added tokens, and how many of them are new or changed, as ``tokenizers`` does it.
+
+    A token of the vocabulary keeps its id, one that is there already gets the new flags, and all others get ids in
+    order, from the size of the vocabulary on and behind all added tokens.
+
+    Args:
+        tok: The engine.
+        vocab: Its tokens as they are spelled, with their ids.
+        size: How many tokens its vocabulary has without those that were added.
+        tokens: The tokens.
+
+    Raises:
+        FormatError: A token is not Unicode, or too long.
+    """
+    rows = {row.content: row for row in map(AddedRow._make, tok._loaded.added)}
+    free = max([size, *(row.id + 1 for row in rows.values())])
+    changed = 0
+    for token in tokens:
+        known = rows.get(token.content)
+        row = AddedRow(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
+        if not token.content or (known is not None and known == row._replace(id=known.id)):
+            continue
+        try:
+            token.content.encode()
+        except UnicodeEncodeError as error:
+            raise FormatError(
+                f"the added token {token.content!a} holds half a surrogate pair", remedy="give whole characters"
+            ) from error
+        id = known.id if known is not None else vocab.get(token.content)
+        if id is None:
+            id, free = free, free + 1
+        rows[token.content] = row._replace(id=id)
+        changed += 1
+    if not changed:
+        return tok, 0
+    added = tuple(sorted(rows.values(), key=lambda row: row.id))
+    return type(tok)._from_loaded(tok._loaded._replace(added=added)), changed
