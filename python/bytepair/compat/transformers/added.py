@@ -84,6 +84,22 @@ def decoder(tok: Tokenizer) -> dict[int, AddedToken]:
     return {row.id: AddedToken(row.content, *(getattr(row, name) for name in FLAGS)) for row in rows}
 
 
+def base_size(tok: Tokenizer) -> int:
+    """How many tokens the vocabulary of an engine's ``tokenizer.json`` has: those that are not only added.
+
+    Added tokens whose ids follow on all others are only added.
+    """
+    ids = set(tok._loaded.columns.ids())
+    outside = sorted(row[1] for row in tok._loaded.added if row[1] not in ids)
+    size = len(ids) + len(outside)
+    if tok._loaded.model is None:
+        return len(ids) if outside == list(range(len(ids), size)) else size
+    while outside and outside[-1] == size - 1:
+        outside.pop()
+        size -= 1
+    return size
+
+
 def with_tokens(
     tok: Tokenizer, vocab: Mapping[str, int], size: int, tokens: Iterable[AddedToken]
 ) -> tuple[Tokenizer, int]:
@@ -102,7 +118,7 @@ def with_tokens(
         FormatError: A token is not Unicode, or too long.
     """
     rows = {row.content: row for row in map(AddedRow._make, tok._loaded.added)}
-    free = max([size, *(row.id + 1 for row in rows.values())])
+    free = max(size, tok.vocab_size)
     changed = 0
     for token in tokens:
         known = rows.get(token.content)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files, formats
 from bytepair.compat.transformers import classes
-from bytepair.compat.transformers.added import AddedToken, as_added
+from bytepair.compat.transformers.added import AddedToken, as_added, base_size
 from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
 from bytepair.formats import configs, hf_json
 from bytepair.tokenizer import Tokenizer
@@ -121,7 +121,7 @@ def _engine(path: Path) -> tuple[Tokenizer, int, dict[str, Any]]:
             # Named tokens without an id get one here.
             warnings.filterwarnings("ignore", r".*has no id and is left out", TokenizerWarning)
             engine = Tokenizer.from_file(path)
-        return engine, len(engine), {}
+        return engine, base_size(engine), {}
     try:
         return of_table(detected.content)
     except BytepairError as error:
@@ -141,7 +141,7 @@ def of_table(table: dict[str, Any]) -> tuple[Tokenizer, int, dict[str, Any]]:
         if isinstance(direction, str):
             settings[name] = direction.lower()
     vocab = table["model"].get("vocab")
-    return engine, len(vocab) if isinstance(vocab, (dict, list)) else len(engine), settings
+    return engine, len(vocab) if isinstance(vocab, (dict, list)) else base_size(engine), settings
 
 
 def _listed(config: Mapping[str, Any]) -> list[AddedToken]:

@@ -95,7 +95,7 @@ class PreTrainedTokenizerFast(Vocabulary):
             )
         self.__dict__["_named"] = {}
         self._tok: Tokenizer = tokenizer_object
-        self._base = base if base is not None else len(tokenizer_object._loaded.columns)
+        self._base = base if base is not None else added.base_size(tokenizer_object)
         self._vocab: dict[str, int] | None = None
         self._set_up(settings, from_file=from_file)
         for token in (*self._named.values(), *self._extra):
