@@ -1,0 +1,164 @@
+"""`AddedToken`, and the added tokens of a tokenizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bytepair.compat.tokenizers.components import boolean, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bytepair.compat.tokenizers.models import Model
+
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+class AddedToken:
+    """A token that is matched in the text before everything else.
+
+    Args:
+        content: The text that it is.
+        single_word: Whether it is matched only where it is not part of a longer word.
+        lstrip: Whether it takes the white space before it.
+        rstrip: Whether it takes the white space after it.
+        normalized: Whether it is looked for in the normalized text; None for all that are not special.
+        special: Whether it is special.
+
+    Example:
+        >>> token = AddedToken("<mask>", lstrip=True)
+        >>> token.normalized, token == AddedToken("<mask>")
+        (True, False)
+    """
+
+    def __init__(
+        self,
+        content: str | None = None,
+        *,
+        single_word: bool = False,
+        lstrip: bool = False,
+        rstrip: bool = False,
+        normalized: bool | None = None,
+        special: bool = False,
+    ) -> None:
+        self.content = "" if content is None else text("content", content)
+        self.special = boolean("special", special)
+        self._single_word = boolean("single_word", single_word)
+        self._lstrip = boolean("lstrip", lstrip)
+        self._rstrip = boolean("rstrip", rstrip)
+        self._normalized = None if normalized is None else boolean("normalized", normalized)
+
+    @property
+    def single_word(self) -> bool:
+        """Whether it is matched only where it is not part of a longer word."""
+        return self._single_word
+
+    @property
+    def lstrip(self) -> bool:
+        """Whether it takes the white space before it."""
+        return self._lstrip
+
+    @property
+    def rstrip(self) -> bool:
+        """Whether it takes the white space after it."""
+        return self._rstrip
+
+    @property
+    def normalized(self) -> bool:
+        """Whether it is looked for in the normalized text."""
+        return not self.special if self._normalized is None else self._normalized
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"content": self.content, **{flag: getattr(self, flag) for flag in _FLAGS}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        AddedToken.__init__(self, **state)
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.content, *(getattr(self, flag) for flag in _FLAGS))
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, AddedToken) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __str__(self) -> str:
+        return self.content
+
+    def __repr__(self) -> str:
+        return (
+            f'AddedToken("{self.content}", rstrip={self.rstrip}, lstrip={self.lstrip}, '
+            f"single_word={self.single_word}, normalized={self.normalized}, special={self.special})"
+        )
+
+    def _fixed(self) -> AddedToken:
+        """A copy that later changes do not reach."""
+        return AddedToken(**self.__getstate__())
+
+    def _json(self, id: int) -> dict[str, Any]:
+        return {"id": id, **self.__getstate__()}
+
+
+def tokens_of(given: Any, *, special: bool) -> list[AddedToken]:
+    """What a list of strings and added tokens says; special tokens become special.
+
+    Raises:
+        TypeError: There is something else in it.
+    """
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(f"tokens is a List[Union[str, AddedToken]], not {type(given).__name__}")
+    tokens = []
+    for each in given:
+        if isinstance(each, str):
+            tokens.append(AddedToken(each, special=special))
+        elif isinstance(each, AddedToken):
+            if special:
+                each.special = True
+            tokens.append(each._fixed())
+        else:
+            raise TypeError(f"Input must be a List[Union[str, AddedToken]], and {each!r} is neither")
+    return tokens
+
+
+class AddedTokens:
+    """The added tokens of a tokenizer, by id."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, AddedToken] = {}
+        self.ids: dict[str, int] = {}
+
+    def put(self, id: int, token: AddedToken) -> None:
+        """Gives a token an id."""
+        before = self.ids.get(token.content)
+        if before is not None and before != id:
+            del self.by_id[before]
+        self.by_id[id] = token
+        self.ids[token.content] = id
+
+    def add(self, tokens: Iterable[AddedToken], model: Model) -> int:
+        """Adds tokens: those that the vocabulary has keep their id, all others are numbered on.
+
+        Returns:
+            How many were not there already with the same flags.
+        """
+        size = len(model._ids())
+        last = max(self.by_id, default=-1)
+        following = last + 1 if self.by_id and (last >= size or size == 0) else size
+        count = 0
+        for token in tokens:
+            id = self.ids.get(token.content)
+            if not token.content or (id is not None and self.by_id[id] == token):
+                continue
+            if id is None:
+                id = model.token_to_id(token.content)
+            if id is None:
+                id = following
+                following += 1
+            self.put(id, token)
+            count += 1
+        return count
+
+    def table(self) -> list[dict[str, Any]]:
+        """As ``tokenizer.json`` has them."""
+        return [token._json(id) for id, token in sorted(self.by_id.items())]

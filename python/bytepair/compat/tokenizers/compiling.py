@@ -1,0 +1,65 @@
+"""The JSON objects of a face -> a `bytepair.Tokenizer`. What they mean, and what is refused, is said in `formats`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bytepair.checks import check_alphabet
+from bytepair.errors import FormatError
+from bytepair.formats import hf_json, hf_stages
+from bytepair.loaded import Loaded
+from bytepair.tokenizer import Tokenizer
+
+Json = Any
+
+
+def compile_core(
+    model: dict[str, Json],
+    added: list[dict[str, Json]],
+    stages: dict[str, Json],
+    post_processor: Json = None,
+) -> Tokenizer:
+    """The tokenizer of a model, added tokens and stages.
+
+    A vocabulary that lacks bytes is one of characters here, of which those that are no tokens vanish, as they do in
+    ``tokenizers``.
+
+    Args:
+        model: The model; its dropout is up to each call.
+        added: The added tokens.
+        stages: The normalizer, the pre-tokenizer and the decoder, by these names; those that are missing are none.
+        post_processor: What is added by the tokenizer's own calls.
+
+    Raises:
+        FormatError: Something cannot be run; ``pointer`` says where.
+    """
+    if model.get("dropout"):
+        model = {**model, "dropout": None}
+    table = {
+        "version": "1.0",
+        "added_tokens": added,
+        "normalizer": stages.get("normalizer"),
+        "pre_tokenizer": stages.get("pre_tokenizer"),
+        "post_processor": post_processor,
+        "decoder": stages.get("decoder"),
+        "model": model,
+    }
+    return Tokenizer._from_loaded(_load(table))
+
+
+def _load(table: dict[str, Json]) -> Loaded:
+    decoder = table["decoder"]
+    if not isinstance(decoder, dict) or decoder.get("type") != "ByteLevel":
+        return hf_json.load(table)
+    try:
+        loaded = hf_json.load(table)
+        if loaded.model is None:
+            check_alphabet(loaded.columns.single_bytes())
+    except FormatError:
+        if table["model"].get("type") != "BPE":
+            raise
+    else:
+        return loaded
+    # Without a decoder it is read as one of characters.
+    loaded = hf_json.load({**table, "decoder": None})
+    return loaded._replace(decoders=hf_stages.read_steps("decoder", decoder))

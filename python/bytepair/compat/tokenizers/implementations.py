@@ -1,0 +1,16 @@
+"""Placeholder."""
+
+
+class BertWordPieceTokenizer: ...
+
+
+class ByteLevelBPETokenizer: ...
+
+
+class CharBPETokenizer: ...
+
+
+class SentencePieceBPETokenizer: ...
+
+
+class SentencePieceUnigramTokenizer: ...

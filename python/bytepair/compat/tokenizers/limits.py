@@ -1,0 +1,137 @@
+"""How a face truncates and pads, as Python says it and as ``tokenizer.json`` does."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bytepair.compat.tokenizers.components import natural, optional, text
+from bytepair.errors import FormatError
+from bytepair.formats.hf_common import shown
+from bytepair.truncation import Padding, Truncation
+
+Json = Any
+
+_STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
+_SIDES = {"right": "Right", "left": "Left"}
+
+
+class TruncationParams(NamedTuple):
+    """The arguments of ``enable_truncation``."""
+
+    max_length: int
+    stride: int = 0
+    strategy: str = "longest_first"
+    direction: str = "right"
+
+    def checked(self) -> TruncationParams:
+        """The same; ValueError if a value is unknown."""
+        _known("strategy", self.strategy, _STRATEGIES)
+        _known("direction", self.direction, _SIDES)
+        return self
+
+    def rule(self) -> Truncation:
+        """How rows are cut."""
+        strategy: Any = self.strategy
+        side: Any = self.direction
+        return Truncation(self.max_length, strategy, self.stride, side)
+
+    def table(self) -> dict[str, Json]:
+        """As JSON has it."""
+        return {
+            "direction": _SIDES[self.direction],
+            "max_length": self.max_length,
+            "strategy": _STRATEGIES[self.strategy],
+            "stride": self.stride,
+        }
+
+    @classmethod
+    def read(cls, table: Json) -> TruncationParams:
+        """From JSON; FormatError if it is broken."""
+        known = {"direction", "max_length", "strategy", "stride"}
+        return _read(
+            lambda: cls(
+                natural("max_length", table["max_length"]),
+                natural("stride", table.get("stride", 0)),
+                _said(table["strategy"], _STRATEGIES),
+                _said(table.get("direction", "Right"), _SIDES),
+            ),
+            table,
+            known,
+            "/truncation",
+        )
+
+
+class PaddingParams(NamedTuple):
+    """The arguments of ``enable_padding``."""
+
+    length: int | None = None
+    pad_to_multiple_of: int | None = None
+    pad_id: int = 0
+    pad_token: str = "[PAD]"
+    pad_type_id: int = 0
+    direction: str = "right"
+
+    def checked(self) -> PaddingParams:
+        """The same; ValueError if a value is unknown, TypeError if it is none."""
+        _known("direction", self.direction, _SIDES)
+        optional(natural)("length", self.length)
+        optional(natural)("pad_to_multiple_of", self.pad_to_multiple_of)
+        text("pad_token", self.pad_token)
+        return self
+
+    def rule(self) -> Padding:
+        """How rows are filled."""
+        side: Any = self.direction
+        return Padding(self.pad_id, self.pad_token, self.length, self.pad_to_multiple_of or 1, side)
+
+    def table(self) -> dict[str, Json]:
+        """As JSON has it."""
+        return {
+            "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
+            "direction": _SIDES[self.direction],
+            "pad_to_multiple_of": self.pad_to_multiple_of,
+            "pad_id": self.pad_id,
+            "pad_type_id": self.pad_type_id,
+            "pad_token": self.pad_token,
+        }
+
+    @classmethod
+    def read(cls, table: Json) -> PaddingParams:
+        """From JSON; FormatError if it is broken."""
+        known = {"strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token"}
+        return _read(
+            lambda: cls(
+                None if table["strategy"] == "BatchLongest" else natural("strategy", table["strategy"]["Fixed"]),
+                optional(natural)("pad_to_multiple_of", table.get("pad_to_multiple_of")),
+                natural("pad_id", table["pad_id"]),
+                text("pad_token", table["pad_token"]),
+                natural("pad_type_id", table["pad_type_id"]),
+                _said(table["direction"], _SIDES),
+            ),
+            table,
+            known,
+            "/padding",
+        )
+
+
+def _read(make: Any, table: Json, known: set[str], pointer: str) -> Any:
+    try:
+        for key in table.keys() - known:
+            raise FormatError(f"not supported: {key}", pointer=f"{pointer}/{key}")
+        return make()
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{shown(table)} is not what it should be: {error}", pointer=pointer) from error
+
+
+def _known(name: str, value: str, known: dict[str, str]) -> None:
+    if value not in known:
+        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(known)}")
+
+
+def _said(value: Json, known: dict[str, str]) -> str:
+    for name, spelled in known.items():
+        if value == spelled:
+            return name
+    raise ValueError(f"{shown(value)} is none of {', '.join(known.values())}")

@@ -1,0 +1,226 @@
+"""Rows: what a call of the face makes of a text or a pair, first its ids, and the rest when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from bytepair.compat.tokenizers.encoding import pad
+from bytepair.encodings import Encoding
+from bytepair.errors import EncodeError, LimitError
+from bytepair.locating import located, spelled
+from bytepair.post_processing import PostProcessor
+from bytepair.processors import added
+from bytepair.truncation import Padding, Truncation
+
+if TYPE_CHECKING:
+    from bytepair.tokenizer import Tokenizer
+
+Text: TypeAlias = "str | list[str]"
+"""A text, or its words where it is cut into words already."""
+
+
+class Ready(NamedTuple):
+    """All that a call needs to know of a tokenizer; it does not change when the tokenizer does.
+
+    Attributes:
+        core: What finds ids.
+        processor: What is added.
+        special: What becomes of special tokens in text: ``allow``, or ``text``.
+        truncation: How rows are cut, less what is added; None if they are not.
+        padding: How rows are filled; None if they are not.
+        pad_type_id: The type of what fills them.
+        dropout: The probability that a merge is left out.
+    """
+
+    core: Tokenizer
+    processor: PostProcessor
+    special: str
+    truncation: Truncation | None
+    padding: Padding | None
+    pad_type_id: int
+    dropout: float | None
+
+    def encode(self, texts: list[str], threads: int | None) -> list[list[int]]:
+        """The ids of each text.
+
+        Raises:
+            TypeError: A text is not Unicode.
+        """
+        special: Any = self.special
+        try:
+            if self.dropout:
+                return [self.core.encode(text, special=special, dropout=self.dropout) for text in texts]
+            if len(texts) == 1:
+                return [self.core.encode(texts[0], special=special)]
+            return self.core.encode_batch(texts, special=special, threads=threads)
+        except EncodeError as error:
+            raise TypeError(f"TextInputSequence must be str of valid Unicode: {error}") from error
+
+    def rows(self, inputs: list[tuple[Text, ...]], *, add: bool, threads: int | None = None) -> list[Row]:
+        """The rows of texts and pairs."""
+        flat: list[str] = []
+        for row in inputs:
+            for text in row:
+                if isinstance(text, str):
+                    flat.append(text)
+                else:
+                    flat.extend(text)
+        ids = iter(self.encode(flat, threads))
+        made = []
+        for row in inputs:
+            sides = [next(ids) if isinstance(text, str) else [id for _ in text for id in next(ids)] for text in row]
+            made.append(Row(self, row, sides, add))
+        if self.padding is not None:
+            width = self.padding.width(max([row.length for row in made], default=0))
+            for each in made:
+                each.pad(width)
+        return made
+
+    def cut(self, *, pair: bool, add: bool) -> Truncation | None:
+        """How rows are cut, with room for what is added.
+
+        Raises:
+            LimitError: There is none.
+        """
+        truncation = self.truncation
+        extra = self.processor.added(pair=pair) if add and truncation is not None else 0
+        if truncation is None or not extra:
+            return truncation
+        if truncation.room < extra:
+            raise LimitError(
+                f"max_length={truncation.room} is too small: the post-processor adds {extra} ids",
+                remedy="use a larger max_length, or add_special_tokens=False",
+            )
+        return truncation._replace(room=truncation.room - extra)
+
+    def finish(self, sides: list[Encoding], *, add: bool, width: int | None) -> Encoding:
+        """Cuts, adds and fills; `width` is how long rows become, None for as long as this one."""
+        truncation = self.cut(pair=len(sides) > 1, add=add)
+        if truncation is not None:
+            kept = truncation.kept(*map(len, sides))
+            sides = [truncation.cut(side, keep, overflow=True) for side, keep in zip(sides, kept, strict=False)]
+        whole = self.processor.process(sides, add=add)
+        if self.padding is not None:
+            pad(whole, self.padding, self.padding.width(len(whole)) if width is None else width, self.pad_type_id)
+        return whole
+
+
+class Row:
+    """A text or a pair as ids, and all else when it is asked for.
+
+    Attributes:
+        length: How many ids there are.
+        overflows: Whether truncation cut anything off.
+    """
+
+    __slots__ = ("_add", "_filling", "_kept", "_ready", "_sides", "_texts", "length", "overflows")
+
+    def __init__(self, ready: Ready, texts: tuple[Text, ...], sides: list[list[int]], add: bool) -> None:
+        self._ready = ready
+        self._texts = texts
+        self._add = add
+        self._filling = 0
+        self.overflows = False
+        pair = len(sides) > 1
+        truncation = ready.cut(pair=pair, add=add) if ready.truncation is not None else None
+        if truncation is not None:
+            kept = truncation.kept(*map(len, sides))
+            for place, (side, keep) in enumerate(zip(sides, kept, strict=False)):
+                if keep < len(side):
+                    self.overflows = True
+                    sides[place] = side[:keep] if truncation.side == "right" else side[len(side) - keep :]
+        self._sides = sides
+        self.length = sum(
+            len(part.ids) if part.sequence is None else len(sides[part.sequence])
+            for part in ready.processor.layout(pair=pair, add=add)
+        )
+
+    def pad(self, width: int) -> None:
+        """Says how long it becomes."""
+        if width > self.length:
+            self._filling = width - self.length
+            self.length = width
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its ids were drawn, so that they cannot be found once more."""
+        return bool(self._ready.dropout)
+
+    def _column(self, name: str, filling: Any, sides: list[list[Any]] | None = None) -> list[Any]:
+        column: list[Any] = []
+        for part in self._ready.processor.layout(pair=len(self._sides) > 1, add=self._add):
+            values = getattr(part, name)
+            if part.sequence is None:
+                column += values
+            elif sides is not None:
+                column += sides[part.sequence]
+            else:
+                column += values * len(self._sides[part.sequence])
+        if self._filling:
+            more = [filling] * self._filling
+            padding = self._ready.padding
+            return more + column if padding is not None and padding.side == "left" else column + more
+        return column
+
+    def ids(self) -> list[int]:
+        """The ids."""
+        padding = self._ready.padding
+        return self._column("ids", padding.id if padding else 0, self._sides)
+
+    def tokens(self) -> list[str]:
+        """The tokens of the ids."""
+        padding, filling = self._ready.padding, self._filling
+        ids = self.ids()
+        if padding is None or not filling:
+            return spelled(self._ready.core, ids)
+        if padding.side == "left":
+            return [padding.token] * filling + spelled(self._ready.core, ids[filling:])
+        return spelled(self._ready.core, ids[:-filling]) + [padding.token] * filling
+
+    def type_ids(self) -> list[int]:
+        """Their types."""
+        return self._column("type_ids", self._ready.pad_type_id)
+
+    def special_tokens_mask(self) -> list[int]:
+        """1 for what was added."""
+        return self._column("special", 1)
+
+    def attention_mask(self) -> list[int]:
+        """0 for padding."""
+        count = self.length - self._filling
+        padding = self._ready.padding
+        if padding is not None and padding.side == "left":
+            return [0] * self._filling + [1] * count
+        return [1] * count + [0] * self._filling
+
+    def whole(self) -> Encoding:
+        """All columns, and what overflowed.
+
+        Raises:
+            NotImplementedError: The ids were drawn.
+        """
+        ready = self._ready
+        if self.is_drawn:
+            raise NotImplementedError(
+                "offsets, words and what overflows are not known under dropout; ids, tokens, type_ids, attention_mask "
+                "and special_tokens_mask are: set model.dropout to None"
+            )
+        sides = [_locate(ready, text, place) for place, text in enumerate(self._texts)]
+        return ready.finish(sides, add=self._add, width=self.length if self._filling else None)
+
+
+def _locate(ready: Ready, text: Text, sequence: int) -> Encoding:
+    said = {"special": ready.special}
+    if isinstance(text, str):
+        return located(ready.core, text, sequence, said)
+    whole = added([], [], 0)
+    for number, word in enumerate(text):
+        one = located(ready.core, word, sequence, said)
+        whole.ids += one.ids
+        whole.tokens += one.tokens
+        whole.offsets += one.offsets
+        whole.word_ids += [number] * len(one)
+        whole.type_ids += one.type_ids
+        whole.special_tokens_mask += one.special_tokens_mask
+        whole.attention_mask += one.attention_mask
+    return whole

@@ -1,0 +1,600 @@
+"""The face `Tokenizer`: parts that can change, and state that stays from call to call, around `bytepair.Tokenizer`.
+
+Long because of the many methods that ``tokenizers`` has; what they do stands in the modules that are called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
+from bytepair.compat.tokenizers.compiling import compile_core
+from bytepair.compat.tokenizers.components import Changes, Component, natural, read, spell
+from bytepair.compat.tokenizers.decoders import Decoder
+from bytepair.compat.tokenizers.encoding import Encoding
+from bytepair.compat.tokenizers.inputs import batch_input, one_input
+from bytepair.compat.tokenizers.limits import PaddingParams, TruncationParams
+from bytepair.compat.tokenizers.models import Model, Unigram
+from bytepair.compat.tokenizers.normalizers import Normalizer
+from bytepair.compat.tokenizers.pre_tokenizers import PreTokenizer
+from bytepair.compat.tokenizers.processors import PostProcessor, _shown
+from bytepair.compat.tokenizers.rows import Ready
+from bytepair.errors import ArtifactError, FormatError, InvalidIdError
+from bytepair.files import replacing
+from bytepair.formats import hf_models
+from bytepair.formats.hf_common import list_of, shown, unsupported
+from bytepair.formats.hf_json import _read_added
+from bytepair.post_processing import PostProcessor as Processing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bytepair.compat.tokenizers.trainers import Trainer
+    from bytepair.tokenizer import Tokenizer as Core
+
+Json = Any
+
+_STAGES: dict[str, type[Component]] = {
+    "normalizer": Normalizer,
+    "pre_tokenizer": PreTokenizer,
+    "post_processor": PostProcessor,
+    "decoder": Decoder,
+}
+_KEYS = {"version", "truncation", "padding", "added_tokens", "model", *_STAGES}
+
+
+class _Engine(NamedTuple):
+    """What was compiled, and of what."""
+
+    changes: int
+    parts: tuple[Json, ...]
+    vocab: tuple[Any, Any, int]
+    core: Core
+    processor: Processing
+
+
+class Tokenizer:
+    """A tokenizer as ``tokenizers`` has it, that encodes and decodes with bytepair.
+
+    Args:
+        model: The model; all other parts are set later.
+
+    Example:
+        >>> from bytepair.compat.tokenizers import Tokenizer, models, pre_tokenizers
+        >>> tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "low": 1}, unk_token="[UNK]"))
+        >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        >>> tokenizer.enable_padding(pad_token="[UNK]", length=3)
+        >>> tokenizer.encode("so low").ids, tokenizer.encode("so low").attention_mask
+        ([0, 1, 0], [1, 1, 0])
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._parts: dict[str, Component | None] = dict.fromkeys(_STAGES)
+        self._added = AddedTokens()
+        self._added_changes = 0
+        self._truncation: TruncationParams | None = None
+        self._padding: PaddingParams | None = None
+        self._encode_special_tokens = False
+        self._compiled: _Engine | None = None
+        self._last: tuple[_Engine, Ready] | None = None
+        self.model = model
+
+    # What it is made of.
+
+    @property
+    def model(self) -> Any:
+        """The model."""
+        return self._model
+
+    @model.setter
+    def model(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"a model is a Model, not {type(model).__name__}")
+        self._model = model
+        self._compiled = None
+
+    def _set_part(self, stage: str, part: Any) -> None:
+        if part is not None and not isinstance(part, _STAGES[stage]):
+            raise TypeError(f"{stage} is a {_STAGES[stage].__name__} or None, not {type(part).__name__}")
+        self._parts[stage] = part
+        Changes.tell()
+
+    @property
+    def normalizer(self) -> Any:
+        """The normalizer, or None."""
+        return self._parts["normalizer"]
+
+    @normalizer.setter
+    def normalizer(self, normalizer: Normalizer | None) -> None:
+        self._set_part("normalizer", normalizer)
+
+    @property
+    def pre_tokenizer(self) -> Any:
+        """The pre-tokenizer, or None."""
+        return self._parts["pre_tokenizer"]
+
+    @pre_tokenizer.setter
+    def pre_tokenizer(self, pre_tokenizer: PreTokenizer | None) -> None:
+        self._set_part("pre_tokenizer", pre_tokenizer)
+
+    @property
+    def post_processor(self) -> Any:
+        """The post-processor, or None."""
+        return self._parts["post_processor"]
+
+    @post_processor.setter
+    def post_processor(self, post_processor: PostProcessor | None) -> None:
+        self._set_part("post_processor", post_processor)
+
+    @property
+    def decoder(self) -> Any:
+        """The decoder, or None."""
+        return self._parts["decoder"]
+
+    @decoder.setter
+    def decoder(self, decoder: Decoder | None) -> None:
+        self._set_part("decoder", decoder)
+
+    @property
+    def encode_special_tokens(self) -> bool:
+        """Whether special tokens in texts are encoded as text; False at first."""
+        return self._encode_special_tokens
+
+    @encode_special_tokens.setter
+    def encode_special_tokens(self, value: bool) -> None:
+        self._encode_special_tokens = bool(value)
+        self._last = None
+
+    def _engine(self) -> _Engine:
+        """What is compiled of the parts, once more only if they are others now."""
+        before = self._compiled
+        changes = Changes.count
+        if before is not None and before.changes == changes:
+            return before
+        parts = {stage: None if part is None else part._json() for stage, part in self._parts.items()}
+        table = self._model._table
+        options = {key: value for key, value in table.items() if key not in ("vocab", "merges")}
+        processed = parts.pop("post_processor")
+        key = (*parts.values(), options, processed)
+        vocab = (table.get("vocab"), table.get("merges"), self._added_changes)
+        same = before is not None and all(new is old for new, old in zip(vocab, before.vocab, strict=True))
+        if before is not None and same and key[:-1] == before.parts[:-1]:
+            core = before.core
+        else:
+            self._check_drawing()
+            core = compile_core(table, self._added.table(), parts)
+        if before is not None and processed == before.parts[-1]:
+            processor = before.processor
+        else:
+            processor = Processing(processed)
+        self._compiled = _Engine(changes, key, vocab, core, processor)
+        return self._compiled
+
+    def _check_drawing(self) -> None:
+        model = self._model
+        if isinstance(model, Unigram) and (model.alpha is not None or model.nbest_size is not None):
+            raise NotImplementedError(
+                "alpha and nbest_size of a Unigram are not supported: set them to None, and draw encodings with "
+                "tokenizer.to_bytepair().sample(text, n, alpha)"
+            )
+
+    def _ready(self) -> Ready:
+        engine = self._engine()
+        last = self._last
+        if last is not None and last[0] is engine:
+            return last[1]
+        dropout = getattr(self._model, "dropout", None)
+        padding = self._padding
+        ready = Ready(
+            engine.core,
+            engine.processor,
+            "text" if self._encode_special_tokens else "allow",
+            None if self._truncation is None else self._truncation.rule(),
+            None if padding is None else padding.rule(),
+            0 if padding is None else padding.pad_type_id,
+            dropout or None,
+        )
+        self._last = (engine, ready)
+        return ready
+
+    def to_bytepair(self) -> Core:
+        """The same as a `bytepair.Tokenizer`, which never changes: what it is now, without truncation and padding.
+
+        Raises:
+            FormatError: A part cannot be run; ``pointer`` says which.
+        """
+        parts = {stage: None if part is None else part._json() for stage, part in self._parts.items()}
+        return compile_core(self._model._table, self._added.table(), parts, parts["post_processor"])
+
+    # Files.
+
+    @staticmethod
+    def from_str(json: str) -> Tokenizer:
+        """The tokenizer of the text of a ``tokenizer.json``.
+
+        Raises:
+            FormatError: It is broken, or holds something that is not supported; ``pointer`` says where.
+        """
+        return _parse(json)
+
+    @staticmethod
+    def from_buffer(buffer: bytes) -> Tokenizer:
+        """As `from_str`, of bytes."""
+        if not isinstance(buffer, (bytes, bytearray)):
+            raise TypeError(f"buffer is bytes, not {type(buffer).__name__}")
+        return _parse(bytes(buffer))
+
+    @staticmethod
+    def from_file(path: str | os.PathLike[str]) -> Tokenizer:
+        """As `from_str`, of a file.
+
+        Raises:
+            ArtifactError: It cannot be read.
+            FormatError: As `from_str`.
+        """
+        try:
+            content = Path(path).read_bytes()
+        except OSError as error:
+            raise ArtifactError(f"cannot read: {error.strerror}", file=str(path)) from error
+        try:
+            return _parse(content)
+        except FormatError as error:
+            error.file = error.file or str(path)
+            raise
+
+    @staticmethod
+    def from_pretrained(identifier: str, revision: str = "main", token: str | None = None) -> Tokenizer:
+        """As `from_file`, of the ``tokenizer.json`` of a repository of Hugging Face's hub.
+
+        Raises:
+            ArtifactError: ``huggingface_hub`` is not installed.
+            Exception: What ``huggingface_hub`` raises where it cannot fetch the file.
+        """
+        try:
+            from huggingface_hub import hf_hub_download  # noqa: PLC0415 (only for those who load from a hub)
+        except ImportError as error:
+            raise ArtifactError(
+                "from_pretrained needs huggingface_hub", remedy="pip install 'bytepair[hub]'"
+            ) from error
+        said = {} if token is None else {"token": token}
+        return Tokenizer.from_file(hf_hub_download(identifier, "tokenizer.json", revision=revision, **said))
+
+    def _json(self) -> dict[str, Json]:
+        return {
+            "version": "1.0",
+            "truncation": None if self._truncation is None else self._truncation.table(),
+            "padding": None if self._padding is None else self._padding.table(),
+            "added_tokens": self._added.table(),
+            **{stage: None if part is None else part._json() for stage, part in self._parts.items()},
+            "model": self._model._json(),
+        }
+
+    def to_str(self, pretty: bool = False) -> str:
+        """The text of its ``tokenizer.json``; `pretty` for one with lines."""
+        table = self._json()
+        if pretty:
+            return json.dumps(table, ensure_ascii=False, indent=2)
+        return json.dumps(table, ensure_ascii=False, separators=(",", ":"))
+
+    def save(self, path: str | os.PathLike[str], pretty: bool = True) -> None:
+        """Writes its ``tokenizer.json``, whole or not at all.
+
+        Raises:
+            ArtifactError: It cannot be written.
+        """
+        with replacing(Path(path)) as place:
+            place.write_bytes(self.to_str(pretty).encode())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.to_str().encode(),)
+
+    def _spell(self, most: int) -> str:
+        table = self._json()
+        if table["post_processor"] is not None:
+            table["post_processor"] = _shown(table["post_processor"])
+        for name, kind in (("truncation", "TruncationParams"), ("padding", "PaddingParams")):
+            if table[name] is not None:
+                table[name] = {"type": kind, **table[name]}
+        table["model"] = self._model._shown()
+        return spell({"type": "Tokenizer", **table}, most)
+
+    def __repr__(self) -> str:
+        return self._spell(100)
+
+    def __str__(self) -> str:
+        return self._spell(6)
+
+    # Vocabulary.
+
+    def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
+        """The tokens and their ids."""
+        return {**self._model._ids(), **(self._added.ids if with_added_tokens else {})}
+
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        """How many tokens there are."""
+        ids = self._model._ids()
+        size = len(self._model._table["vocab"]) if isinstance(self._model, Unigram) else len(ids)
+        return size + (sum(token not in ids for token in self._added.ids) if with_added_tokens else 0)
+
+    def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
+        """The added tokens by id."""
+        return {id: token._fixed() for id, token in sorted(self._added.by_id.items())}
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a token, None if there is none."""
+        id = self._added.ids.get(token)
+        return self._model.token_to_id(token) if id is None else id
+
+    def id_to_token(self, id: int) -> str | None:
+        """The token of an id, None if there is none."""
+        token = self._added.by_id.get(id)
+        return self._model.id_to_token(id) if token is None else token.content
+
+    def add_tokens(self, tokens: Sequence[str | AddedToken]) -> int:
+        """Adds tokens that are found in texts before everything else.
+
+        Returns:
+            How many are new, or have other flags now.
+
+        Raises:
+            TypeError: There is something else in the list.
+        """
+        return self._add(tokens_of(tokens, special=False))
+
+    def add_special_tokens(self, tokens: Sequence[str | AddedToken]) -> int:
+        """As `add_tokens`; the tokens become special, which decoding can leave out."""
+        return self._add(tokens_of(tokens, special=True))
+
+    def _add(self, tokens: list[AddedToken]) -> int:
+        count = self._added.add(tokens, self._model)
+        if count:
+            self._added_changes += 1
+            Changes.tell()
+        return count
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """How many tokens the post-processor adds to a text, or to a pair."""
+        part = self._parts["post_processor"]
+        return 0 if part is None else Processing(part._json()).added(pair=is_pair)
+
+    # Truncation and padding.
+
+    def enable_truncation(
+        self, max_length: int, stride: int = 0, strategy: str = "longest_first", direction: str = "right"
+    ) -> None:
+        """Cuts all rows from now on.
+
+        Args:
+            max_length: The most tokens of a row, those that are added among them.
+            stride: How many tokens what overflows shares with what is before it.
+            strategy: ``longest_first``, ``only_first`` or ``only_second``.
+            direction: The side that is cut off.
+
+        Raises:
+            ValueError: `stride` leaves no room, or a value is unknown.
+        """
+        params = TruncationParams(
+            natural("max_length", max_length), natural("stride", stride), strategy, direction
+        ).checked()
+        room = params.max_length - self.num_special_tokens_to_add(is_pair=False)
+        if room < params.stride:
+            raise ValueError(
+                f"stride={params.stride} leaves no room: of max_length={params.max_length} the post-processor takes "
+                f"{params.max_length - room}"
+            )
+        self._truncation = params
+        self._last = None
+
+    def no_truncation(self) -> None:
+        """Cuts no rows from now on."""
+        self._truncation = None
+        self._last = None
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """The arguments of `enable_truncation`; None if it is off."""
+        return None if self._truncation is None else self._truncation._asdict()
+
+    def enable_padding(
+        self,
+        direction: str = "right",
+        pad_id: int = 0,
+        pad_type_id: int = 0,
+        pad_token: str = "[PAD]",
+        length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        """Fills all rows from now on.
+
+        Args:
+            direction: The side that is filled.
+            pad_id: The id that fills them.
+            pad_type_id: Its type.
+            pad_token: Its token.
+            length: How long they become; None for as long as the longest of a batch.
+            pad_to_multiple_of: What the length is rounded up to a multiple of.
+            max_length: `length`, by its old name.
+
+        Raises:
+            ValueError: There is no such side.
+        """
+        if max_length is not None:
+            warnings.warn("max_length of enable_padding is called length", DeprecationWarning, stacklevel=2)
+            length = max_length
+        self._padding = PaddingParams(
+            length,
+            pad_to_multiple_of,
+            natural("pad_id", pad_id),
+            pad_token,
+            natural("pad_type_id", pad_type_id),
+            direction,
+        ).checked()
+        self._last = None
+
+    def no_padding(self) -> None:
+        """Fills no rows from now on."""
+        self._padding = None
+        self._last = None
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """The arguments of `enable_padding`; None if it is off."""
+        return None if self._padding is None else self._padding._asdict()
+
+    # Texts and ids.
+
+    def encode(
+        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Encoding:
+        """The encoding of a text or a pair.
+
+        Args:
+            sequence: A text, or its words if `is_pretokenized`.
+            pair: A second text, in the same form.
+            is_pretokenized: Whether texts are lists of words. Each is encoded by itself, and offsets count within it.
+            add_special_tokens: Whether the post-processor adds its tokens.
+
+        Raises:
+            TypeError: A text is something else, or no Unicode.
+            LimitError: Truncation leaves no room.
+        """
+        row = one_input(sequence, pair, is_pretokenized)
+        return Encoding._later(self._ready().rows([row], add=add_special_tokens)[0])
+
+    def encode_batch(
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """The encoding of each text or pair, by several threads; a pair is a tuple or list of two.
+
+        ``TOKENIZERS_PARALLELISM=false`` and ``RAYON_NUM_THREADS`` say how many threads, as for ``tokenizers``.
+
+        Raises:
+            TypeError, LimitError: As `encode`.
+        """
+        rows = batch_input(input, is_pretokenized)
+        return [Encoding._later(row) for row in self._ready().rows(rows, add=add_special_tokens, threads=_threads())]
+
+    def encode_batch_fast(
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """As `encode_batch`, where offsets are made only if they are asked for anyway."""
+        return self.encode_batch(input, is_pretokenized, add_special_tokens)
+
+    def post_process(
+        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
+    ) -> Encoding:
+        """Cuts, post-processes and fills an encoding or two, which stay as they are.
+
+        Raises:
+            LimitError: Truncation leaves no room.
+        """
+        sides = [each._copy() for each in (encoding, pair) if each is not None]
+        return Encoding._of(self._ready().finish(sides, add=add_special_tokens, width=None))
+
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
+        """The text of ids; those that there are not are left out."""
+        return self.decode_batch([ids], skip_special_tokens)[0]
+
+    def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
+        """The text of each row of ids; those that there are not are left out."""
+        core = self._engine().core
+        rows = [list(row) for row in sequences]
+        try:
+            return core.decode_batch(rows, skip_special_tokens=skip_special_tokens)
+        except InvalidIdError:
+            known = [[id for id in row if self.id_to_token(id) is not None] for row in rows]
+            return core.decode_batch(known, skip_special_tokens=skip_special_tokens)
+
+    async def async_encode(
+        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Encoding:
+        """As `encode`, in another thread."""
+        return await asyncio.to_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch(
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """As `encode_batch`, in another thread."""
+        return await asyncio.to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch_fast(
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """As `encode_batch_fast`, in another thread."""
+        return await self.async_encode_batch(input, is_pretokenized, add_special_tokens)
+
+    async def async_decode_batch(
+        self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True
+    ) -> list[str]:
+        """As `decode_batch`, in another thread."""
+        return await asyncio.to_thread(self.decode_batch, sequences, skip_special_tokens)
+
+    # Training.
+
+    def train(self, files: Sequence[str], trainer: Trainer | None = None) -> None:
+        """Trains the model on the lines of files; special tokens of the trainer are added.
+
+        Raises:
+            TypeError: The trainer is for another model.
+            ArtifactError: A file cannot be read.
+            TrainingError: There is nothing to train on, or a setting does not fit.
+        """
+        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+
+        training.train(self, training.lines(files), trainer)
+
+    def train_from_iterator(self, iterator: Any, trainer: Trainer | None = None, length: int | None = None) -> None:
+        """As `train`, on texts, or on batches of texts; `length` is how many there are, for the progress bar only."""
+        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+
+        training.train(self, training.texts(iterator), trainer, length)
+
+
+def _restore(state: bytes) -> Tokenizer:
+    return Tokenizer.from_buffer(state)
+
+
+def _threads() -> int | None:
+    said = os.environ.get("TOKENIZERS_PARALLELISM")
+    if said is not None and said.lower() in ("off", "false", "f", "no", "n", "0", ""):
+        return 1
+    count = os.environ.get("RAYON_NUM_THREADS", "")
+    return int(count) if count.isascii() and count.isdigit() and int(count) else None
+
+
+def _parse(content: str | bytes) -> Tokenizer:
+    try:
+        table = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"this is no JSON: {error}") from error
+    if not isinstance(table, dict) or not isinstance(table.get("model"), dict):
+        raise FormatError("this is no tokenizer.json", pointer="/model", remedy="it is an object with a model")
+    for key in table.keys() - _KEYS:
+        raise unsupported(key, f"/{key}")
+    if table.get("version", "1.0") != "1.0":
+        raise unsupported(f"version {shown(table['version'])}", "/version")
+    kind = hf_models.kind_of_model(table["model"])
+    model: Any = read(Model._kinds, {**table["model"], "type": kind}, "/model")
+    tokenizer = Tokenizer(model)
+    for stage, base in _STAGES.items():
+        if table.get(stage) is not None:
+            tokenizer._parts[stage] = read(base._kinds, table[stage], f"/{stage}")
+    for place, given in enumerate(list_of(table, "added_tokens", "")):
+        row = _read_added(given, f"/added_tokens/{place}")
+        flags = {name: value for name, value in row._asdict().items() if name != "id"}
+        if row.id in tokenizer._added.by_id:
+            raise FormatError(f"two added tokens have the id {row.id}", pointer=f"/added_tokens/{place}/id")
+        tokenizer._added.put(row.id, AddedToken(**flags))
+    # What is wrong is said now, and not when it is first used.
+    tokenizer._engine()
+    if table.get("truncation") is not None:
+        tokenizer._truncation = TruncationParams.read(table["truncation"])
+    if table.get("padding") is not None:
+        tokenizer._padding = PaddingParams.read(table["padding"])
+    return tokenizer

@@ -1,0 +1,272 @@
+"""The trainers of ``tokenizers``: settings that a training is given. What they do is in `training`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bytepair.compat.tokenizers.added_tokens import AddedToken, tokens_of
+from bytepair.compat.tokenizers.components import boolean, natural, optional, spell, text
+from bytepair.formats.hf_common import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Json = Any
+
+_FORMATS = {"indicatif": "Indicatif", "json": "JsonLines", "silent": "Silent"}
+
+
+def _special(name: str, value: Any) -> list[AddedToken]:
+    del name
+    return tokens_of(value, special=True)
+
+
+def _letters(name: str, value: Any) -> list[str]:
+    # As there, a string counts for its first character.
+    return sorted({text(name, each)[0] for each in value if each})
+
+
+def _format(name: str, value: Any) -> str:
+    if value not in _FORMATS:
+        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_FORMATS)}")
+    return str(value)
+
+
+def _fraction(name: str, value: Any) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise TypeError(f"{name} is a number, not {shown(value)}")
+    return float(value)
+
+
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "vocab_size": natural,
+    "min_frequency": natural,
+    "show_progress": boolean,
+    "progress_format": _format,
+    "special_tokens": _special,
+    "limit_alphabet": optional(natural),
+    "initial_alphabet": _letters,
+    "continuing_subword_prefix": optional(text),
+    "end_of_word_suffix": optional(text),
+    "max_token_length": optional(natural),
+    "shrinking_factor": _fraction,
+    "unk_token": optional(text),
+    "max_piece_length": natural,
+    "n_sub_iterations": natural,
+}
+
+
+class Trainer:
+    """What all trainers are: settings, which can be changed."""
+
+    _settings: tuple[str, ...] = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._settings:
+            raise AttributeError(f"{type(self).__name__} has no setting {name!r}; it has {', '.join(self._settings)}")
+        super().__setattr__(name, _CHECKS[name](name, value))
+
+    def _set(self, said: dict[str, Any]) -> None:
+        for name in self._settings:
+            setattr(self, name, said[name])
+
+    def _json(self) -> dict[str, Json]:
+        values = {name: getattr(self, name) for name in self._settings}
+        values["special_tokens"] = [token.__getstate__() for token in values["special_tokens"]]
+        if "progress_format" in values:
+            values["progress_format"] = _FORMATS[values["progress_format"]]
+        return values
+
+    def __getstate__(self) -> bytes:
+        table = {type(self).__name__: {**self._json(), "words": {}}}
+        return json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), {name: getattr(self, name) for name in self._settings})
+
+    def __repr__(self) -> str:
+        return f"Trainer({spell({'type': type(self).__name__, **self._json()}, 100)})"
+
+
+def _rebuild(kind: type[Trainer], settings: dict[str, Any]) -> Trainer:
+    trainer = kind.__new__(kind)
+    trainer._set(settings)
+    return trainer
+
+
+class BpeTrainer(Trainer):
+    """Trains a `models.BPE`.
+
+    Args:
+        vocab_size: How many tokens there will be: special ones, characters and merges.
+        min_frequency: Pairs seen less often are not merged.
+        show_progress: Whether there is a bar on a terminal.
+        progress_format: ``indicatif`` for that bar, ``json`` for lines of JSON, ``silent`` for neither.
+        special_tokens: The first tokens.
+        limit_alphabet: Keep at most so many characters, the most frequent ones.
+        initial_alphabet: Characters that are kept, whether they occur or not.
+        continuing_subword_prefix: What tokens begin with that continue a word.
+        end_of_word_suffix: What tokens end with that end a word.
+        max_token_length: The longest token to make, in characters.
+    """
+
+    _settings = (
+        "min_frequency",
+        "vocab_size",
+        "show_progress",
+        "progress_format",
+        "special_tokens",
+        "limit_alphabet",
+        "initial_alphabet",
+        "continuing_subword_prefix",
+        "end_of_word_suffix",
+        "max_token_length",
+    )
+    vocab_size: int
+    min_frequency: int
+    show_progress: bool
+    progress_format: str
+    special_tokens: list[AddedToken]
+    limit_alphabet: int | None
+    initial_alphabet: list[str]
+    continuing_subword_prefix: str | None
+    end_of_word_suffix: str | None
+    max_token_length: int | None
+
+    def __init__(
+        self,
+        *,
+        vocab_size: int = 30000,
+        min_frequency: int = 0,
+        show_progress: bool = True,
+        progress_format: str = "indicatif",
+        special_tokens: Sequence[str | AddedToken] = (),
+        limit_alphabet: int | None = None,
+        initial_alphabet: Sequence[str] = (),
+        continuing_subword_prefix: str | None = None,
+        end_of_word_suffix: str | None = None,
+        max_token_length: int | None = None,
+    ) -> None:
+        self._set({name: value for name, value in locals().items() if name in self._settings})
+
+
+class WordPieceTrainer(Trainer):
+    """Trains a `models.WordPiece`, by frequency as there; settings are those of `BpeTrainer`."""
+
+    _settings = (
+        "min_frequency",
+        "vocab_size",
+        "show_progress",
+        "special_tokens",
+        "limit_alphabet",
+        "initial_alphabet",
+        "continuing_subword_prefix",
+        "end_of_word_suffix",
+    )
+    vocab_size: int
+    min_frequency: int
+    show_progress: bool
+    special_tokens: list[AddedToken]
+    limit_alphabet: int | None
+    initial_alphabet: list[str]
+    continuing_subword_prefix: str | None
+    end_of_word_suffix: str | None
+
+    def __init__(
+        self,
+        *,
+        vocab_size: int = 30000,
+        min_frequency: int = 0,
+        show_progress: bool = True,
+        special_tokens: Sequence[str | AddedToken] = (),
+        limit_alphabet: int | None = None,
+        initial_alphabet: Sequence[str] = (),
+        continuing_subword_prefix: str | None = "##",
+        end_of_word_suffix: str | None = None,
+    ) -> None:
+        self._set({name: value for name, value in locals().items() if name in self._settings})
+
+
+class WordLevelTrainer(Trainer):
+    """Trains a `models.WordLevel`: the most frequent words, of equal ones the first in Unicode.
+
+    Args:
+        vocab_size: How many tokens there will be, special ones among them.
+        min_frequency: Words seen less often are left out.
+        show_progress: Whether there is a bar on a terminal.
+        special_tokens: The first tokens.
+    """
+
+    _settings = ("min_frequency", "vocab_size", "show_progress", "special_tokens")
+    vocab_size: int
+    min_frequency: int
+    show_progress: bool
+    special_tokens: list[AddedToken]
+
+    def __init__(
+        self,
+        *,
+        vocab_size: int = 30000,
+        min_frequency: int = 0,
+        show_progress: bool = True,
+        special_tokens: Sequence[str | AddedToken] = (),
+    ) -> None:
+        self._set({name: value for name, value in locals().items() if name in self._settings})
+
+
+class UnigramTrainer(Trainer):
+    """Trains a `models.Unigram` as `bytepair.train_unigram` does.
+
+    Args:
+        vocab_size: How many tokens there will be, special ones and the unknown one among them.
+        show_progress: Whether there is a bar on a terminal.
+        special_tokens: The first tokens.
+        initial_alphabet: Characters that become tokens whether they occur or not.
+        shrinking_factor: How much of the tokens each pruning leaves.
+        unk_token: The token of unknown characters; without one they raise when a text is encoded.
+        max_piece_length: The most characters of a token.
+        n_sub_iterations: How often probabilities are estimated before each pruning.
+    """
+
+    _settings = (
+        "show_progress",
+        "vocab_size",
+        "n_sub_iterations",
+        "shrinking_factor",
+        "special_tokens",
+        "initial_alphabet",
+        "unk_token",
+        "max_piece_length",
+    )
+    vocab_size: int
+    show_progress: bool
+    special_tokens: list[AddedToken]
+    initial_alphabet: list[str]
+    shrinking_factor: float
+    unk_token: str | None
+    max_piece_length: int
+    n_sub_iterations: int
+
+    def __init__(
+        self,
+        *,
+        vocab_size: int = 8000,
+        show_progress: bool = True,
+        special_tokens: Sequence[str | AddedToken] = (),
+        initial_alphabet: Sequence[str] = (),
+        shrinking_factor: float = 0.75,
+        unk_token: str | None = None,
+        max_piece_length: int = 16,
+        n_sub_iterations: int = 2,
+    ) -> None:
+        self._set({name: value for name, value in locals().items() if name in self._settings})
+
+
+class ParityBpeTrainer:
+    """Not supported: a training that balances languages."""
+
+    def __new__(cls, *said: Any, **more: Any) -> NoReturn:  # noqa: D102 (whatever is said)
+        raise NotImplementedError(
+            "ParityBpeTrainer is not supported; bytepair.train(..., weights=...) weights groups of sources"
+        )
