@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bytepair.compat.transformers.added import AddedToken
+    from bytepair.compat.tokenizers.added_tokens import AddedToken
     from bytepair.compat.transformers.auto import AutoTokenizer
     from bytepair.compat.transformers.batch import BatchEncoding, CharSpan, TokenSpan
     from bytepair.compat.transformers.patching import patch, unpatch

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.errors import FormatError
 from bytepair.loaded import AddedRow
 
@@ -12,39 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from bytepair.tokenizer import Tokenizer
-
-
-@dataclass(frozen=True, slots=True)
-class AddedToken:
-    """A token that is found in the text before everything else.
-
-    Args:
-        content: Its text.
-        single_word: Whether it is found only between characters that are of no word.
-        lstrip: Whether it takes the white space before it.
-        rstrip: Whether it takes the white space behind it.
-        normalized: Whether it is looked for in the normalized text; None for yes unless it is special.
-        special: Whether it is special.
-
-    Example:
-        >>> token = AddedToken("<|user|>", special=True)
-        >>> str(token), token.normalized
-        ('<|user|>', False)
-    """
-
-    content: str
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool | None = None
-    special: bool = False
-
-    def __post_init__(self) -> None:
-        if self.normalized is None:
-            object.__setattr__(self, "normalized", not self.special)
-
-    def __str__(self) -> str:
-        return self.content
 
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -81,7 +48,7 @@ def as_added(value: Any, *, special: bool | None = None) -> AddedToken:
 def decoder(tok: Tokenizer) -> dict[int, AddedToken]:
     """The added tokens of an engine, by id."""
     rows = (AddedRow._make(row) for row in tok._loaded.added)
-    return {row.id: AddedToken(row.content, *(getattr(row, name) for name in FLAGS)) for row in rows}
+    return {row.id: AddedToken(row.content, **{name: getattr(row, name) for name in FLAGS}) for row in rows}
 
 
 def base_size(tok: Tokenizer) -> int:

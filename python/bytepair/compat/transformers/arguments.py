@@ -11,6 +11,8 @@ NO_LIMIT = 10**30
 """The ``model_max_length`` of a tokenizer that knows none."""
 
 _MANY = 10**20
+_PADDINGS = (False, "longest", "max_length")
+_TRUNCATIONS = (False, "longest_first", "only_first", "only_second")
 
 
 class Lengths(NamedTuple):
@@ -48,6 +50,9 @@ def lengths(
         truncation = False
     elif truncation is True:
         truncation = "longest_first"
+    for name, value, known in (("padding", padding, _PADDINGS), ("truncation", truncation, _TRUNCATIONS)):
+        if value not in known:
+            raise ValueError(f"{name}={value!r} is unknown; use True, {', '.join(map(repr, known))}")
     if max_length is None and (padding == "max_length" or truncation):
         most = tokenizer.model_max_length
         if most <= _MANY:

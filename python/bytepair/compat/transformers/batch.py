@@ -26,7 +26,7 @@ class BatchEncoding(encodings.BatchEncoding):
     """Columns of rows: a dict whose keys are attributes as well.
 
     As `bytepair.encodings.BatchEncoding`, whose methods it has, with what ``transformers`` adds: spans with ``start``
-    and ``end``, slices, ``data``, and `convert_to_tensors`. Where there are several rows, the row has to be said.
+    and ``end``, slices of its encodings, ``data``, and `convert_to_tensors`. Where there are several rows, the row has to be said.
 
     Example:
         >>> import bytepair as bp
@@ -34,14 +34,16 @@ class BatchEncoding(encodings.BatchEncoding):
         >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=bp.train({"low": 5}, vocab_size=258))
         >>> batch = tokenizer(["low low", "slow"])
         >>> batch.token_to_chars(1, 1), batch[1:], batch.n_sequences
-        (CharSpan(start=1, end=4), {'input_ids': [[115, 257]], 'attention_mask': [[1, 1]]}, 1)
+        (CharSpan(start=1, end=4), [<Encoding: 2 tokens, 0 overflowing>], 1)
     """
 
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return {name: column[key] for name, column in self.items()}
+            if self._encodings is None and self._encode is None:
+                return {name: column[key] for name, column in self.items()}
+            return self.encodings[key]
         return super().__getitem__(key)
 
     @property

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
 
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
+_REASONING = ("reasoning_content", "thinking", "reasoning")
 
 
 def template(tokenizer: PreTrainedTokenizerFast, name: str | None, tools: Any = None) -> str:
@@ -150,7 +151,8 @@ def _tagged(messages: list[Any], field: str, source: str) -> list[Any]:
     """The messages, with a tag where the field of the last one ends."""
     if not messages or messages[-1].get(field) is None:
         raise ValueError(f"the last message has no {field!r} to continue")
-    if field not in source:
+    # The template may know reasoning by another of its names, which it is copied to.
+    if not any(name in source for name in (_REASONING if field in _REASONING else (field,))):
         raise ValueError(f"the chat template does not know {field!r}, which is to be continued")
     last = dict(messages[-1])
     if isinstance(last[field], str):

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files, formats
+from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import classes
-from bytepair.compat.transformers.added import AddedToken, as_added, base_size
+from bytepair.compat.transformers.added import as_added, base_size
 from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
 from bytepair.formats import configs, hf_json
 from bytepair.tokenizer import Tokenizer

@@ -32,7 +32,7 @@ def save(tokenizer: PreTrainedTokenizerFast, folder: Path, *, save_jinja_files: 
     _write_templates(folder, templates)
     contents = {
         configs.CONFIG: (json.dumps(config, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode(),
-        "tokenizer.json": _tokenizer_json(tokenizer),
+        "tokenizer.json": tokenizer_json(tokenizer),
     }
     side: Side = "left" if tokenizer.padding_side == "left" else "right"
     about = manifest.About(tokenizer.engine, (side, side), tokenizer.engine._hub_origin())
@@ -96,7 +96,7 @@ def _write_templates(folder: Path, templates: dict[str, bytes]) -> None:
         files.write_all(place.parent, {place.name: content})
 
 
-def _tokenizer_json(tokenizer: PreTrainedTokenizerFast) -> bytes:
+def tokenizer_json(tokenizer: PreTrainedTokenizerFast) -> bytes:
     """The engine's file, in which added tokens that stood in the vocabulary stand there again."""
     engine = tokenizer.engine
     written = hf_json.write(engine.spec)

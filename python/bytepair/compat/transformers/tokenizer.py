@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import calling
+from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import added, arguments, batch, chats, loading, saving, words
-from bytepair.compat.transformers.added import AddedToken, as_added
+from bytepair.compat.transformers.added import as_added
 from bytepair.compat.transformers.classes import INPUTS
 from bytepair.compat.transformers.decoding import clean_up, plain_ids
 from bytepair.compat.transformers.names import ROLES
@@ -135,8 +136,11 @@ class PreTrainedTokenizerFast(Vocabulary):
             if prefix is not None:
                 self._tok = _with_prefix_space(self._tok, bool(prefix))
             for key, value in settings.items():
+                if callable(getattr(type(self), key, None)):
+                    raise AttributeError(f"{key} is a method of {type(self).__name__}, and no setting")
                 if key not in ("tokenizer_class", *_NO_EFFECT):
                     raise TypeError(f"{key}={value!r} is not supported")
+        self.init_inputs: tuple[Any, ...] = ()
         self.init_kwargs: dict[str, Any] = settings
 
     @classmethod

@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bytepair._core import decode_tokens
+from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import added
-from bytepair.compat.transformers.added import AddedToken, as_added
+from bytepair.compat.transformers.added import as_added
 from bytepair.compat.transformers.decoding import plain_ids
 from bytepair.compat.transformers.names import SpecialTokens
 from bytepair.formats import configs, hf_stages
@@ -35,7 +36,7 @@ class Vocabulary(SpecialTokens):
         unknown = vocab.get(str(self._named.get("unk_token")))
         if isinstance(tokens, str):
             return vocab.get(tokens, unknown)
-        return None if tokens is None else [vocab.get(str(token), unknown) for token in tokens]
+        return [vocab.get(str(token), unknown) for token in tokens]
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
         """The token of an id, or the tokens of a list; None of an id that there is not."""
