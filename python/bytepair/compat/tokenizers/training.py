@@ -1,0 +1,303 @@
+"""Training as the trainers say it: words are counted by the tokenizer's own stages, and learned from by bytepair.
+
+BPE and WordPiece are learned by one rule, that of ``tokenizers``: the most frequent pair, of equal ones that of the
+lowest ids. Symbols are spelled as characters of four bytes for that, in order of their ids, so that prefixes, suffixes
+and a limited alphabet need nothing of the learning itself.
+Source: ``models/*/trainer.rs`` of ``tokenizers`` 0.23, read for their behaviour.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count as numbers
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair._core import PieceCounter
+from bytepair.compat.tokenizers import models, trainers
+from bytepair.compat.tokenizers.compiling import compile_core
+from bytepair.counts import Counts
+from bytepair.errors import ArtifactError, EncodeError, TrainingError
+from bytepair.learning import learn_merges
+from bytepair.progress import Phase, Report, reporter
+from bytepair.unigram import learn_unigram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bytepair.compat.tokenizers.tokenizer import Tokenizer
+    from bytepair.learning import Learned
+
+_BATCH_TEXTS = 1000
+_BATCH_CHARACTERS = 4_000_000
+_FIRST = 0x10000
+"""The character that stands for the first symbol; from here on all have four bytes."""
+_PRIVATE = 0xF0000
+
+_MODELS: dict[type[trainers.Trainer], type[models.Model]] = {
+    trainers.BpeTrainer: models.BPE,
+    trainers.WordPieceTrainer: models.WordPiece,
+    trainers.WordLevelTrainer: models.WordLevel,
+    trainers.UnigramTrainer: models.Unigram,
+}
+
+
+def lines(files: Iterable[str]) -> Iterator[bytes]:
+    """The lines of files, each with its end.
+
+    Raises:
+        ArtifactError: One cannot be read.
+    """
+    if isinstance(files, (str, bytes)):
+        raise TypeError("files is a list of paths")
+    for file in files:
+        try:
+            with Path(file).open("rb") as opened:
+                yield from opened
+        except OSError as error:
+            raise ArtifactError(f"cannot read: {error.strerror}", file=str(file)) from error
+
+
+def texts(iterator: Iterable[Any]) -> Iterator[str]:
+    """The texts of an iterator of texts, or of batches of texts.
+
+    Raises:
+        TypeError: There is something else in it.
+    """
+    for element in iterator:
+        for text in (element,) if isinstance(element, str) else element:
+            if not isinstance(text, str):
+                raise TypeError(f"training takes texts, not {type(text).__name__}")
+            yield text
+
+
+def train(
+    tokenizer: Tokenizer,
+    sequences: Iterable[str | bytes],
+    trainer: trainers.Trainer | None,
+    length: int | None = None,
+) -> None:
+    """Trains the model of a tokenizer, and adds the trainer's special tokens.
+
+    Raises:
+        TypeError: The trainer is for another model.
+        EncodeError: A text is not Unicode.
+        TrainingError: A setting does not fit.
+    """
+    model = tokenizer.model
+    trainer = model.get_trainer() if trainer is None else trainer
+    if not isinstance(trainer, tuple(_MODELS)):
+        raise TypeError(f"a trainer is a Trainer, not {type(trainer).__name__}")
+    wanted = _MODELS[type(trainer)]
+    if not isinstance(model, wanted):
+        raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {type(model).__name__}")
+    report = _report(trainer)
+    words = _count(tokenizer, sequences, length, report)
+    if isinstance(trainer, trainers.WordLevelTrainer):
+        _train_word_level(model, trainer, words)
+    elif isinstance(trainer, trainers.UnigramTrainer):
+        _train_unigram(model, trainer, words, report)
+    else:
+        _train_pairs(model, trainer, words, report)
+    tokenizer.add_special_tokens(trainer.special_tokens)
+
+
+def _report(trainer: Any) -> Report | None:
+    how = getattr(trainer, "progress_format", "indicatif")
+    if how == "json":
+        return reporter("json")
+    return reporter(trainer.show_progress and how == "indicatif")
+
+
+def _count(
+    tokenizer: Tokenizer, sequences: Iterable[str | bytes], length: int | None, report: Report | None
+) -> dict[str, int]:
+    """The words of texts, as the stages before the model make them, and how often each occurs."""
+    stages = {
+        name: None if part is None else part._json()
+        for name, part in (("normalizer", tokenizer.normalizer), ("pre_tokenizer", tokenizer.pre_tokenizer))
+    }
+    added = tokenizer._added.table()
+    free = next(id for id in numbers() if id not in tokenizer._added.by_id)
+    blank = {"type": "WordLevel", "vocab": {"\0": free}, "unk_token": "\0"}
+    counter = PieceCounter.of(compile_core(blank, added, stages))
+    with Phase(report, "texts", length) as phase:
+        done = 0
+        for batch in _batches(sequences):
+            options = {"group": 0, "errors": "strict", "threads": None, "tell": lambda _: None}
+            try:
+                counter.count(batch, options)
+            except EncodeError as error:
+                error.row = done + (error.row or 0)
+                raise
+            done += len(batch)
+            phase.tell(done)
+    return {piece.decode(): count for piece, _, count, _ in counter.finish().rows()}
+
+
+def _batches(sequences: Iterable[str | bytes]) -> Iterator[list[str | bytes]]:
+    batch: list[str | bytes] = []
+    room = _BATCH_CHARACTERS
+    for text in sequences:
+        batch.append(text)
+        room -= len(text)
+        if len(batch) == _BATCH_TEXTS or room <= 0:
+            yield batch
+            batch, room = [], _BATCH_CHARACTERS
+    if batch:
+        yield batch
+
+
+def _train_word_level(model: models.WordLevel, trainer: trainers.WordLevelTrainer, words: dict[str, int]) -> None:
+    tokens = [token.content for token in trainer.special_tokens]
+    ordered = sorted(words.items(), key=lambda item: (-item[1], item[0]))
+    tokens += [word for word, count in ordered if count >= trainer.min_frequency]
+    model._learn(vocab={token: id for id, token in enumerate(tokens[: trainer.vocab_size])})
+
+
+class _Symbols:
+    """What merging begins from: special tokens, the characters that are kept, and these with a prefix or a suffix."""
+
+    def __init__(self, trainer: trainers.BpeTrainer | trainers.WordPieceTrainer, words: dict[str, int]) -> None:
+        self.prefix = trainer.continuing_subword_prefix or ""
+        self.suffix = trainer.end_of_word_suffix or ""
+        self.ids: dict[str, int] = {}
+        for token in trainer.special_tokens:
+            self.ids.setdefault(token.content, len(self.ids))
+        for character in _alphabet(trainer, words):
+            self.ids.setdefault(character, len(self.ids))
+        self.known = {text for text in self.ids if len(text) == 1}
+        if self.prefix or self.suffix:
+            decorated = {text for word in words for text in self._spelled(word)}
+            for text in sorted(decorated):
+                self.ids.setdefault(text, len(self.ids))
+        self.first = len(self.ids)
+
+    def _spelled(self, word: str) -> list[str]:
+        last = len(word) - 1
+        return [
+            (self.prefix if place else "") + character + (self.suffix if place == last else "")
+            for place, character in enumerate(word)
+            if character in self.known
+        ]
+
+    def pieces(self, words: dict[str, int]) -> dict[str, int]:
+        """The words, each symbol as one character."""
+        pieces: Counter[str] = Counter()
+        if self.prefix or self.suffix:
+            for word, count in words.items():
+                pieces["".join(chr(_FIRST + self.ids[text]) for text in self._spelled(word))] += count
+        else:
+            seen = {ord(character) for word in words for character in word}
+            table = {code: chr(_FIRST + self.ids[chr(code)]) if chr(code) in self.known else None for code in seen}
+            for word, count in words.items():
+                pieces[word.translate(table)] += count
+        del pieces[""]
+        return dict(pieces)
+
+    def joined(self, left: str, right: str) -> str:
+        """What a merge makes."""
+        return left + right.removeprefix(self.prefix)
+
+
+def _alphabet(trainer: trainers.BpeTrainer | trainers.WordPieceTrainer, words: dict[str, int]) -> list[str]:
+    seen: Counter[str] = Counter()
+    for word, count in words.items():
+        for character in word:
+            seen[character] += count
+    required = set(trainer.initial_alphabet)
+    kept = sorted({*seen, *required}, key=lambda character: (character not in required, -seen[character], character))
+    return sorted(kept if trainer.limit_alphabet is None else kept[: trainer.limit_alphabet])
+
+
+def _train_pairs(
+    model: models.BPE | models.WordPiece,
+    trainer: trainers.BpeTrainer | trainers.WordPieceTrainer,
+    words: dict[str, int],
+    report: Report | None,
+) -> None:
+    symbols = _Symbols(trainer, words)
+    pieces = symbols.pieces(words)
+    longest = getattr(trainer, "max_token_length", None)
+    room = trainer.vocab_size - symbols.first
+    vocab, merges = dict(symbols.ids), []
+    wanted = room
+    while pieces and wanted > 0:
+        learned: list[Learned] = []
+        alphabet: list[bytes] = []
+        learn_merges(
+            Counts.of(pieces, split="none", digest=False).core,
+            wanted,
+            alphabet=None,
+            ties="lowest_ids",
+            min_frequency=max(trainer.min_frequency, 1),
+            # As there, a token stays shorter than that, but for pairs of characters.
+            max_token_length=None if longest is None else 4 * max(longest - 1, 2),
+            learned=learned,
+            symbols=alphabet,
+            report=report,
+        )
+        names = list(symbols.ids)
+        tokens = [names[ord(symbol.decode()) - _FIRST] for symbol in alphabet]
+        vocab, merges = dict(symbols.ids), []
+        for left, right, _ in learned:
+            merged = symbols.joined(tokens[left], tokens[right])
+            vocab.setdefault(merged, len(vocab))
+            merges.append([tokens[left], tokens[right]])
+            tokens.append(merged)
+        missing = trainer.vocab_size - len(vocab)
+        if len(learned) < wanted or missing <= 0:
+            break
+        # Some merges made tokens that there were already.
+        wanted += missing
+    if isinstance(model, models.BPE):
+        prefix, suffix = trainer.continuing_subword_prefix, trainer.end_of_word_suffix
+        model._learn(vocab=vocab, merges=merges, continuing_subword_prefix=prefix, end_of_word_suffix=suffix)
+    else:
+        if trainer.continuing_subword_prefix is not None:
+            model._learn(continuing_subword_prefix=trainer.continuing_subword_prefix)
+        model._learn(vocab=vocab)
+
+
+def _train_unigram(
+    model: models.Unigram, trainer: trainers.UnigramTrainer, words: dict[str, int], report: Report | None
+) -> None:
+    special = [token.content for token in trainer.special_tokens]
+    unk = trainer.unk_token
+    if unk is not None and unk not in special:
+        special.insert(0, unk)
+    # No character means anything to the learning: spaces and U+2581 would, and get others in their place.
+    seen = {character for word in words for character in word} | set(trainer.initial_alphabet)
+    if any(ord(character) >= _PRIVATE for character in seen):
+        raise TrainingError(
+            "a text has characters of the planes for private use, which stand for spaces while a Unigram is trained",
+            remedy="remove them by a normalizer",
+        )
+    stands = {ord(each): chr(_PRIVATE + n) for n, each in enumerate(sorted(c for c in seen if _is_space(c)))}
+    back = {ord(there): chr(here) for here, there in stands.items()}
+    pieces: Counter[str] = Counter()
+    for word, count in words.items():
+        pieces[word.translate(stands)] += count
+    learned: list[tuple[str, float]] = []
+    if pieces:
+        learned = learn_unigram(
+            Counts.of(dict(pieces), split="none", digest=False),
+            trainer.vocab_size,
+            reserved=len(special),
+            character_coverage=1.0,
+            required_chars="".join(trainer.initial_alphabet).translate(stands),
+            max_piece_length=trainer.max_piece_length,
+            shrinking_factor=trainer.shrinking_factor,
+            sub_iterations=trainer.n_sub_iterations,
+            split_by_unicode_script=False,
+            split_by_number=False,
+            add_dummy_prefix=False,
+            progress=report or False,
+        )
+    scores = [(token.translate(back), score) for token, score in learned]
+    vocab = [[token, 0.0] for token in special] + [[token, score] for token, score in scores if token not in special]
+    model._learn(vocab=vocab, unk_id=None if unk is None else special.index(unk))
+
+
+def _is_space(character: str) -> bool:
+    return character.isspace() or character == "\u2581"
