@@ -71,7 +71,7 @@ class BatchEncoding(encodings.BatchEncoding):
 
     def token_to_chars(self, row: int, token: int | None = None) -> CharSpan | None:
         """As `Encoding.token_to_chars`."""
-        found = super().token_to_chars(row, self._from_the_end(row, token))
+        found = super().token_to_chars(row, token)
         return None if found is None else CharSpan(*found)
 
     def word_to_tokens(self, row: int, word: int | None = None, sequence_index: int = 0) -> TokenSpan | None:
@@ -83,9 +83,6 @@ class BatchEncoding(encodings.BatchEncoding):
         """As `Encoding.word_to_chars`; None where ``transformers`` fails."""
         found = super().word_to_chars(row, word, sequence_index)
         return None if found is None else CharSpan(*found)
-
-    def _from_the_end(self, row: int, token: int | None) -> int | None:
-        return token if token is None or token >= 0 else token + len(self.encodings[row])
 
     def to(self, device: Any) -> BatchEncoding:
         """The same with its tensors on a device; columns that are no tensors stay as they are."""

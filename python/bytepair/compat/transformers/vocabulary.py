@@ -33,7 +33,8 @@ class Vocabulary(SpecialTokens):
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
         """The id of a token, or the ids of a list; that of ``unk_token``, or None, of one that there is not."""
         vocab = self._spelled()
-        unknown = vocab.get(str(self._named.get("unk_token")))
+        named = self._named.get("unk_token")
+        unknown = None if named is None else vocab.get(str(named))
         if isinstance(tokens, str):
             return vocab.get(tokens, unknown)
         return [vocab.get(str(token), unknown) for token in tokens]
