@@ -1,0 +1,1 @@
+"""Chats as text, with what each character is from."""
