@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _LEGACY_EXTRA, _EXTRA = "additional_special_tokens", "extra_special_tokens"
 _OF_THE_FILE = ("added_tokens_decoder", "chat_template", "tokenizer_class", "name_or_path", "auto_map")
+TEMPLATES = "additional_chat_templates"
+"""The folder of templates that are not the default one."""
+
 _PATHS = ("special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file")
 
 
@@ -171,7 +174,7 @@ def _content(value: Any) -> Any:
 
 def _more_templates(path: Path) -> dict[str, str]:
     """The templates that stand in a folder of their own, by name."""
-    folder = path / "chat_templates"
+    folder = path / TEMPLATES
     found = sorted(folder.glob("*.jinja")) if files.is_folder(folder) else []
     return {file.name.removesuffix(".jinja"): files.read(file).decode() for file in found}
 

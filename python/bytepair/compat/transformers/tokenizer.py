@@ -516,8 +516,8 @@ class PreTrainedTokenizerFast(Vocabulary):
     ) -> tuple[str, ...]:
         """Writes files that ``transformers`` and bytepair load again: returns their names.
 
-        These are ``tokenizer.json``, ``tokenizer_config.json``, ``chat_template.jinja`` or files in ``chat_templates``
-        where there are templates, and bytepair's ``manifest.json``.
+        These are ``tokenizer.json``, ``tokenizer_config.json``, ``chat_template.jinja`` or files in
+        ``additional_chat_templates`` where there are templates, and bytepair's ``manifest.json``.
 
         Args:
             save_directory: The folder.
