@@ -146,7 +146,7 @@ def test_calls_give_the_same(folder: Path) -> None:
     ours, theirs = both(folder)
     chance = random.Random(folder.name)
     compared = 0
-    for _ in range(500):
+    for _ in range(400):
         options = some_options(chance)
         if folder.name == "unigram":
             # There a special token that stays text is found again by the model of tokenizers, as one of its pieces.
@@ -160,25 +160,21 @@ def test_calls_give_the_same(folder: Path) -> None:
                 expected = theirs(text, pair, **options)
         except KeyboardInterrupt:
             raise
-        except BaseException:  # noqa: BLE001 (a panic of Rust is no Exception)
+        except BaseException:  # a panic of Rust is no Exception
             with pytest.raises((ValueError, TypeError)):
                 ours(text, pair, **options)
             continue
         try:
             found = ours(text, pair, **options)
-        except bp.BytepairError as error:
+        except bp.LimitError:
             # What tokenizers does then is to cut off more than there is.
-            assert "stride" in str(error) or "cannot cut" in str(error) or "max_length" in str(error), (text, options)
-            continue
-        except ValueError as error:
-            assert "no effect" in str(error), (text, pair, options)
             continue
         assert columns(found) == columns(expected), (text, pair, options)
         for one, other in zip(found.encodings, expected.encodings, strict=True):
             for name in ("ids", "tokens", "offsets", "word_ids", "type_ids", "sequence_ids", "special_tokens_mask"):
                 assert getattr(one, name) == getattr(other, name), (name, text, pair, options)
         compared += 1
-    assert compared > 350
+    assert compared > 280
 
 
 ATTRIBUTES = (
@@ -402,13 +398,19 @@ def test_decoding(folder: Path) -> None:
 
 def test_targets_become_labels(folder: Path) -> None:
     ours, theirs = both(folder)
-    options = {"text_target": ["c d e f g", "h"], "padding": True, "max_target_length": 5, "truncation": True}
+    options: dict[str, Any] = {
+        "text_target": ["c d e f g", "h"],
+        "padding": True,
+        "max_target_length": 5,
+        "truncation": True,
+    }
     assert dict(ours(["a", "b"], **options)) == dict(theirs(["a", "b"], **options))
     assert dict(ours(text_target="a b")) == dict(theirs(text_target="a b"))
     assert dict(ours("a b", text_pair="c", tokenizer_kwargs={"add_special_tokens": False})) == dict(
         theirs("a b", text_pair="c", tokenizer_kwargs={"add_special_tokens": False})
     )
-    for wrong in ({}, {"text": "a", "max_target_length": 5}):
+    some: list[dict[str, Any]] = [{}, {"text": "a", "max_target_length": 5}]
+    for wrong in some:
         with pytest.raises(ValueError, match="text_target"):
             ours(**wrong)
 
@@ -511,12 +513,12 @@ def test_what_loading_and_saving_cannot_do_is_said(plain: Path, tmp_path: Path) 
         ({"eos_token": 5}, ValueError, "eos_token"),
     ):
         for loader in (PreTrainedTokenizerFast, AutoTokenizer):
-            with pytest.raises(error, match=match):  # type: ignore[arg-type]
-                loader.from_pretrained(plain, **settings)  # type: ignore[arg-type]
+            with pytest.raises(error, match=match):
+                loader.from_pretrained(plain, **settings)
     ours = PreTrainedTokenizerFast.from_pretrained(plain, use_fast=True, trust_remote_code=True)
     for option in ({"push_to_hub": True}, {"legacy_format": True}, {"filename_prefix": "x"}):
         with pytest.raises(NotImplementedError, match=next(iter(option))):
-            ours.save_pretrained(tmp_path / "saved", **option)  # type: ignore[arg-type]
+            ours.save_pretrained(tmp_path / "saved", **option)
     for name in ("nothing/like/it", str(tmp_path / "none"), "./none"):
         with pytest.raises(bp.ArtifactError):
             AutoTokenizer.from_pretrained(name)

@@ -62,10 +62,7 @@ def test_chats_are_the_same(folder: Path) -> None:
         ours.chat_template = theirs.chat_template = template
         for options in some:
             for chats in (CHAT, [CHAT, OTHER]):
-                found, expected = (
-                    tokenizer.apply_chat_template(chats, **options)  # type: ignore[attr-defined]
-                    for tokenizer in (ours, theirs)
-                )
+                found, expected = (tokenizer.apply_chat_template(chats, **options) for tokenizer in (ours, theirs))
                 if isinstance(expected, (str, list)):
                     assert found == expected, options
                 else:
@@ -83,9 +80,7 @@ def test_masks_are_the_same(folder: Path) -> None:
     for options in some:
         for chats in (CHAT, [CHAT, OTHER], [OTHER, CHAT]):
             found, expected = (
-                tokenizer.apply_chat_template(  # type: ignore[attr-defined]
-                    chats, chat_template=MARKED, return_assistant_tokens_mask=True, **options
-                )
+                tokenizer.apply_chat_template(chats, chat_template=MARKED, return_assistant_tokens_mask=True, **options)
                 for tokenizer in (ours, theirs)
             )
             assert columns(found) == columns(expected), options
@@ -139,7 +134,10 @@ def test_fields_that_are_none_are_missing(plain: Path) -> None:
 def test_the_last_message_is_continued(plain: Path) -> None:
     ours, theirs = both(plain)
     trimmed = CHATML.replace("message['content']", "message['content'] | trim")
-    thinking = "{% for m in messages %}{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}!{% endfor %}"
+    thinking = (
+        "{% for m in messages %}{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>"
+        "{% endif %}{{ m.content }}!{% endfor %}"
+    )
     blocks = "{% for m in messages %}{% for part in m.content %}{{ part.text }}|{% endfor %}!{% endfor %}"
     decoy = [
         {"role": "user", "content": "hi 0"},
@@ -177,7 +175,8 @@ def test_several_templates(plain: Path, tmp_path: Path) -> None:
     ours, theirs = both(plain)
     by_name = {"default": "{{ 'a' }}", "tool_use": "{{ 'b' }}", "rag": "{{ 'c' }}"}
     ours.chat_template = theirs.chat_template = by_name
-    for options in ({}, {"tools": []}, {"chat_template": "rag"}, {"chat_template": "{{ 'd' }}"}):
+    some: list[dict[str, Any]] = [{}, {"tools": []}, {"chat_template": "rag"}, {"chat_template": "{{ 'd' }}"}]
+    for options in some:
         found, expected = (
             tokenizer.apply_chat_template(OTHER, tokenize=False, **options) for tokenizer in (ours, theirs)
         )
@@ -222,5 +221,5 @@ def test_other_ways_to_say_it(plain: Path) -> None:
         (OTHER, {"return_assistant_tokens_mask": True}, bp.TemplateError, "no {% generation %}"),
         (OTHER, {"continue_final_message": True, "add_generation_prompt": True}, ValueError, "do not go together"),
     ):
-        with pytest.raises(error, match=match):  # type: ignore[arg-type]
-            ours.apply_chat_template(given, **{"chat_template": CHATML, **options})  # type: ignore[dict-item]
+        with pytest.raises(error, match=match):
+            ours.apply_chat_template(given, **{"chat_template": CHATML, **options})

@@ -49,7 +49,7 @@ def test_calls_give_the_same(pair: tuple[Any, Any], folder: Path) -> None:
     patched, plain = pair
     chance = random.Random(folder.name)
     compared = 0
-    for _ in range(300):
+    for _ in range(200):
         options = some_options(chance)
         if folder.name == "unigram":
             options.pop("split_special_tokens", None)
@@ -62,7 +62,7 @@ def test_calls_give_the_same(pair: tuple[Any, Any], folder: Path) -> None:
                 expected = plain(text, second, **options)
             except KeyboardInterrupt:
                 raise
-            except BaseException:  # noqa: BLE001 (a panic of Rust is no Exception)
+            except BaseException:  # a panic of Rust is no Exception
                 with pytest.raises(Exception):  # noqa: B017, PT011 (each in its own way)
                     patched(text, second, **options)
                 continue
@@ -76,7 +76,7 @@ def test_calls_give_the_same(pair: tuple[Any, Any], folder: Path) -> None:
             for name in ("ids", "tokens", "offsets", "word_ids", "type_ids", "sequence_ids", "special_tokens_mask"):
                 assert getattr(one, name) == getattr(other, name), (name, text, second, options)
         compared += 1
-    assert compared > 200
+    assert compared > 130
 
 
 def test_it_says_the_same_of_itself(pair: tuple[Any, Any]) -> None:
@@ -106,7 +106,7 @@ def test_what_is_changed_acts_and_stays(pair: tuple[Any, Any], tmp_path: Path) -
         tokenizer.save_pretrained(tmp_path / str(number))
     loaded = [theirs_of(tmp_path / str(number)) for number in range(2)]
     assert said(loaded[0]) == said(loaded[1])
-    same_texts(*loaded, texts)
+    same_texts(loaded[0], loaded[1], texts)
     patched(["a", "b c"], padding=True, truncation=True, max_length=5)
     plain(["a", "b c"], padding=True, truncation=True, max_length=5)
     unpatch(patched)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
 
-NO_LIMIT = 10**30
+NO_LIMIT = int(1e30)
 """The ``model_max_length`` of a tokenizer that knows none."""
 
 _MANY = 10**20
@@ -38,18 +38,10 @@ def lengths(
         ValueError: A value is unknown, nothing says to what length to fill, there is no token for padding, or the
             length that is cut to is no multiple of `pad_to_multiple_of`.
     """
-    padding = getattr(padding, "value", padding)
-    truncation = getattr(truncation, "value", truncation)
-    if padding is None or padding == "do_not_pad":
-        padding = False
-    elif padding is True:
-        padding = "longest"
+    padding = _named(padding, "longest")
     if max_length is not None and padding is False and truncation is None:
         truncation = "longest_first"
-    if truncation is None or truncation == "do_not_truncate":
-        truncation = False
-    elif truncation is True:
-        truncation = "longest_first"
+    truncation = _named(truncation, "longest_first")
     for name, value, known in (("padding", padding, _PADDINGS), ("truncation", truncation, _TRUNCATIONS)):
         if value not in known:
             raise ValueError(f"{name}={value!r} is unknown; use True, {', '.join(map(repr, known))}")
@@ -68,6 +60,14 @@ def lengths(
             f"truncation cuts to {max_length}, which is not a multiple of pad_to_multiple_of={pad_to_multiple_of}"
         )
     return Lengths(padding, truncation, max_length)
+
+
+def _named(value: Any, usual: str) -> Any:
+    """A value as one of its names; False for none."""
+    value = getattr(value, "value", value)
+    if value is None or value in ("do_not_pad", "do_not_truncate"):
+        return False
+    return usual if value is True else value
 
 
 def pad_token(tokenizer: PreTrainedTokenizerFast) -> int:

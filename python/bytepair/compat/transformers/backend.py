@@ -1,4 +1,4 @@
-"""`Backend`: the face of ``tokenizers`` under a tokenizer of ``transformers``, which hands it parts of ``tokenizers``."""
+"""`Backend`: the face of ``tokenizers`` for ``transformers``, which hands it parts of ``tokenizers`` itself."""
 
 from __future__ import annotations
 

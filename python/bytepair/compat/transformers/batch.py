@@ -26,7 +26,8 @@ class BatchEncoding(encodings.BatchEncoding):
     """Columns of rows: a dict whose keys are attributes as well.
 
     As `bytepair.encodings.BatchEncoding`, whose methods it has, with what ``transformers`` adds: spans with ``start``
-    and ``end``, slices of its encodings, ``data``, and `convert_to_tensors`. Where there are several rows, the row has to be said.
+    and ``end``, slices of its encodings, ``data``, and `convert_to_tensors`. Where there are several rows, the row has
+    to be said.
 
     Example:
         >>> import bytepair as bp

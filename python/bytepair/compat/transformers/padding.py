@@ -44,9 +44,7 @@ def pad(
     for name, column in columns.items():
         if len(column) != len(rows):
             raise ValueError(f"{name} has {len(column)} rows, and {main} has {len(rows)}")
-    if return_attention_mask is None:
-        return_attention_mask = "attention_mask" in tokenizer.model_input_names
-    if return_attention_mask and "attention_mask" not in columns:
+    if tokenizer._wants("attention_mask", return_attention_mask) and "attention_mask" not in columns:
         columns["attention_mask"] = [[1] * len(row) for row in rows]
     how = arguments.lengths(tokenizer, padding, None if padding else False, max_length)
     if how.padding:

@@ -108,10 +108,14 @@ def tokenizer_json(tokenizer: PreTrainedTokenizerFast) -> bytes:
         return written
     table = json.loads(written)
     vocab = table["model"]["vocab"]
+    stood = sorted((row[1], row[0]) for row in outside)[:missing]
     if isinstance(vocab, dict):
-        for row in sorted(outside, key=lambda row: row[1])[:missing]:
-            vocab.setdefault(row[0], row[1])
+        for id, content in stood:
+            vocab.setdefault(content, id)
         table["model"]["vocab"] = dict(sorted(vocab.items(), key=lambda item: item[1]))
+    else:
+        # Places are ids there, and what is matched before the model runs needs no score.
+        vocab.extend([content, 0.0] for id, content in stood if id >= len(vocab))
     if "merges" not in table["model"]:
         return json.dumps(table, ensure_ascii=False, indent=1).encode()
     return hf_json._dumps(table).encode()

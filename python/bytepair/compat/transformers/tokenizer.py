@@ -137,7 +137,9 @@ class PreTrainedTokenizerFast(Vocabulary):
                 self._tok = _with_prefix_space(self._tok, bool(prefix))
             for key, value in settings.items():
                 if callable(getattr(type(self), key, None)):
-                    raise AttributeError(f"{key} is a method of {type(self).__name__}, and no setting")
+                    raise AttributeError(  # noqa: TRY004 (as there)
+                        f"{key} is a method of {type(self).__name__}, and no setting"
+                    )
                 if key not in ("tokenizer_class", *_NO_EFFECT):
                     raise TypeError(f"{key}={value!r} is not supported")
         self.init_inputs: tuple[Any, ...] = ()

@@ -25,7 +25,7 @@ _TRAINERS: dict[str, Any] = {
 }
 
 
-def train_new(
+def train_new(  # noqa: PLR0917 (as the method)
     tokenizer: T,
     texts: Iterable[Any],
     vocab_size: int,
