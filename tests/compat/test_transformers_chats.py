@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 import bytepair as bp
-from bytepair.compat.transformers import PreTrainedTokenizerFast
+from bytepair.compat.transformers import PreTrainedTokenizerFast, functions
 from tests.compat.test_transformers import KINDS, both, columns, folder_of, said
 
 transformers = pytest.importorskip("transformers")
@@ -111,11 +113,116 @@ def test_tools_documents_and_variables(plain: Path) -> None:
         )
         assert found == expected
 
-    def function() -> None:
-        """Nothing."""
+    for options in ({"tools": [weather]}, {"tools": [Tools().count, schema]}):
+        found, expected = (
+            tokenizer.apply_chat_template(OTHER, chat_template=template, tokenize=False, **options)
+            for tokenizer in (ours, theirs)
+        )
+        assert found == expected
+    with pytest.raises(ValueError, match="tool 0 is a int"):
+        ours.apply_chat_template(OTHER, tools=[5], chat_template=template)
 
-    with pytest.raises(NotImplementedError, match="tool 0 is a function"):
-        ours.apply_chat_template(OTHER, tools=[function], chat_template=template)
+
+class Unit(Enum):
+    C = "celsius"
+    F = "fahrenheit"
+
+
+def weather(  # noqa: PLR0917
+    place: str,
+    unit: Unit = Unit.C,
+    kind: Literal["now", "later", 3] = "now",
+    days: int | None = None,
+    parts: list[str] | None = None,
+    more: dict[str, list[float]] | str = "",
+    pair: tuple[int, str] = (1, ""),
+    either: int | str | bool = 1,
+    whatever: Any = None,
+) -> dict[str, float]:
+    """
+    Tells the weather
+    of a place.
+
+    It is a guess.
+
+    Args:
+        place: The city and the country, such as
+            "Paris: France",
+            or a river
+        unit: In which it is said (choices: ["celsius", "fahrenheit"])
+        kind: When
+        days: How many
+
+        parts: Of the day
+        more: And more
+        pair: Two
+        either: One of them
+        whatever: Anything
+    Returns:
+        What it is: degrees
+            by hour.
+    Raises:
+        ValueError: never
+    """
+    raise ValueError(place, unit, kind, days, parts, more, pair, either, whatever)
+
+
+class Tools:
+    def count(self, text: str, least: bool) -> None:
+        """Counts.
+
+        Args:
+            text: What is counted
+            least: Whether
+        """
+
+
+def undocumented(x: int) -> None:
+    raise ValueError(x)
+
+
+def unhinted(x) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
+    """Nothing.
+
+    Args:
+        x: it
+    """
+    raise ValueError(x)
+
+
+def half(x: int, y: int) -> None:
+    """Nothing.
+
+    Args:
+        x: it
+    """
+    raise ValueError(x, y)
+
+
+def strange(x: Path) -> None:
+    """Nothing.
+
+    Args:
+        x: it
+    """
+    raise ValueError(x)
+
+
+def test_functions_are_read_as_there() -> None:
+    from transformers.utils import get_json_schema
+
+    for function in (weather, Tools().count, Tools.count):
+        assert json.dumps(functions.schema(function)) == json.dumps(get_json_schema(function))
+    for wrong, match in (
+        (undocumented, "no docstring"),
+        (unhinted, "'x' has no hint"),
+        (half, "does not describe 'y'"),
+        (strange, "of 'x' has no JSON"),
+    ):
+        with pytest.raises(Exception):  # noqa: B017, PT011 (it has classes of its own for it)
+            get_json_schema(wrong)
+        with pytest.raises(bp.TemplateError, match=match):
+            functions.schema(wrong)
 
 
 def test_fields_that_are_none_are_missing(plain: Path) -> None:

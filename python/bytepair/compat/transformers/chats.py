@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
+from bytepair.compat.transformers import functions
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def template(tokenizer: PreTrainedTokenizerFast, name: str | None, tools: Any = 
 def apply(
     tokenizer: PreTrainedTokenizerFast,
     conversation: Any,
-    tools: Sequence[Mapping[str, Any]] | None = None,
+    tools: Sequence[Any] | None = None,
     documents: Sequence[Mapping[str, Any]] | None = None,
     *,
     chat_template: str | None = None,
@@ -64,7 +66,7 @@ def apply(
     Args:
         tokenizer: The tokenizer.
         conversation: Messages: dicts with ``role`` and ``content``; or a list of chats.
-        tools: Tools as JSON schemas.
+        tools: Tools as JSON schemas, or functions with hints and a docstring in google style.
         documents: Documents, for templates that know them.
         chat_template: As `template`.
         add_generation_prompt: Whether the start of an answer follows.
@@ -96,15 +98,11 @@ def apply(
     if continue_final_message and (add_generation_prompt or return_assistant_tokens_mask):
         other = "add_generation_prompt" if add_generation_prompt else "return_assistant_tokens_mask"
         raise ValueError(f"continue_final_message and {other} do not go together")
-    for number, tool in enumerate(tools or ()):
-        if not isinstance(tool, dict):
-            raise NotImplementedError(
-                f"tool {number} is a {type(tool).__name__}; give its JSON schema, a dict: functions are not read"
-            )
     if not isinstance(conversation, (list, tuple)) and not hasattr(conversation, "messages"):
         raise TypeError(f"a conversation is a list of messages, not {type(conversation).__name__}")
     is_batch = isinstance(conversation, (list, tuple)) and _is_batch(conversation)
     source = template(tokenizer, chat_template, tools)
+    schemas = None if tools is None else [_schema(number, tool) for number, tool in enumerate(tools)]
     known = {**tokenizer.special_tokens_map, **variables}
     rendered: list[Rendered] = []
     texts = []
@@ -117,7 +115,7 @@ def apply(
         one = render(
             messages,
             source,
-            tools=tools,
+            tools=schemas,
             documents=documents,
             add_generation_prompt=add_generation_prompt,
             variables=known,
@@ -134,6 +132,14 @@ def apply(
     if return_assistant_tokens_mask:
         _add_masks(made, rendered, is_one=not is_batch and options["return_tensors"] is None, options=options)
     return made
+
+
+def _schema(number: int, tool: Any) -> Any:
+    if isinstance(tool, dict):
+        return tool
+    if inspect.isfunction(tool) or inspect.ismethod(tool):
+        return functions.schema(tool)
+    raise ValueError(f"tool {number} is a {type(tool).__name__}; give a JSON schema, a dict, or a function")
 
 
 def _is_batch(conversation: Any) -> bool:
