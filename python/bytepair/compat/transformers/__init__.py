@@ -1,0 +1,47 @@
+"""transformers: its tokenizers on bytepair's engine, without it or under it.
+
+Without it: ``from bytepair.compat.transformers import AutoTokenizer`` in the place of ``from transformers import
+AutoTokenizer``. Under it: `patch` puts the engine under a tokenizer that ``transformers`` has loaded. Nothing here
+imports ``transformers``, but for `patch`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bytepair.compat.tokenizers.added_tokens import AddedToken
+    from bytepair.compat.transformers.auto import AutoTokenizer
+    from bytepair.compat.transformers.batch import BatchEncoding, CharSpan, TokenSpan
+    from bytepair.compat.transformers.patching import patch, unpatch
+    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+
+_MODULES = {
+    "AddedToken": "added",
+    "AutoTokenizer": "auto",
+    "BatchEncoding": "batch",
+    "CharSpan": "batch",
+    "PreTrainedTokenizerFast": "tokenizer",
+    "TokenSpan": "batch",
+    "patch": "patching",
+    "unpatch": "patching",
+}
+
+__all__ = [
+    "AddedToken",
+    "AutoTokenizer",
+    "BatchEncoding",
+    "CharSpan",
+    "PreTrainedTokenizerFast",
+    "TokenSpan",
+    "patch",
+    "unpatch",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib  # noqa: PLC0415 (a module is imported when it is asked for)
+
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

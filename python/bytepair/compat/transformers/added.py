@@ -1,0 +1,109 @@
+"""Added tokens as ``transformers`` knows them, and engines that have more of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bytepair.compat.tokenizers.added_tokens import AddedToken
+from bytepair.errors import FormatError
+from bytepair.loaded import AddedRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from bytepair.tokenizer import Tokenizer
+
+
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+ROW_FLAGS = AddedRow._fields[2:]
+
+
+def is_token(value: object) -> bool:
+    """Whether a value can be a token: a text, or an added token of this package or of ``tokenizers``."""
+    return isinstance(value, str) or all(hasattr(value, name) for name in ("content", *FLAGS))
+
+
+def as_added(value: Any, *, special: bool | None = None) -> AddedToken:
+    """A text, an added token of any library, or the table that a file has for one.
+
+    Args:
+        value: The token.
+        special: Whether it is special; None for what it says itself.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    if isinstance(value, str):
+        return AddedToken(value, special=bool(special))
+    if isinstance(value, dict) and isinstance(value.get("content"), str):
+        flags = {name: value[name] for name in FLAGS if name in value}
+    elif is_token(value):
+        flags = {name: getattr(value, name) for name in FLAGS}
+        value = {"content": value.content}
+    else:
+        raise TypeError(f"a token is a str or an AddedToken, not {type(value).__name__}")
+    return AddedToken(value["content"], **(flags | ({} if special is None else {"special": special})))
+
+
+def decoder(tok: Tokenizer) -> dict[int, AddedToken]:
+    """The added tokens of an engine, by id."""
+    rows = (AddedRow._make(row) for row in tok._loaded.added)
+    return {row.id: AddedToken(row.content, **{name: getattr(row, name) for name in FLAGS}) for row in rows}
+
+
+def base_size(tok: Tokenizer) -> int:
+    """How many tokens the vocabulary of an engine's ``tokenizer.json`` has: those that are not only added.
+
+    Added tokens whose ids follow on all others are only added.
+    """
+    ids = set(tok._loaded.columns.ids())
+    outside = sorted(row[1] for row in tok._loaded.added if row[1] not in ids)
+    size = len(ids) + len(outside)
+    if tok._loaded.model is None:
+        return len(ids) if outside == list(range(len(ids), size)) else size
+    while outside and outside[-1] == size - 1:
+        outside.pop()
+        size -= 1
+    return size
+
+
+def with_tokens(
+    tok: Tokenizer, vocab: Mapping[str, int], size: int, tokens: Iterable[AddedToken]
+) -> tuple[Tokenizer, int]:
+    """An engine with further added tokens, and how many of them are new or changed, as ``tokenizers`` does it.
+
+    A token of the vocabulary keeps its id, one that is there already gets the new flags, and all others get ids in
+    order, from the size of the vocabulary on and behind all added tokens.
+
+    Args:
+        tok: The engine.
+        vocab: Its tokens as they are spelled, with their ids.
+        size: How many tokens its vocabulary has without those that were added.
+        tokens: The tokens.
+
+    Raises:
+        FormatError: A token is not Unicode, or too long.
+    """
+    rows = {row.content: row for row in map(AddedRow._make, tok._loaded.added)}
+    free = max(size, tok.vocab_size)
+    changed = 0
+    for token in tokens:
+        known = rows.get(token.content)
+        row = AddedRow(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
+        if not token.content or (known is not None and known == row._replace(id=known.id)):
+            continue
+        try:
+            token.content.encode()
+        except UnicodeEncodeError as error:
+            raise FormatError(
+                f"the added token {token.content!a} holds half a surrogate pair", remedy="give whole characters"
+            ) from error
+        id = known.id if known is not None else vocab.get(token.content)
+        if id is None:
+            id, free = free, free + 1
+        rows[token.content] = row._replace(id=id)
+        changed += 1
+    if not changed:
+        return tok, 0
+    added = tuple(sorted(rows.values(), key=lambda row: row.id))
+    return type(tok)._from_loaded(tok._loaded._replace(added=added)), changed

@@ -1,0 +1,163 @@
+"""The arguments of a call in ``transformers`` -> those of `Tokenizer.__call__`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+
+NO_LIMIT = int(1e30)
+"""The ``model_max_length`` of a tokenizer that knows none."""
+
+_MANY = 10**20
+_PADDINGS = (False, "longest", "max_length")
+_TRUNCATIONS = (False, "longest_first", "only_first", "only_second")
+
+
+class Lengths(NamedTuple):
+    """How rows are cut and filled: what `Tokenizer.__call__` takes under these names."""
+
+    padding: str | bool
+    truncation: str | bool
+    max_length: int | None
+
+
+def lengths(
+    tokenizer: PreTrainedTokenizerFast,
+    padding: Any,
+    truncation: Any,
+    max_length: int | None,
+    pad_to_multiple_of: int | None = None,
+) -> Lengths:
+    """What a call means by these arguments.
+
+    A `max_length` alone truncates. Without one, the model's is taken; if that is unknown, rows are not cut.
+
+    Raises:
+        ValueError: A value is unknown, nothing says to what length to fill, there is no token for padding, or the
+            length that is cut to is no multiple of `pad_to_multiple_of`.
+    """
+    padding = _named(padding, "longest")
+    if max_length is not None and padding is False and truncation is None:
+        truncation = "longest_first"
+    truncation = _named(truncation, "longest_first")
+    for name, value, known in (("padding", padding, _PADDINGS), ("truncation", truncation, _TRUNCATIONS)):
+        if value not in known:
+            raise ValueError(f"{name}={value!r} is unknown; use True, {', '.join(map(repr, known))}")
+    if max_length is None and (padding == "max_length" or truncation):
+        most = tokenizer.model_max_length
+        if most <= _MANY:
+            max_length = int(most)
+        elif padding == "max_length":
+            raise ValueError('padding="max_length" needs max_length: this tokenizer knows none of its model')
+        else:
+            truncation = False
+    if padding:
+        pad_token(tokenizer)
+    if padding and truncation and pad_to_multiple_of is not None and max_length and max_length % pad_to_multiple_of:
+        raise ValueError(
+            f"truncation cuts to {max_length}, which is not a multiple of pad_to_multiple_of={pad_to_multiple_of}"
+        )
+    return Lengths(padding, truncation, max_length)
+
+
+def _named(value: Any, usual: str) -> Any:
+    """A value as one of its names; False for none."""
+    value = getattr(value, "value", value)
+    if value is None or value in ("do_not_pad", "do_not_truncate"):
+        return False
+    return usual if value is True else value
+
+
+def pad_token(tokenizer: PreTrainedTokenizerFast) -> int:
+    """The id that fills rows.
+
+    Raises:
+        ValueError: There is none.
+    """
+    id: int | None = tokenizer.pad_token_id
+    if id is None:
+        named = tokenizer.pad_token
+        what = "the tokenizer has no pad_token" if named is None else f"the pad_token {named!r} has no id"
+        raise ValueError(
+            f"{what}; name one: tokenizer.pad_token = tokenizer.eos_token, "
+            "or tokenizer.add_special_tokens({'pad_token': '[PAD]'})"
+        )
+    return id
+
+
+class Texts(NamedTuple):
+    """The texts of a call.
+
+    Attributes:
+        texts: One text, or a list of texts.
+        pairs: The second texts in the same form, if there are any.
+        is_batch: Whether it is a list.
+    """
+
+    texts: Any
+    pairs: Any
+    is_batch: bool
+
+
+def texts(text: Any, pair: Any, *, is_split_into_words: bool) -> Texts:
+    """Tells one text from many, texts from pairs, and refuses what is neither.
+
+    Args:
+        text: A text, a list of texts, or a list of pairs; texts are lists of words if `is_split_into_words`.
+        pair: The second texts, in the same form.
+        is_split_into_words: Whether texts are lists of words.
+
+    Raises:
+        TypeError: `text` is a list and `pair` is one text.
+        ValueError: They are something else; their numbers differ; or texts and pairs stand in one list.
+    """
+    for name, value in (("text", text), ("text_pair", pair)):
+        if not (value is None and name == "text_pair") and not _is_input(value):
+            kind = "a list of words, or a list of these" if is_split_into_words else "a str, or a list of str"
+            raise ValueError(f"{name} is {kind}, not {_shown(value)}")
+    if is_split_into_words:
+        is_batch = isinstance(text, (list, tuple)) and bool(text) and isinstance(text[0], (list, tuple))
+        if isinstance(text, str):
+            raise ValueError("is_split_into_words=True takes a list of words, not a str")
+    else:
+        is_batch = isinstance(text, (list, tuple))
+    if not is_batch:
+        return Texts(text, pair or None, False)
+    if isinstance(pair, str):
+        raise TypeError("text is a list and text_pair is one text; give a list of as many")
+    if pair is not None:
+        if len(pair) != len(text):
+            raise ValueError(f"there are {len(text)} texts and {len(pair)} second texts")
+        return Texts(list(text), list(pair), True)
+    inner = str if not is_split_into_words else (list, tuple)
+    pairs = [_is_pair(row, inner) for row in text]
+    if not any(pairs):
+        return Texts(list(text), None, True)
+    if not all(pairs):
+        raise ValueError("a list holds texts or pairs of texts, not both; call the tokenizer once for each")
+    return Texts([row[0] for row in text], [row[1] for row in text], True)
+
+
+def _is_pair(row: Any, inner: Any) -> bool:
+    if not isinstance(row, (list, tuple)) or not row or not isinstance(row[0], inner):
+        return False
+    if len(row) != 2:
+        raise ValueError(f"{_shown(row)} is no pair of texts; for lists of words say is_split_into_words=True")
+    return True
+
+
+def _is_input(value: Any) -> bool:
+    """A text, or lists of texts in lists: nothing but texts at the bottom."""
+    depth = 0
+    while isinstance(value, (list, tuple)) and depth < 4:
+        if not value:
+            return True
+        value, depth = value[0], depth + 1
+    return isinstance(value, str)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

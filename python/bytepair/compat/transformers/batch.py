@@ -1,0 +1,124 @@
+"""What a call returns: bytepair's columns, with the names and the spans that code for ``transformers`` expects."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bytepair import encodings
+from bytepair.calling import _tensors
+
+
+class CharSpan(NamedTuple):
+    """Characters of a text, from `start` to before `end`."""
+
+    start: int
+    end: int
+
+
+class TokenSpan(NamedTuple):
+    """Tokens of a row, from `start` to before `end`."""
+
+    start: int
+    end: int
+
+
+class BatchEncoding(encodings.BatchEncoding):
+    """Columns of rows: a dict whose keys are attributes as well.
+
+    As `bytepair.encodings.BatchEncoding`, whose methods it has, with what ``transformers`` adds: spans with ``start``
+    and ``end``, slices of its encodings, ``data``, and `convert_to_tensors`. Where there are several rows, the row has
+    to be said.
+
+    Example:
+        >>> import bytepair as bp
+        >>> from bytepair.compat.transformers import PreTrainedTokenizerFast
+        >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=bp.train({"low": 5}, vocab_size=258))
+        >>> batch = tokenizer(["low low", "slow"])
+        >>> batch.token_to_chars(1, 1), batch[1:], batch.n_sequences
+        (CharSpan(start=1, end=4), [<Encoding: 2 tokens, 0 overflowing>], 1)
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            if self._encodings is None and self._encode is None:
+                return {name: column[key] for name, column in self.items()}
+            return self.encodings[key]
+        return super().__getitem__(key)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The columns as a plain dict of their own."""
+        return dict(self)
+
+    @property
+    def is_fast(self) -> bool:
+        """Yes: all that is said of tokens is known."""
+        return True
+
+    @property
+    def n_sequences(self) -> int | None:
+        """How many texts a row is made of; None if there is no row."""
+        return self.encodings[0].n_sequences if self.encodings else None
+
+    def char_to_token(self, row: int, char: int | None = None, sequence_index: int = 0) -> int | None:
+        """As `Encoding.char_to_token`."""
+        return super().char_to_token(row, char, sequence_index)
+
+    def char_to_word(self, row: int, char: int | None = None, sequence_index: int = 0) -> int | None:
+        """As `Encoding.char_to_word`."""
+        return super().char_to_word(row, char, sequence_index)
+
+    def token_to_chars(self, row: int, token: int | None = None) -> CharSpan | None:
+        """As `Encoding.token_to_chars`."""
+        found = super().token_to_chars(row, token)
+        return None if found is None else CharSpan(*found)
+
+    def word_to_tokens(self, row: int, word: int | None = None, sequence_index: int = 0) -> TokenSpan | None:
+        """As `Encoding.word_to_tokens`."""
+        found = super().word_to_tokens(row, word, sequence_index)
+        return None if found is None else TokenSpan(*found)
+
+    def word_to_chars(self, row: int, word: int | None = None, sequence_index: int = 0) -> CharSpan | None:
+        """As `Encoding.word_to_chars`; None where ``transformers`` fails."""
+        found = super().word_to_chars(row, word, sequence_index)
+        return None if found is None else CharSpan(*found)
+
+    def to(self, device: Any) -> BatchEncoding:
+        """The same with its tensors on a device; columns that are no tensors stay as they are."""
+        return adopt(super().to(device))
+
+    def convert_to_tensors(self, tensor_type: str | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
+        """Turns the columns into arrays, in place.
+
+        Args:
+            tensor_type: ``"np"`` or ``"pt"``; None leaves them as they are.
+            prepend_batch_axis: Whether each column is one row, and becomes a batch of it.
+
+        Raises:
+            ValueError: The rows of a column differ in length, or there is no such kind of tensor.
+        """
+        convert = _tensors(getattr(tensor_type, "value", tensor_type))
+        if convert is None:
+            return self
+        import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
+
+        for name, column in self.items():
+            if hasattr(column, "shape"):
+                continue
+            try:
+                array = np.asarray([column] if prepend_batch_axis else column, dtype=np.int64)
+            except ValueError as error:
+                raise ValueError(
+                    f"the rows of {name} differ in length; use padding=True and truncation=True with a max_length"
+                ) from error
+            self[name] = convert(array)
+        return self
+
+
+def adopt(batch: encodings.BatchEncoding) -> BatchEncoding:
+    """A batch of bytepair as one of this module."""
+    made = BatchEncoding(batch, batch._encode)
+    made._encodings = batch._encodings
+    return made

@@ -1,0 +1,196 @@
+"""Chats as ``transformers`` writes them: messages -> text by a template -> ids."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from bytepair.compat.transformers import functions
+from bytepair.errors import TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bytepair.chat.spans import Rendered
+    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+
+_TAG = "CONTINUE_FINAL_MESSAGE_TAG "
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+
+
+def template(tokenizer: PreTrainedTokenizerFast, name: str | None, tools: Any = None) -> str:
+    """As `PreTrainedTokenizerFast.get_chat_template`."""
+    own = tokenizer.chat_template
+    if isinstance(own, dict):
+        if name is not None:
+            return own.get(name, name)
+        if tools is not None and "tool_use" in own:
+            return own["tool_use"]
+        if "default" not in own:
+            raise ValueError(
+                f"there are several chat templates and no default; say chat_template=, one of {sorted(own)}"
+            )
+        return own["default"]
+    if name is not None:
+        return name
+    if own is None:
+        raise ValueError(
+            "the tokenizer has no chat template; set tokenizer.chat_template, or say chat_template=, Jinja source "
+            "or the name of a template that is built into bytepair.chat"
+        )
+    return own
+
+
+def apply(
+    tokenizer: PreTrainedTokenizerFast,
+    conversation: Any,
+    tools: Sequence[Any] | None = None,
+    documents: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    chat_template: str | None = None,
+    add_generation_prompt: bool = False,
+    continue_final_message: bool | str = False,
+    tokenize: bool = True,
+    sanitize_control_tokens: bool = False,
+    padding: Any = False,
+    truncation: Any = False,
+    max_length: int | None = None,
+    return_tensors: Any = None,
+    return_dict: bool = True,
+    return_assistant_tokens_mask: bool = False,
+    tokenizer_kwargs: dict[str, Any] | None = None,
+    **variables: Any,
+) -> Any:
+    """One chat or a list of chats as text or as ids.
+
+    Args:
+        tokenizer: The tokenizer.
+        conversation: Messages: dicts with ``role`` and ``content``; or a list of chats.
+        tools: Tools as JSON schemas, or functions with hints and a docstring in google style.
+        documents: Documents, for templates that know them.
+        chat_template: As `template`.
+        add_generation_prompt: Whether the start of an answer follows.
+        continue_final_message: Whether the text ends with the last message, which is to be continued; or the name of
+            the field that is.
+        tokenize: Whether ids are wanted, and not text.
+        sanitize_control_tokens: False; `Tokenizer.encode_chat` keeps content from becoming special, and says where.
+        padding: As for a call.
+        truncation: As for a call.
+        max_length: As for a call.
+        return_tensors: As for a call.
+        return_dict: Whether all columns are wanted, and not the ids alone.
+        return_assistant_tokens_mask: Adds ``assistant_masks``: 1 for each token that overlaps text that stands between
+            ``{% generation %}`` and ``{% endgeneration %}``.
+        tokenizer_kwargs: More arguments of a call.
+        variables: What else the template asks for.
+
+    Raises:
+        TemplateError: The template cannot be rendered; or the mask is asked for and it marks no generation.
+        ValueError: There is no template or no message, or options do not go together.
+        NotImplementedError: An argument is not supported.
+    """
+    from bytepair.chat.rendering import render  # noqa: PLC0415 (only who has chats needs what it imports)
+
+    if sanitize_control_tokens:
+        raise NotImplementedError("sanitize_control_tokens=True is not supported; use Tokenizer.encode_chat")
+    if return_assistant_tokens_mask and not (tokenize and return_dict):
+        raise ValueError("return_assistant_tokens_mask=True needs tokenize=True and return_dict=True")
+    if continue_final_message and (add_generation_prompt or return_assistant_tokens_mask):
+        other = "add_generation_prompt" if add_generation_prompt else "return_assistant_tokens_mask"
+        raise ValueError(f"continue_final_message and {other} do not go together")
+    if not isinstance(conversation, (list, tuple)) and not hasattr(conversation, "messages"):
+        raise TypeError(f"a conversation is a list of messages, not {type(conversation).__name__}")
+    is_batch = isinstance(conversation, (list, tuple)) and _is_batch(conversation)
+    source = template(tokenizer, chat_template, tools)
+    schemas = None if tools is None else [_schema(number, tool) for number, tool in enumerate(tools)]
+    known = {**tokenizer.special_tokens_map, **variables}
+    rendered: list[Rendered] = []
+    texts = []
+    for chat in conversation if is_batch else [conversation]:
+        messages = [_without_none(message) for message in getattr(chat, "messages", chat)]
+        field = ""
+        if continue_final_message:
+            field = continue_final_message if isinstance(continue_final_message, str) else "content"
+            messages = _tagged(messages, field, source)
+        one = render(
+            messages,
+            source,
+            tools=schemas,
+            documents=documents,
+            add_generation_prompt=add_generation_prompt,
+            variables=known,
+        )
+        rendered.append(one)
+        texts.append(_until_the_tag(one.text) if field else one.text)
+    if not tokenize:
+        return texts if is_batch else texts[0]
+    options = {"padding": padding, "truncation": truncation, "max_length": max_length, "return_tensors": return_tensors}
+    options |= {"add_special_tokens": False} | (tokenizer_kwargs or {})
+    made = tokenizer(texts if is_batch else texts[0], **options)
+    if not return_dict:
+        return made["input_ids"]
+    if return_assistant_tokens_mask:
+        _add_masks(made, rendered, is_one=not is_batch and options["return_tensors"] is None, options=options)
+    return made
+
+
+def _schema(number: int, tool: Any) -> Any:
+    if isinstance(tool, dict):
+        return tool
+    if inspect.isfunction(tool) or inspect.ismethod(tool):
+        return functions.schema(tool)
+    raise ValueError(f"tool {number} is a {type(tool).__name__}; give a JSON schema, a dict, or a function")
+
+
+def _is_batch(conversation: Any) -> bool:
+    if not conversation:
+        raise ValueError("a conversation needs a message")
+    return isinstance(conversation[0], (list, tuple)) or hasattr(conversation[0], "messages")
+
+
+def _without_none(message: Any) -> Any:
+    """A message without the fields that are None: templates tell what is missing, and would write None."""
+    return {key: value for key, value in message.items() if value is not None} if isinstance(message, dict) else message
+
+
+def _tagged(messages: list[Any], field: str, source: str) -> list[Any]:
+    """The messages, with a tag where the field of the last one ends."""
+    if not messages or messages[-1].get(field) is None:
+        raise ValueError(f"the last message has no {field!r} to continue")
+    # The template may know reasoning by another of its names, which it is copied to.
+    if not any(name in source for name in (_REASONING if field in _REASONING else (field,))):
+        raise ValueError(f"the chat template does not know {field!r}, which is to be continued")
+    last = dict(messages[-1])
+    if isinstance(last[field], str):
+        last[field] += _TAG
+        return [*messages[:-1], last]
+    blocks = [dict(block) for block in last[field]]
+    block = next((block for block in reversed(blocks) if "text" in block), None)
+    if block is None:
+        raise ValueError("the last message has no text to continue")
+    block["text"] += _TAG
+    last[field] = blocks
+    return [*messages[:-1], last]
+
+
+def _until_the_tag(text: str) -> str:
+    place = text.rfind(_TAG.strip())
+    if place < 0:
+        raise TemplateError("the chat template does not write the whole of the last message, which is to be continued")
+    # A template that trims the message has taken the tag's space, and would have taken the message's.
+    return text[:place] if text.startswith(_TAG, place) else text[:place].rstrip()
+
+
+def _add_masks(made: Any, rendered: list[Rendered], *, is_one: bool, options: dict[str, Any]) -> None:
+    if not all(one.has_generation for one in rendered):
+        raise TemplateError(
+            "the chat template has no {% generation %}, and nothing says what an assistant wrote",
+            remedy="use Tokenizer.encode_chat, which knows it from the messages",
+        )
+    masks = []
+    for row, encoding in enumerate(made.encodings):
+        sample = made["overflow_to_sample_mapping"][row] if options.get("return_overflowing_tokens") else row
+        spans = [(span.start, span.end) for span in rendered[int(sample)].spans if span.generated]
+        masks.append([int(any(a < end and b > start for a, b in spans)) for start, end in encoding.offsets])
+    made["assistant_masks"] = masks[0] if is_one else masks
+    made.convert_to_tensors(options["return_tensors"])

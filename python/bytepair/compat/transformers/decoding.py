@@ -1,0 +1,76 @@
+"""Ids in whatever form they come, and text without the spaces that WordPiece leaves before punctuation."""
+
+from __future__ import annotations
+
+import warnings
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import TokenizerWarning
+
+if TYPE_CHECKING:
+    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+
+_SPACES = (
+    *((f" {mark}", mark) for mark in ".?!,"),
+    (" ' ", "'"),
+    *((f" {ending}", ending) for ending in ("n't", "'m", "'s", "'ve", "'re")),
+)
+_FORCED = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
+
+
+def plain_ids(ids: Any) -> list[Any]:
+    """An id, ids, or rows of ids, as a list of int or of lists of int.
+
+    Args:
+        ids: Lists, or arrays of numpy or torch.
+
+    Raises:
+        TypeError: There is something else in them.
+
+    Example:
+        >>> plain_ids(5), plain_ids((1, 2)), plain_ids([[1], [2, 3]])
+        ([5], [1, 2], [[1], [2, 3]])
+    """
+    if hasattr(ids, "tolist"):
+        ids = ids.tolist()
+    if not isinstance(ids, (list, tuple)):
+        return [index(ids)]
+    return [
+        _row(each) if isinstance(each, (list, tuple)) or getattr(each, "shape", None) else index(each) for each in ids
+    ]
+
+
+def _row(ids: Any) -> list[int]:
+    return [index(id) for id in (ids.tolist() if hasattr(ids, "tolist") else ids)]
+
+
+def clean_up(tokenizer: PreTrainedTokenizerFast, text: str, said: bool | None) -> str:
+    """A decoded text, without spaces before punctuation if a call or the tokenizer wants it so.
+
+    Of BPE spaces are text, and stay; a call that wants them gone is told so by a TokenizerWarning.
+    """
+    wanted = tokenizer.clean_up_tokenization_spaces if said is None else said
+    if not wanted:
+        return text
+    if tokenizer.engine._loaded.semantics in ("ranks", "merges") and not tokenizer.init_kwargs.get(_FORCED):
+        if said:
+            warnings.warn(
+                "clean_up_tokenization_spaces=True has no effect with BPE, whose spaces are text",
+                TokenizerWarning,
+                stacklevel=3,
+            )
+        return text
+    return without_spaces(text)
+
+
+def without_spaces(text: str) -> str:
+    """A text without the spaces that English does not put before punctuation and endings.
+
+    Example:
+        >>> without_spaces("do n't stop , she 's here .")
+        "don't stop, she's here."
+    """
+    for spaced, plain in _SPACES:
+        text = text.replace(spaced, plain)
+    return text

@@ -1,0 +1,189 @@
+"""A folder or the name of a repository -> an engine, and what the files beside it say."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair import files, formats
+from bytepair.compat.tokenizers.added_tokens import AddedToken
+from bytepair.compat.transformers import classes
+from bytepair.compat.transformers.added import as_added, base_size
+from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
+from bytepair.formats import configs, hf_json
+from bytepair.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LEGACY_EXTRA, _EXTRA = "additional_special_tokens", "extra_special_tokens"
+_OF_THE_FILE = ("added_tokens_decoder", "chat_template", "tokenizer_class", "name_or_path", "auto_map")
+TEMPLATES = "additional_chat_templates"
+"""The folder of templates that are not the default one."""
+
+_PATHS = ("special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file")
+
+
+class Parts(NamedTuple):
+    """What a tokenizer is made of.
+
+    Attributes:
+        engine: The engine.
+        base: How many tokens its vocabulary has without those that were added.
+        added: Tokens that files list and the engine's own file lacks.
+        settings: Keyword arguments of the constructor.
+    """
+
+    engine: Tokenizer
+    base: int
+    added: list[AddedToken]
+    settings: dict[str, Any]
+
+
+def place(
+    name: str | os.PathLike[str],
+    *,
+    subfolder: str = "",
+    gguf_file: str | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    local_files_only: bool = False,
+    token: str | bool | None = None,
+    revision: str = "main",
+) -> Path:
+    """The folder or file of a tokenizer; that of a repository is fetched if it is not in the cache.
+
+    Raises:
+        ArtifactError: There is none, or it cannot be fetched.
+    """
+    path = Path(name)
+    if not path.exists():
+        if subfolder or gguf_file:
+            option = "subfolder" if subfolder else "gguf_file"
+            raise ArtifactError(
+                f"{option} is not supported for a repository", remedy="fetch the files, and name their folder"
+            )
+        if isinstance(name, os.PathLike) or str(name).count("/") > 1 or str(name).startswith((".", "~")):
+            raise ArtifactError("there is no such file or folder", file=str(name))
+        from bytepair import hub  # noqa: PLC0415 (only who loads from a hub waits for it)
+
+        return hub.snapshot(
+            str(name), revision=revision, local_files_only=local_files_only, token=token, cache=cache_dir
+        ).folder
+    if subfolder:
+        path /= subfolder
+    return path / gguf_file if gguf_file else path
+
+
+def parts(path: Path, *, by_class: bool) -> Parts:
+    """What the files of a folder, or one file, say.
+
+    Args:
+        path: The folder or the file.
+        by_class: Whether names that no file says are those of the class, or of its usual tokens.
+
+    Raises:
+        FormatError, ArtifactError, IntegrityError: As `Tokenizer.from_file`.
+    """
+    engine, base, settings = _engine(path)
+    if not files.is_folder(path):
+        return Parts(engine, base, [], settings)
+    said = configs.read(path)
+    config = configs.table(path, configs.CONFIG)
+    added = _listed(config)
+    if "added_tokens_decoder" not in config:
+        config |= configs.table(path, configs.SPECIAL)
+        added += _added_tokens_file(path, config)
+    config = {key: value for key, value in config.items() if (key not in _PATHS and value is not None) or _is_name(key)}
+    extra = config.pop(_LEGACY_EXTRA, None)
+    if not config.get(_EXTRA) and extra:
+        config[_EXTRA] = extra
+    # The tokenizer's own file says it, or it was heeded when that was read.
+    config = {key: value for key, value in config.items() if key not in ("add_bos_token", "add_eos_token")}
+    templates = dict(said.chat_template) | _more_templates(path)
+    kind = config.get("tokenizer_class")
+    settings |= {key: value for key, value in config.items() if key not in _OF_THE_FILE}
+    if templates:
+        settings["chat_template"] = templates["default"] if list(templates) == ["default"] else templates
+    settings["tokenizer_class"] = kind
+    if by_class:
+        for key, value in _by_class(path, kind, engine, settings).items():
+            settings.setdefault(key, value)
+    return Parts(engine, base, added, settings)
+
+
+def _is_name(key: str) -> bool:
+    return key.endswith("_token")
+
+
+def _engine(path: Path) -> tuple[Tokenizer, int, dict[str, Any]]:
+    """The tokenizer of a file or folder, the size of its vocabulary, and what its own file says of padding."""
+    detected = formats.detect(path)
+    if detected.format != "tokenizer.json":
+        with warnings.catch_warnings():
+            # Named tokens without an id get one here.
+            warnings.filterwarnings("ignore", r".*has no id and is left out", TokenizerWarning)
+            engine = Tokenizer.from_file(path)
+        return engine, base_size(engine), {}
+    try:
+        return of_table(detected.content)
+    except BytepairError as error:
+        error.file = error.file or str(detected.path)
+        raise
+
+
+def of_table(table: dict[str, Any]) -> tuple[Tokenizer, int, dict[str, Any]]:
+    """The tokenizer of a parsed ``tokenizer.json``, the size of its vocabulary, and its sides and token of padding."""
+    engine = Tokenizer._from_loaded(hf_json.load({**table, "truncation": None, "padding": None}))
+    settings: dict[str, Any] = {}
+    padding, truncation = table.get("padding") or {}, table.get("truncation") or {}
+    if isinstance(padding, dict) and isinstance(padding.get("pad_token"), str):
+        settings["pad_token"] = padding["pad_token"]
+    for name, said in (("padding_side", padding), ("truncation_side", truncation)):
+        direction = said.get("direction") if isinstance(said, dict) else None
+        if isinstance(direction, str):
+            settings[name] = direction.lower()
+    vocab = table["model"].get("vocab")
+    return engine, len(vocab) if isinstance(vocab, (dict, list)) else base_size(engine), settings
+
+
+def _listed(config: Mapping[str, Any]) -> list[AddedToken]:
+    listed = config.get("added_tokens_decoder") or {}
+    if not isinstance(listed, dict) or not all(str(id).isdecimal() for id in listed):
+        raise FormatError(
+            f"added_tokens_decoder is {str(listed)[:80]!r}", pointer="/added_tokens_decoder", remedy="correct it"
+        )
+    try:
+        return [as_added(token) for _, token in sorted(listed.items(), key=lambda item: int(item[0]))]
+    except TypeError as error:
+        raise FormatError(str(error), pointer="/added_tokens_decoder", remedy="correct it") from error
+
+
+def _added_tokens_file(path: Path, config: Mapping[str, Any]) -> list[AddedToken]:
+    """Those of ``added_tokens.json``, which older versions wrote."""
+    table = configs.table(path, configs.ADDED)
+    named = {str(_content(value)) for key, value in config.items() if _is_name(key) and value}
+    by_id = sorted(table.items(), key=lambda item: int(item[1]))
+    return [AddedToken(content, special=content in named) for content, _ in by_id]
+
+
+def _content(value: Any) -> Any:
+    return value.get("content") if isinstance(value, dict) else value
+
+
+def _more_templates(path: Path) -> dict[str, str]:
+    """The templates that stand in a folder of their own, by name."""
+    folder = path / TEMPLATES
+    found = sorted(folder.glob("*.jinja")) if files.is_folder(folder) else []
+    return {file.name.removesuffix(".jinja"): files.read(file).decode() for file in found}
+
+
+def _by_class(path: Path, kind: str | None, engine: Tokenizer, settings: Mapping[str, Any]) -> dict[str, Any]:
+    vocab = {row[0]: row[1] for row in engine._loaded.added}
+    model = configs.table(path, "config.json").get("model_type")
+    known = classes.known(kind, model)
+    if not known and kind is None and not any(_is_name(key) for key in settings):
+        known = classes.guessed(vocab, engine.special_tokens)
+    # A class may be named for its code, and have other tokens.
+    return {key: value for key, value in known.items() if not _is_name(key) or value in vocab}

@@ -1,0 +1,96 @@
+"""`pad`: rows of ids that were made before -> rows of one length. What a data collator calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bytepair.compat.transformers import arguments
+from bytepair.compat.transformers.batch import BatchEncoding
+
+if TYPE_CHECKING:
+    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+
+
+def pad(
+    tokenizer: PreTrainedTokenizerFast,
+    encoded: Any,
+    *,
+    padding: Any = True,
+    max_length: int | None = None,
+    pad_to_multiple_of: int | None = None,
+    padding_side: str | None = None,
+    return_attention_mask: bool | None = None,
+    return_tensors: Any = None,
+) -> BatchEncoding:
+    """As `PreTrainedTokenizerFast.pad`."""
+    if isinstance(encoded, (list, tuple)) and encoded and isinstance(encoded[0], Mapping):
+        names = encoded[0].keys()
+        for row, example in enumerate(encoded):
+            if example.keys() != names:
+                raise ValueError(f"row {row} has the columns {list(example)}, and the first one {list(names)}")
+        encoded = {name: [example[name] for example in encoded] for name in names}
+    main = tokenizer.model_input_names[0]
+    if not isinstance(encoded, Mapping) or main not in encoded:
+        given = list(encoded) if isinstance(encoded, Mapping) else type(encoded).__name__
+        raise ValueError(f"pad takes rows with {main}, and not {given}")
+    if return_tensors is None and len(encoded[main]):
+        return_tensors = _kind(encoded[main]) or _kind(encoded[main][0])
+    columns = {name: _plain(column) for name, column in encoded.items()}
+    is_one = bool(columns[main]) and not isinstance(columns[main][0], list)
+    if is_one:
+        columns = {name: [column] for name, column in columns.items()}
+    rows = columns[main]
+    for name, column in columns.items():
+        if len(column) != len(rows):
+            raise ValueError(f"{name} has {len(column)} rows, and {main} has {len(rows)}")
+    if tokenizer._wants("attention_mask", return_attention_mask) and "attention_mask" not in columns:
+        columns["attention_mask"] = [[1] * len(row) for row in rows]
+    how = arguments.lengths(tokenizer, padding, None if padding else False, max_length)
+    if how.padding:
+        width = max(map(len, rows), default=0) if how.padding == "longest" else how.max_length or 0
+        multiple = pad_to_multiple_of or 1
+        _fill(tokenizer, columns, main, width + -width % multiple, padding_side or tokenizer.padding_side)
+    elif max_length is not None or pad_to_multiple_of is not None:
+        raise ValueError("max_length and pad_to_multiple_of have no effect with padding=False")
+    if is_one:
+        columns = {name: column[0] for name, column in columns.items()}
+    return BatchEncoding(columns).convert_to_tensors(return_tensors)
+
+
+def _fill(tokenizer: PreTrainedTokenizerFast, columns: dict[str, Any], main: str, width: int, side: str) -> None:
+    if side not in ("left", "right"):
+        raise ValueError(f'padding_side={side!r} is unknown; use "left" or "right"')
+    fillings = {
+        main: arguments.pad_token(tokenizer),
+        "attention_mask": 0,
+        "token_type_ids": 0,
+        "special_tokens_mask": 1,
+    }
+    lengths = [len(row) for row in columns[main]]
+    for name, filling in fillings.items():
+        if name not in columns:
+            continue
+        columns[name] = [
+            [*row, *more] if side == "right" else [*more, *row]
+            for row, length in zip(columns[name], lengths, strict=True)
+            for more in [[filling] * (width - length)]
+        ]
+
+
+def _kind(value: Any) -> str | None:
+    """The kind of tensor that a value is."""
+    if isinstance(value, (Sequence, int)):
+        return None
+    module = type(value).__module__.partition(".")[0]
+    kinds = {"numpy": "np", "torch": "pt"}
+    if module not in kinds:
+        raise ValueError(f"a row is a {type(value).__name__}; give lists of int, or arrays of numpy or torch")
+    return kinds[module]
+
+
+def _plain(column: Any) -> Any:
+    """Lists of an array, or of a list of arrays."""
+    if hasattr(column, "tolist"):
+        return column.tolist()
+    return [_plain(each) for each in column] if isinstance(column, (list, tuple)) else column

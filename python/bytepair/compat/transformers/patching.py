@@ -1,0 +1,238 @@
+"""`patch` and `unpatch`: bytepair's engine under tokenizers that ``transformers`` has loaded."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from bytepair import probes
+from bytepair.compat.transformers.backend import Backend
+from bytepair.errors import BytepairError, FormatError, TokenizerWarning
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_HOOK = "_from_pretrained"
+
+
+class Patched:
+    """What `patch` returns: leaving a ``with`` block, or `undo`, undoes it.
+
+    Attributes:
+        tokenizer: The tokenizer that was patched; None if all are, that are loaded from now on.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+
+    def undo(self) -> None:
+        """As `unpatch`."""
+        unpatch(self.tokenizer)
+
+    def __enter__(self) -> Any:
+        return self.tokenizer
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.undo()
+
+
+def patch(tokenizer: Any = None) -> Patched:
+    """Puts bytepair's engine under a tokenizer of ``transformers``, which stays what it is in everything else.
+
+    The engine is made from the tokenizer's own ``tokenizer.json``, and compared before it is used: ids, tokens, places,
+    masks and words of texts of many scripts, of the tokenizer's own special tokens, of pairs, and what comes back.
+
+    Args:
+        tokenizer: What ``AutoTokenizer.from_pretrained`` gave; None for all that are loaded from now on: one that is
+            refused then stays as it is, which a TokenizerWarning says.
+
+    Returns:
+        Something that undoes it at the end of a ``with`` block.
+
+    Raises:
+        TypeError: It is no tokenizer of ``transformers``, or a slow one, which has no engine.
+        FormatError: bytepair cannot do what it does, or differs on a text, which is named. Nothing is changed then.
+
+    Example:
+        >>> import bytepair as bp, tempfile
+        >>> import transformers
+        >>> from bytepair.compat.transformers import patch
+        >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = tok.save(folder)
+        ...     tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
+        >>> with patch(tokenizer):
+        ...     tokenizer("lower low").input_ids
+        [257, 258, 32, 257]
+    """
+    if tokenizer is None:
+        _hook()
+        return Patched(None)
+    engine = _engine_of(tokenizer)
+    if isinstance(engine, Backend):
+        return Patched(tokenizer)
+    face = _face(engine, type(tokenizer).__name__)
+    _check_equal(engine, face, getattr(tokenizer, "all_special_tokens", []))
+    tokenizer._tokenizer = face
+    return Patched(tokenizer)
+
+
+def unpatch(tokenizer: Any = None) -> None:
+    """Puts the engine of ``tokenizers`` back under a tokenizer that was patched, with what was changed meanwhile.
+
+    Tokens that were added, padding, truncation and stages are those of the engine that is taken out.
+
+    Args:
+        tokenizer: The tokenizer; None for those that are loaded from now on. What is patched already stays so.
+
+    Raises:
+        TypeError: It is no tokenizer of ``transformers``, or a slow one.
+    """
+    if tokenizer is None:
+        _unhook()
+        return
+    engine = _engine_of(tokenizer)
+    if isinstance(engine, Backend):
+        tokenizer._tokenizer = _given_back(engine)
+
+
+def _engine_of(tokenizer: Any) -> Any:
+    import tokenizers  # noqa: PLC0415 (what is to be patched has imported it)
+
+    engine = getattr(tokenizer, "_tokenizer", None)
+    if isinstance(engine, (Backend, tokenizers.Tokenizer)):
+        return engine
+    kind = type(tokenizer).__name__
+    if engine is None and hasattr(tokenizer, "convert_tokens_to_ids"):
+        raise TypeError(f"{kind} is a slow tokenizer, written in Python, and has no engine to replace")
+    raise TypeError(f"{kind} is no tokenizer of transformers with an engine of tokenizers")
+
+
+def _face(engine: Any, kind: str) -> Backend:
+    try:
+        face = Backend.from_str(engine.to_str())
+    except (BytepairError, ValueError, NotImplementedError) as error:
+        raise FormatError(
+            f"bytepair cannot be the engine of this {kind}: {error}", remedy="leave it as it is"
+        ) from error
+    face.original = engine
+    _set_state(face, engine)
+    return face
+
+
+def _set_state(target: Any, source: Any) -> None:
+    """Gives an engine the padding, the truncation and the treatment of special tokens of another one."""
+    padding, truncation = source.padding, source.truncation
+    target.no_padding() if padding is None else target.enable_padding(**padding)
+    target.no_truncation() if truncation is None else target.enable_truncation(**truncation)
+    target.encode_special_tokens = source.encode_special_tokens
+
+
+def _given_back(face: Backend) -> Any:
+    import tokenizers  # noqa: PLC0415 (as above)
+
+    engine = face.original
+    said = face.to_str()
+    if engine is None or _stages(engine.to_str()) != _stages(said):
+        engine = tokenizers.Tokenizer.from_str(said)
+    _set_state(engine, face)
+    return engine
+
+
+def _stages(text: str) -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(text)
+    return {**table, "padding": None, "truncation": None}
+
+
+_COLUMNS = ("ids", "tokens", "offsets", "type_ids", "special_tokens_mask", "attention_mask", "word_ids", "sequence_ids")
+
+
+def _check_equal(engine: Any, face: Backend, special: list[str]) -> None:
+    """Compares two engines on fixed texts; FormatError says on which they differ."""
+    texts = [*probes.TEXTS, " ".join(special), "".join(special), *(f"a{token} b" for token in special[:20])]
+    padding, truncation = engine.padding, engine.truncation
+    try:
+        for each in (engine, face):
+            each.no_padding()
+            each.no_truncation()
+        for add in (True, False):
+            _compare(engine, face, texts, add=add)
+        _compare(engine, face, list(zip(probes.TEXTS[:40], reversed(probes.TEXTS[:40]), strict=True)), add=True)
+    finally:
+        for each in (engine, face):
+            if padding is not None:
+                each.enable_padding(**padding)
+            if truncation is not None:
+                each.enable_truncation(**truncation)
+
+
+def _compare(engine: Any, face: Backend, texts: list[Any], *, add: bool) -> None:
+    try:
+        ours = face.encode_batch(texts, add_special_tokens=add)
+    except BytepairError as error:
+        raise _refused("cannot encode a text", texts[error.row or 0], str(error)) from error
+    theirs = engine.encode_batch(texts, add_special_tokens=add)
+    for text, one, other in zip(texts, theirs, ours, strict=True):
+        for column in _COLUMNS:
+            if getattr(one, column) != getattr(other, column):
+                raise _refused(f"has other {column} for a text", text, _shown(one, other, column))
+        for skip in (True, False):
+            expected = engine.decode(one.ids, skip_special_tokens=skip)
+            if face.decode(one.ids, skip_special_tokens=skip) != expected:
+                raise _refused("decodes the ids of a text otherwise", text, f"skip_special_tokens={skip}")
+
+
+def _shown(one: Any, other: Any, column: str) -> str:
+    first, second = getattr(one, column), getattr(other, column)
+    place = next(
+        (row for row, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
+        min(len(first), len(second)),
+    )
+    return f"token {place}: {first[place : place + 1]} and {second[place : place + 1]}"
+
+
+def _refused(what: str, text: Any, why: str) -> FormatError:
+    shown = repr(text)
+    return FormatError(
+        f"bytepair {what}: {shown if len(shown) <= 100 else shown[:97] + '...'}: {why}",
+        remedy="leave the tokenizer as it is; docs/compatibility.md lists known differences",
+    )
+
+
+def _hook() -> None:
+    from transformers.tokenization_utils_base import PreTrainedTokenizerBase  # noqa: PLC0415 (only who patches all)
+
+    current = PreTrainedTokenizerBase.__dict__[_HOOK]
+    if hasattr(current, "bytepair_original"):
+        return
+    original = current.__func__
+
+    def load(cls: Any, *args: Any, **options: Any) -> Any:
+        tokenizer = original(cls, *args, **options)
+        if getattr(tokenizer, "_tokenizer", None) is not None:
+            try:
+                patch(tokenizer)
+            except (BytepairError, TypeError) as error:
+                warnings.warn(f"a tokenizer was not patched: {error}", TokenizerWarning, stacklevel=3)
+        return tokenizer
+
+    hooked = _Hook(load)
+    hooked.bytepair_original = current
+    setattr(PreTrainedTokenizerBase, _HOOK, hooked)
+
+
+def _unhook() -> None:
+    from transformers.tokenization_utils_base import PreTrainedTokenizerBase  # noqa: PLC0415 (as above)
+
+    current = PreTrainedTokenizerBase.__dict__[_HOOK]
+    if hasattr(current, "bytepair_original"):
+        setattr(PreTrainedTokenizerBase, _HOOK, current.bytepair_original)
+
+
+class _Hook(classmethod):  # type: ignore[type-arg]
+    """A class method that remembers the one in whose place it stands."""
+
+    bytepair_original: Any

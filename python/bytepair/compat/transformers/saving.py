@@ -1,0 +1,121 @@
+"""`save_pretrained`: files that ``transformers`` and bytepair load again, equal."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bytepair import files, manifest
+from bytepair.compat.transformers.added import FLAGS, is_token
+from bytepair.compat.transformers.loading import TEMPLATES
+from bytepair.errors import ArtifactError, FormatError
+from bytepair.formats import configs, hf_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+    from bytepair.manifest import Side
+
+_ATTRIBUTES = (
+    *("model_max_length", "padding_side", "truncation_side", "model_input_names"),
+    *("clean_up_tokenization_spaces", "split_special_tokens"),
+)
+
+
+def save(tokenizer: PreTrainedTokenizerFast, folder: Path, *, save_jinja_files: bool) -> tuple[str, ...]:
+    """As `PreTrainedTokenizerFast.save_pretrained`."""
+    if folder.is_file():
+        raise ArtifactError("a folder is wanted, and there is a file", file=str(folder))
+    manifest.check_replaceable(folder)
+    config = _config(tokenizer)
+    templates = _templates(tokenizer, config, as_files=save_jinja_files)
+    _write_templates(folder, templates)
+    contents = {
+        configs.CONFIG: (json.dumps(config, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode(),
+        "tokenizer.json": tokenizer_json(tokenizer),
+    }
+    side: Side = "left" if tokenizer.padding_side == "left" else "right"
+    about = manifest.About(tokenizer.engine, (side, side), tokenizer.engine._hub_origin())
+    held = {"tokenizer.json": contents["tokenizer.json"]}
+    said = manifest.build(tokenizer.engine.spec, "tokenizer.json", held, [], folder=folder, about=about)
+    files.write_all(folder, {**contents, manifest.NAME: said}, retired=manifest.NAME)
+    return tuple(str(folder / name) for name in (configs.CONFIG, *templates, "tokenizer.json", manifest.NAME))
+
+
+def _config(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
+    config: dict[str, Any] = {name: getattr(tokenizer, name) for name in _ATTRIBUTES}
+    config |= {key: value for key, value in tokenizer.init_kwargs.items() if _is_json(value)}
+    config |= {name: None if token is None else str(token) for name, token in tokenizer._named.items()}
+    if tokenizer._extra:
+        config["extra_special_tokens"] = [_table(token) for token in tokenizer._extra]
+    config["tokenizer_class"] = config.get("tokenizer_class") or "PreTrainedTokenizerFast"
+    return config
+
+
+def _table(token: Any) -> Any:
+    if isinstance(token, str) or not is_token(token):
+        return token
+    return {"__type": "AddedToken", "content": token.content, **{name: bool(getattr(token, name)) for name in FLAGS}}
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _templates(tokenizer: PreTrainedTokenizerFast, config: dict[str, Any], *, as_files: bool) -> dict[str, bytes]:
+    """The files of the templates, by name; if there are to be none, `config` has them."""
+    said = tokenizer.chat_template
+    if said is None:
+        return {}
+    if not as_files:
+        listed = [{"name": name, "template": each} for name, each in said.items()] if isinstance(said, dict) else said
+        config["chat_template"] = listed
+        return {}
+    by_name = said if isinstance(said, dict) else {"default": said}
+    found = {}
+    for name, template in by_name.items():
+        if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
+            raise FormatError(f"{name!r} is no name for a template", remedy="name it with letters")
+        found[configs.TEMPLATE if name == "default" else f"{TEMPLATES}/{name}.jinja"] = template.encode()
+    return found
+
+
+def _write_templates(folder: Path, templates: dict[str, bytes]) -> None:
+    """Writes these and removes those of an earlier save, since what stands there counts."""
+    kept = {folder / name for name in templates}
+    old = [folder / configs.TEMPLATE, *(folder / TEMPLATES).glob("*.jinja")]
+    for path in old:
+        if path not in kept and path.is_file():
+            path.unlink()
+    for name, content in templates.items():
+        place = folder / name
+        files.write_all(place.parent, {place.name: content})
+
+
+def tokenizer_json(tokenizer: PreTrainedTokenizerFast) -> bytes:
+    """The engine's file, in which added tokens that stood in the vocabulary stand there again."""
+    engine = tokenizer.engine
+    written = hf_json.write(engine.spec)
+    columns = set(engine._loaded.columns.ids())
+    missing = tokenizer.vocab_size - len(columns)
+    outside = [row for row in engine._loaded.added if row[1] not in columns]
+    if missing <= 0 or not outside:
+        return written
+    table = json.loads(written)
+    vocab = table["model"]["vocab"]
+    stood = sorted((row[1], row[0]) for row in outside)[:missing]
+    if isinstance(vocab, dict):
+        for id, content in stood:
+            vocab.setdefault(content, id)
+        table["model"]["vocab"] = dict(sorted(vocab.items(), key=lambda item: item[1]))
+    else:
+        # Places are ids there, and what is matched before the model runs needs no score.
+        vocab.extend([content, 0.0] for id, content in stood if id >= len(vocab))
+    if "merges" not in table["model"]:
+        return json.dumps(table, ensure_ascii=False, indent=1).encode()
+    return hf_json._dumps(table).encode()

@@ -1,0 +1,605 @@
+"""`PreTrainedTokenizerFast` and `AutoTokenizer`: a tokenizer as code for ``transformers`` knows it.
+
+It holds an engine, which is immutable, and what can be set: names of tokens, sides, templates. Adding tokens puts
+another engine in its place. Long because of the arguments of the public surface; what is done stands in the modules
+that are called.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair import calling
+from bytepair.compat.tokenizers.added_tokens import AddedToken
+from bytepair.compat.transformers import added, arguments, batch, chats, loading, saving, words
+from bytepair.compat.transformers.added import as_added
+from bytepair.compat.transformers.classes import INPUTS
+from bytepair.compat.transformers.decoding import clean_up, plain_ids
+from bytepair.compat.transformers.names import ROLES
+from bytepair.compat.transformers.padding import pad
+from bytepair.compat.transformers.vocabulary import Vocabulary
+from bytepair.errors import FormatError
+from bytepair.formats import parse_json
+from bytepair.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from typing_extensions import Self
+
+    from bytepair.compat.transformers.batch import BatchEncoding
+
+_SIDES = ("left", "right")
+_NO_EFFECT = {
+    "use_fast": True,
+    "trust_remote_code": None,
+    "verbose": None,
+    "force_download": False,
+    "resume_download": None,
+}
+_REFUSED = ("proxies", "mirror", "config", "tokenizer_type", "fix_mistral_regex", "use_auth_token", "from_slow")
+
+
+class PreTrainedTokenizerFast(Vocabulary):
+    """A tokenizer as ``transformers`` has it, without ``transformers``.
+
+    Text that spells a special token becomes that token, as there (unless ``split_special_tokens=True``): a user's text
+    can pass for protocol. `Tokenizer.encode_chat` keeps the two apart.
+
+    Named tokens are attributes, with and without ``_id``: see `SpecialTokens`. Others that can be set:
+    ``model_max_length``, ``padding_side``, ``truncation_side``, ``model_input_names``, ``chat_template``,
+    ``clean_up_tokenization_spaces``, ``split_special_tokens``, ``name_or_path``, ``add_bos_token``, ``add_eos_token``.
+
+    Args:
+        tokenizer_object: The engine, a `bytepair.Tokenizer`; or a ``tokenizers.Tokenizer``, which is read.
+        tokenizer_file: In its place the path of a ``tokenizer.json``, or of another file that bytepair reads.
+        settings: Named tokens, ``extra_special_tokens``, and any of the attributes above. Named tokens that the
+            vocabulary lacks are added to it. What else a ``tokenizer_config.json`` holds is kept for saving.
+
+    Raises:
+        TypeError: There is no engine, or an argument is not supported.
+        ValueError: A side is neither ``"left"`` nor ``"right"``.
+
+    Example:
+        >>> import bytepair as bp
+        >>> from bytepair.compat.transformers import PreTrainedTokenizerFast
+        >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=260, special_tokens=["<|end|>"])
+        >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=tok, eos_token="<|end|>")
+        >>> tokenizer.pad_token = tokenizer.eos_token
+        >>> tokenizer(["lower low", "slow<|end|>"], padding=True, return_tensors="np").input_ids
+        array([[257, 258,  32, 257],
+               [115, 257, 259, 259]])
+        >>> tokenizer.decode([115, 257, 259], skip_special_tokens=True)
+        'slow'
+    """
+
+    def __init__(
+        self, tokenizer_object: Any = None, tokenizer_file: str | os.PathLike[str] | None = None, **settings: Any
+    ) -> None:
+        listed: list[AddedToken] = settings.pop("_listed", [])
+        base: int | None = settings.pop("_base", None)
+        from_file = settings.pop("_from_file", False)
+        if tokenizer_object is None and tokenizer_file is not None:
+            parts = loading.parts(Path(tokenizer_file), by_class=False)
+            tokenizer_object, base, settings = parts.engine, parts.base, {**parts.settings, **settings}
+        elif not isinstance(tokenizer_object, Tokenizer) and hasattr(tokenizer_object, "to_str"):
+            table = parse_json(Path("tokenizer.json"), tokenizer_object.to_str().encode())
+            tokenizer_object, base, said = loading.of_table(table)
+            settings = {**said, **settings}
+        if not isinstance(tokenizer_object, Tokenizer):
+            raise TypeError(
+                "give tokenizer_object, a bytepair.Tokenizer or a tokenizers.Tokenizer, or tokenizer_file, a path; "
+                "tokenizers of transformers that are loaded already are taken by patch()"
+            )
+        self.__dict__["_named"] = {}
+        self._tok: Tokenizer = tokenizer_object
+        self._base = base if base is not None else added.base_size(tokenizer_object)
+        self._vocab: dict[str, int] | None = None
+        self._set_up(settings, from_file=from_file)
+        for token in (*self._named.values(), *self._extra):
+            if token is not None and all(str(token) != each.content for each in listed):
+                is_there = any(row[0] == str(token) for row in self._tok._loaded.added)
+                listed = listed if is_there else [*listed, as_added(token, special=True)]
+        self._add([self._as_named(token) for token in listed])
+        if self._tok._loaded.post_processor is None or self._add_bos or self._add_eos:
+            self._update_template()
+
+    def _set_up(self, settings: dict[str, Any], *, from_file: bool) -> None:
+        """Takes the settings, each to its place."""
+        settings = dict(settings)
+        extra = settings.pop("additional_special_tokens", None)
+        extra = settings.pop("extra_special_tokens", None) or extra or []
+        names = [key for key, value in settings.items() if key in ROLES or (_is_named(key, value))]
+        self._name({key: settings.pop(key) for key in names}, extra)
+        most = settings.pop("model_max_length", settings.pop("max_len", None))
+        self.model_max_length: int = arguments.NO_LIMIT if most is None else most
+        self.padding_side: str = settings.pop("padding_side", "right")
+        self.truncation_side: str = settings.pop("truncation_side", "right")
+        self.model_input_names: list[str] = list(settings.pop("model_input_names", INPUTS))
+        self.clean_up_tokenization_spaces: bool = bool(settings.pop("clean_up_tokenization_spaces", False))
+        self.split_special_tokens: bool = bool(settings.pop("split_special_tokens", False))
+        self.name_or_path: str = settings.pop("name_or_path", "")
+        template = settings.pop("chat_template", None)
+        if isinstance(template, (list, tuple)):
+            template = {each["name"]: each["template"] for each in template}
+        self.chat_template: str | dict[str, str] | None = template
+        self._add_bos = bool(settings.pop("add_bos_token", False))
+        self._add_eos = bool(settings.pop("add_eos_token", False))
+        for name in ("padding_side", "truncation_side"):
+            if getattr(self, name) not in _SIDES:
+                raise ValueError(f'{name}={getattr(self, name)!r} is unknown; use "left" or "right"')
+        if not from_file:
+            prefix = settings.pop("add_prefix_space", None)
+            if prefix is not None:
+                self._tok = _with_prefix_space(self._tok, bool(prefix))
+            for key, value in settings.items():
+                if callable(getattr(type(self), key, None)):
+                    raise AttributeError(  # noqa: TRY004 (as there)
+                        f"{key} is a method of {type(self).__name__}, and no setting"
+                    )
+                if key not in ("tokenizer_class", *_NO_EFFECT):
+                    raise TypeError(f"{key}={value!r} is not supported")
+        self.init_inputs: tuple[Any, ...] = ()
+        self.init_kwargs: dict[str, Any] = settings
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        pretrained_model_name_or_path: str | os.PathLike[str],
+        *,
+        cache_dir: str | os.PathLike[str] | None = None,
+        force_download: bool = False,
+        local_files_only: bool = False,
+        token: str | bool | None = None,
+        revision: str = "main",
+        subfolder: str = "",
+        gguf_file: str | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Loads a tokenizer: of a folder, of one file, or of a repository of Hugging Face's hub.
+
+        Args:
+            pretrained_model_name_or_path: The folder, the file or the name.
+            cache_dir: As `cache` of `Tokenizer.from_pretrained`.
+            force_download: False; what is in the cache is what was fetched.
+            local_files_only: As for `Tokenizer.from_pretrained`.
+            token: As for `Tokenizer.from_pretrained`.
+            revision: As for `Tokenizer.from_pretrained`.
+            subfolder: A folder in the folder.
+            gguf_file: A file of the folder that has a tokenizer in it.
+            settings: As for the constructor; what is said here comes before what files say. ``trust_remote_code`` may
+                be said, but no code of a repository is ever run.
+
+        Raises:
+            ArtifactError: There is no such file or repository, or it cannot be fetched.
+            FormatError: There is no tokenizer, it is broken, or holds something that is not supported.
+            TypeError: An argument is not supported.
+        """
+        return cls._load(
+            pretrained_model_name_or_path,
+            settings | {"force_download": force_download},
+            by_class=False,
+            cache_dir=cache_dir,
+            local_files_only=local_files_only,
+            token=token,
+            revision=revision,
+            subfolder=subfolder,
+            gguf_file=gguf_file,
+        )
+
+    @classmethod
+    def _load(cls, name: str | os.PathLike[str], settings: dict[str, Any], *, by_class: bool, **where: Any) -> Self:
+        for key, value in list(settings.items()):
+            if key in _REFUSED or (key in _NO_EFFECT and _NO_EFFECT[key] is not None and value != _NO_EFFECT[key]):
+                raise TypeError(f"{key}={value!r} is not supported")
+            if key in _NO_EFFECT:
+                del settings[key]
+        path = loading.place(name, **where)
+        parts = loading.parts(path, by_class=by_class)
+        if "extra_special_tokens" in settings or "additional_special_tokens" in settings:
+            parts.settings.pop("extra_special_tokens", None)
+        engine = parts.engine
+        prefix = settings.pop("add_prefix_space", None)
+        if prefix is not None:
+            engine = _with_prefix_space(engine, bool(prefix))
+        known = (*ROLES, *_KNOWN, *parts.settings)
+        for key, value in settings.items():
+            if key not in known and not _is_named(key, value):
+                raise TypeError(f"{key}={value!r} is not supported")
+        merged = {**parts.settings, "name_or_path": str(name), **settings}
+        return cls(engine, _listed=parts.added, _base=parts.base, _from_file=True, **merged)
+
+    # What texts become; arguments may be given by place, as there.
+
+    def __call__(  # noqa: PLR0917
+        self,
+        text: Any = None,
+        text_pair: Any = None,
+        text_target: Any = None,
+        text_pair_target: Any = None,
+        add_special_tokens: bool = True,
+        padding: Any = False,
+        truncation: Any = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: Any = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,  # noqa: ARG002 (nothing is logged)
+        tokenizer_kwargs: dict[str, Any] | None = None,
+        max_target_length: int | None = None,
+        split_special_tokens: bool | None = None,
+    ) -> BatchEncoding:
+        """What a model takes: ids of texts with what the post-processor adds, cut and filled as the call says.
+
+        As `Tokenizer.__call__`, with the names and defaults of ``transformers``; an option that has no effect beside
+        the others raises. Special tokens in a text are found, as there.
+
+        Args:
+            text: One text; a list of texts; a list of pairs of texts.
+            text_pair: The second texts, in the same form.
+            text_target: Texts whose ids become ``labels``; without `text`, they are the texts.
+            text_pair_target: Their second texts.
+            add_special_tokens: Whether the post-processor adds its tokens.
+            padding: ``True`` or ``"longest"``, ``"max_length"``, ``False`` or ``"do_not_pad"``.
+            truncation: ``True`` or ``"longest_first"``, ``"only_first"``, ``"only_second"``, ``False`` or
+                ``"do_not_truncate"``.
+            max_length: The length for these, in ids; alone it truncates. None for ``model_max_length``: if that is
+                unknown as well, nothing is cut.
+            stride: How many ids a row that overflowed shares with the one before.
+            is_split_into_words: Whether each text is a list of words. Words are encoded one by one.
+            pad_to_multiple_of: Rounds the length of rows that are filled up.
+            padding_side: The side that is filled; None for ``self.padding_side``.
+            return_tensors: None for lists, ``"np"`` for arrays, ``"pt"`` for tensors of torch.
+            return_token_type_ids: Adds ``token_type_ids``; None if ``model_input_names`` has it.
+            return_attention_mask: Adds ``attention_mask``; None if ``model_input_names`` has it.
+            return_overflowing_tokens: Rows for what truncation cuts off follow each text's first.
+            return_special_tokens_mask: Adds ``special_tokens_mask``.
+            return_offsets_mapping: Adds ``offset_mapping``, in characters.
+            return_length: Adds ``length``.
+            verbose: Has no effect; nothing is logged.
+            tokenizer_kwargs: More of these arguments, which come before what is said here.
+            max_target_length: As `max_length`, for the targets.
+            split_special_tokens: Whether special tokens in a text stay text; None for ``self.split_special_tokens``.
+
+        Raises:
+            TypeError, ValueError: A text is none, or an option is unknown or has no effect.
+            LimitError, EncodeError: As `Tokenizer.__call__`.
+        """
+        said: dict[str, Any] = {
+            "add_special_tokens": add_special_tokens,
+            "padding": padding,
+            "truncation": truncation,
+            "max_length": max_length,
+            "stride": stride,
+            "is_split_into_words": is_split_into_words,
+            "pad_to_multiple_of": pad_to_multiple_of,
+            "padding_side": padding_side,
+            "return_tensors": return_tensors,
+            "return_token_type_ids": return_token_type_ids,
+            "return_attention_mask": return_attention_mask,
+            "return_overflowing_tokens": return_overflowing_tokens,
+            "return_special_tokens_mask": return_special_tokens_mask,
+            "return_offsets_mapping": return_offsets_mapping,
+            "return_length": return_length,
+            "split_special_tokens": split_special_tokens,
+        }
+        said |= tokenizer_kwargs or {}
+        if text is None and text_target is None:
+            raise ValueError("give text or text_target")
+        if text is not None and text_target is None and (text_pair_target is not None or max_target_length is not None):
+            raise ValueError("text_pair_target and max_target_length have no effect without text_target")
+        made = None if text is None else self._call(text, text_pair, **said)
+        if text_target is None:
+            assert made is not None
+            return made
+        if max_target_length is not None:
+            said["max_length"] = max_target_length
+        target = self._call(text_target, text_pair_target, **said)
+        if made is None:
+            return target
+        made["labels"] = target["input_ids"]
+        return made
+
+    def _call(
+        self,
+        text: Any,
+        pair: Any = None,
+        *,
+        add_special_tokens: bool = True,
+        padding: Any = False,
+        truncation: Any = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: Any = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        split_special_tokens: bool | None = None,
+    ) -> BatchEncoding:
+        """As a call, of texts alone."""
+        given = arguments.texts(text, pair, is_split_into_words=is_split_into_words)
+        how = arguments.lengths(self, padding, truncation, max_length, pad_to_multiple_of)
+        is_text = self.split_special_tokens if split_special_tokens is None else split_special_tokens
+        texts = given.texts if given.is_batch else [given.texts]
+        pairs = given.pairs if given.is_batch or given.pairs is None else [given.pairs]
+        tensors = getattr(return_tensors, "value", return_tensors)
+        columns = {
+            "attention_mask": self._wants("attention_mask", return_attention_mask),
+            "token_type_ids": self._wants("token_type_ids", return_token_type_ids),
+            "special_tokens_mask": return_special_tokens_mask,
+            "offset_mapping": return_offsets_mapping,
+            "length": return_length,
+        }
+        options = calling.options(
+            self._tok,
+            pair=pairs is not None,
+            add_special_tokens=add_special_tokens,
+            padding=how.padding,
+            truncation=how.truncation,
+            max_length=how.max_length if how.truncation or how.padding == "max_length" else None,
+            stride=stride if how.truncation else 0,
+            pad_to_multiple_of=pad_to_multiple_of,
+            pad_token=self.pad_token_id if how.padding else None,
+            padding_side=(padding_side or self.padding_side) if how.padding else padding_side,
+            truncation_side=self.truncation_side if how.truncation else None,
+            overflow=return_overflowing_tokens,
+            said={"special": "text" if is_text else "allow", "added": "match", "errors": "strict"},
+            threads=None,
+        )
+        if is_split_into_words:
+            unwrap = not given.is_batch and not return_overflowing_tokens
+            return words.call(self._tok, texts, pairs, options, tensors=tensors, columns=columns, unwrap=unwrap)
+        made = calling.call(
+            self._tok, texts, pairs, options, tensors=tensors, columns=columns, unwrap=not given.is_batch
+        )
+        return batch.adopt(made)
+
+    def _wants(self, name: str, said: bool | None) -> bool:
+        return name in self.model_input_names if said is None else bool(said)
+
+    def encode(  # noqa: PLR0917
+        self,
+        text: Any,
+        text_pair: Any = None,
+        add_special_tokens: bool = True,
+        padding: Any = False,
+        truncation: Any = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: str | None = None,
+        return_tensors: Any = None,
+        **options: Any,
+    ) -> Any:
+        """The ids alone; arguments, results and errors as a call."""
+        return self._call(
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            **options,
+        )["input_ids"]
+
+    def tokenize(self, text: Any, pair: Any = None, add_special_tokens: bool = False, **options: Any) -> list[str]:
+        """The tokens of a text as the vocabulary spells them; arguments and errors as a call.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5}, vocab_size=258, split="gpt2")
+            >>> PreTrainedTokenizerFast(tokenizer_object=tok).tokenize("slow low")
+            ['s', 'low', 'Ġ', 'low']
+        """
+        return self._call(
+            text, pair, add_special_tokens=add_special_tokens, **{"return_offsets_mapping": True, **options}
+        ).tokens()
+
+    def pad(  # noqa: PLR0917
+        self,
+        encoded_inputs: Any,
+        padding: Any = True,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_attention_mask: bool | None = None,
+        return_tensors: Any = None,
+        verbose: bool = True,  # noqa: ARG002 (nothing is logged)
+    ) -> BatchEncoding:
+        """Fills rows that were made before: one, columns of many, or a list of rows.
+
+        Args:
+            encoded_inputs: A dict of columns, or a list of dicts that are rows; lists, or arrays of numpy or torch.
+            padding: As for a call.
+            max_length: As for a call.
+            pad_to_multiple_of: As for a call.
+            padding_side: As for a call.
+            return_attention_mask: Adds ``attention_mask`` if there is none; None if ``model_input_names`` has it.
+            return_tensors: As for a call; None for the kind that was given.
+            verbose: Has no effect; nothing is logged.
+
+        Raises:
+            ValueError: There are no ids, or columns do not fit together; or as a call.
+        """
+        return pad(
+            self,
+            encoded_inputs,
+            padding=padding,
+            max_length=max_length,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            return_attention_mask=return_attention_mask,
+            return_tensors=getattr(return_tensors, "value", return_tensors),
+        )
+
+    # What ids become
+
+    def decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+    ) -> Any:
+        """The text of ids, or the list of texts of a list of rows.
+
+        Args:
+            token_ids: An id, ids, or rows of ids: lists, or arrays of numpy or torch.
+            skip_special_tokens: Whether special tokens are left out.
+            clean_up_tokenization_spaces: Whether spaces before punctuation vanish, as WordPiece needs it; None for the
+                attribute. Of BPE they never do, which a warning says where they were asked for.
+
+        Raises:
+            InvalidIdError: There is no such id. (``transformers`` passes over it.)
+        """
+        ids = plain_ids(token_ids)
+        if ids and isinstance(ids[0], list):
+            texts = self._tok.decode_batch(ids, skip_special_tokens=skip_special_tokens)
+            return [clean_up(self, text, clean_up_tokenization_spaces) for text in texts]
+        text = self._tok.decode(ids, skip_special_tokens=skip_special_tokens)
+        return clean_up(self, text, clean_up_tokenization_spaces)
+
+    def batch_decode(
+        self, sequences: Any, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool | None = None
+    ) -> list[str]:
+        """As `decode`, always a list."""
+        found = self.decode(sequences, skip_special_tokens, clean_up_tokenization_spaces)
+        return [found] if isinstance(found, str) else found
+
+    # Chats, files, copies
+
+    def get_chat_template(self, chat_template: str | None = None, tools: list[Any] | None = None) -> str:
+        """The template that a chat is written with.
+
+        Args:
+            chat_template: A name, or Jinja source; None for the tokenizer's own.
+            tools: Where there are any and several templates, the one that is called ``tool_use`` is meant.
+
+        Raises:
+            ValueError: There is none, or several and none is called ``default``.
+        """
+        return chats.template(self, chat_template, tools)
+
+    def apply_chat_template(self, conversation: Any, tools: Any = None, documents: Any = None, **options: Any) -> Any:
+        """A chat as text or as ids, as its template writes it; see `chats.apply` for the arguments.
+
+        What messages say is text of the whole then, and becomes special where it spells a special token, as in
+        ``transformers``. `Tokenizer.encode_chat` refuses that, and makes labels as well.
+        """
+        return chats.apply(self, conversation, tools, documents, **options)
+
+    def save_pretrained(
+        self,
+        save_directory: str | os.PathLike[str],
+        legacy_format: bool | None = None,
+        filename_prefix: str | None = None,
+        push_to_hub: bool = False,
+        save_jinja_files: bool = True,
+    ) -> tuple[str, ...]:
+        """Writes files that ``transformers`` and bytepair load again: returns their names.
+
+        These are ``tokenizer.json``, ``tokenizer_config.json``, ``chat_template.jinja`` or files in
+        ``additional_chat_templates`` where there are templates, and bytepair's ``manifest.json``.
+
+        Args:
+            save_directory: The folder.
+            legacy_format: None or False; older formats are not written.
+            filename_prefix: None; files have their usual names.
+            push_to_hub: False; nothing is uploaded.
+            save_jinja_files: Whether templates are files of their own, or stand in ``tokenizer_config.json``.
+
+        Raises:
+            FormatError: ``tokenizer.json`` cannot hold something of the tokenizer.
+            ArtifactError: The files cannot be written.
+            NotImplementedError: An argument is not supported.
+        """
+        for name, value in (
+            ("legacy_format", legacy_format),
+            ("filename_prefix", filename_prefix),
+            ("push_to_hub", push_to_hub),
+        ):
+            if value:
+                raise NotImplementedError(f"save_pretrained does not support {name}={value!r}")
+        return saving.save(self, Path(save_directory), save_jinja_files=save_jinja_files)
+
+    def train_new_from_iterator(
+        self,
+        text_iterator: Iterable[Any],
+        vocab_size: int,
+        length: int | None = None,
+        new_special_tokens: list[Any] | None = None,
+        special_tokens_map: dict[str, str] | None = None,
+        **options: Any,
+    ) -> Self:
+        """A tokenizer with the same stages and names, whose vocabulary is learned from other texts.
+
+        Args:
+            text_iterator: Texts, or lists of texts.
+            vocab_size: How many tokens it has, special ones among them.
+            length: How many texts there are, for progress.
+            new_special_tokens: More special tokens.
+            special_tokens_map: New names for special tokens.
+            options: Those of the trainer of `bytepair.compat.tokenizers`.
+
+        Raises:
+            NotImplementedError: A model of this kind is not trained.
+        """
+        from bytepair.compat.transformers.training import train_new  # noqa: PLC0415 (few train)
+
+        return train_new(self, text_iterator, vocab_size, length, new_special_tokens, special_tokens_map, **options)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        other = type(self).__new__(type(self))
+        for name, value in self.__dict__.items():
+            # The engine is immutable.
+            other.__dict__[name] = value if name in ("_tok", "_vocab", "_ids") else deepcopy(value, memo)
+        return other
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(name_or_path={self.name_or_path!r}, vocab_size={self.vocab_size}, "
+            f"model_max_length={self.model_max_length}, padding_side={self.padding_side!r}, "
+            f"truncation_side={self.truncation_side!r}, special_tokens={self.special_tokens_map})"
+        )
+
+
+_KNOWN = (
+    *("extra_special_tokens", "additional_special_tokens", "model_max_length", "padding_side", "truncation_side"),
+    *("model_input_names", "clean_up_tokenization_spaces", "split_special_tokens", "chat_template", "name_or_path"),
+    *("add_bos_token", "add_eos_token", "tokenizer_class"),
+)
+
+
+def _is_named(key: str, value: Any) -> bool:
+    """Whether a setting names a token: `image_token`, but not `add_bos_token`."""
+    return key.endswith("_token") and (value is None or isinstance(value, dict) or added.is_token(value))
+
+
+def _with_prefix_space(engine: Tokenizer, prefix: bool) -> Tokenizer:
+    loaded = engine._loaded
+    if loaded.model is not None:
+        raise FormatError(
+            "add_prefix_space is a setting of models of bytes",
+            remedy="leave it out: the file says what is put in front",
+        )
+    return engine if loaded.prefix_space == prefix else type(engine)._from_loaded(loaded._replace(prefix_space=prefix))

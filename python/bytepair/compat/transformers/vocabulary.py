@@ -1,0 +1,241 @@
+"""The part of a tokenizer that knows its engine: tokens and ids, added tokens, and what is put around texts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bytepair._core import decode_tokens
+from bytepair.compat.tokenizers.added_tokens import AddedToken
+from bytepair.compat.transformers import added
+from bytepair.compat.transformers.added import as_added
+from bytepair.compat.transformers.decoding import plain_ids
+from bytepair.compat.transformers.names import SpecialTokens
+from bytepair.formats import configs, hf_stages
+from bytepair.locating import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bytepair.tokenizer import Tokenizer
+
+
+class Vocabulary(SpecialTokens):
+    """An engine, which is immutable, and its place: adding tokens puts another engine there."""
+
+    _tok: Tokenizer
+    _base: int
+    _vocab: dict[str, int] | None
+    _add_bos: bool
+    _add_eos: bool
+    model_max_length: int
+
+    def convert_tokens_to_ids(self, tokens: Any) -> Any:
+        """The id of a token, or the ids of a list; that of ``unk_token``, or None, of one that there is not."""
+        vocab = self._spelled()
+        named = self._named.get("unk_token")
+        unknown = None if named is None else vocab.get(str(named))
+        if isinstance(tokens, str):
+            return vocab.get(tokens, unknown)
+        return [vocab.get(str(token), unknown) for token in tokens]
+
+    def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
+        """The token of an id, or the tokens of a list; None of an id that there is not."""
+        plain = plain_ids(ids)
+        is_one = not isinstance(ids, (list, tuple)) and not getattr(ids, "shape", None)
+        skipped = set(self.all_special_ids) if skip_special_tokens and not is_one else set()
+        known = self._known()
+        found = [spelled(self._tok, [id])[0] if id in known else None for id in plain if id not in skipped]
+        return found[0] if is_one else found
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """The text of tokens, by the tokenizer's decoders.
+
+        Example:
+            >>> import bytepair as bp
+            >>> from bytepair.compat.transformers import PreTrainedTokenizerFast
+            >>> tok = bp.train({"low": 5}, vocab_size=258, split="gpt2")
+            >>> PreTrainedTokenizerFast(tokenizer_object=tok).convert_tokens_to_string(['s', 'low', 'Ġ'])
+            'slow '
+        """
+        loaded = self._tok._loaded
+        steps = loaded.decoders or ((json.dumps(hf_stages.byte_level()),) if loaded.model is None else ())
+        return decode_tokens(steps, tokens) if steps else " ".join(tokens)
+
+    # The vocabulary
+
+    def _spelled(self) -> dict[str, int]:
+        if self._vocab is None:
+            ids = sorted({*self._tok._loaded.columns.ids(), *(row[1] for row in self._tok._loaded.added)})
+            self.__dict__["_vocab"] = dict(zip(spelled(self._tok, ids), ids, strict=True))
+        assert self._vocab is not None
+        return self._vocab
+
+    def _known(self) -> set[int]:
+        if "_ids" not in self.__dict__:
+            self.__dict__["_ids"] = set(self._spelled().values())
+        known: set[int] = self.__dict__["_ids"]
+        return known
+
+    def get_vocab(self) -> dict[str, int]:
+        """All tokens as they are spelled, and their ids."""
+        return dict(self._spelled())
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """As `get_vocab`."""
+        return self.get_vocab()
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens the vocabulary has without those that were added to it."""
+        return self._base
+
+    def __len__(self) -> int:
+        return len(self._tok)
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def is_fast(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
+    def engine(self) -> Tokenizer:
+        """The tokenizer that does the work."""
+        return self._tok
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, AddedToken]:
+        """The added tokens by id."""
+        return added.decoder(self._tok)
+
+    @property
+    def added_tokens_encoder(self) -> dict[str, int]:
+        """The ids of the added tokens, in their order."""
+        return {row[0]: row[1] for row in sorted(self._tok._loaded.added, key=lambda row: row[1])}
+
+    def get_added_vocab(self) -> dict[str, int]:
+        """As `added_tokens_encoder`."""
+        return self.added_tokens_encoder
+
+    def add_tokens(self, new_tokens: Any, special_tokens: bool = False) -> int:
+        """Adds tokens, with ids behind all others; one of the vocabulary keeps its id and is found whole from now on.
+
+        Args:
+            new_tokens: A token or a list of tokens: ``str`` or `AddedToken`.
+            special_tokens: Whether they are special.
+
+        Returns:
+            How many are new or changed. A model needs `len(tokenizer)` rows then.
+        """
+        listed = new_tokens if isinstance(new_tokens, (list, tuple)) else [new_tokens] if new_tokens else []
+        return self._add([as_added(token, special=True if special_tokens else None) for token in listed])
+
+    def add_special_tokens(self, special_tokens_dict: dict[str, Any], replace_extra_special_tokens: bool = True) -> int:
+        """Names tokens, and adds those that the vocabulary lacks.
+
+        Args:
+            special_tokens_dict: Tokens by name; ``extra_special_tokens`` is a list of them.
+            replace_extra_special_tokens: Whether that list takes the place of the one that there is.
+
+        Returns:
+            How many are new or changed.
+
+        Raises:
+            ValueError: There is no such name.
+
+        Example:
+            >>> import bytepair as bp
+            >>> from bytepair.compat.transformers import PreTrainedTokenizerFast
+            >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=bp.train({"low": 5}, vocab_size=258))
+            >>> tokenizer.add_special_tokens({"pad_token": "[PAD]"}), tokenizer.pad_token_id, len(tokenizer)
+            (1, 258, 259)
+        """
+        given = dict(special_tokens_dict)
+        if "additional_special_tokens" in given and not given.get("extra_special_tokens"):
+            given["extra_special_tokens"] = given.pop("additional_special_tokens")
+        tokens: list[AddedToken] = []
+        for name, value in given.items():
+            if name == "extra_special_tokens":
+                if not isinstance(value, (list, tuple)) or not all(map(added.is_token, value)):
+                    raise ValueError(f"{name} is a list of str or AddedToken, not {value!r}")
+                known = () if replace_extra_special_tokens else self.extra_special_tokens
+                new = [as_added(token, special=True) for token in value if str(token) not in known]
+                self.__dict__["_extra"] = [*new] if replace_extra_special_tokens and new else [*self._extra, *new]
+                tokens += new
+            elif name not in self._named:
+                names = ", ".join((*self._named, "extra_special_tokens"))
+                raise ValueError(f"{name} is not the name of a special token; names are {names}")
+            elif not added.is_token(value):
+                raise ValueError(f"{name} is a str or an AddedToken, not {value!r}")
+            else:
+                token = as_added(value, special=True)
+                setattr(self, name, token)
+                tokens.append(token)
+        return self._add(tokens)
+
+    def _as_named(self, token: AddedToken) -> AddedToken:
+        is_named = any(str(each) == token.content for each in self._named.values() if each is not None)
+        return as_added(token, special=True) if is_named else token
+
+    def _add(self, tokens: Iterable[AddedToken]) -> int:
+        tokens = list(tokens)
+        if not tokens:
+            return 0
+        engine, changed = added.with_tokens(self._tok, self._spelled(), self._base, tokens)
+        self._use(engine)
+        return changed
+
+    def _use(self, engine: Tokenizer) -> None:
+        self.__dict__.pop("_ids", None)
+        self._tok, self._vocab = engine, None
+
+    # What is put around texts
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many ids the post-processor adds to a text, or to a pair."""
+        return self._tok._post_processor.added(pair=pair)
+
+    @property
+    def max_len_single_sentence(self) -> int:
+        """How many ids of a text the model takes."""
+        return self.model_max_length - self.num_special_tokens_to_add()
+
+    @property
+    def max_len_sentences_pair(self) -> int:
+        """How many ids of a pair the model takes."""
+        return self.model_max_length - self.num_special_tokens_to_add(pair=True)
+
+    @property
+    def pad_token_type_id(self) -> int:
+        """What fills ``token_type_ids``: 0."""
+        return 0
+
+    @property
+    def add_bos_token(self) -> bool:
+        """Whether ``bos_token`` is put in front of each text; setting it replaces the post-processor."""
+        return self._add_bos
+
+    @add_bos_token.setter
+    def add_bos_token(self, value: bool) -> None:
+        self._add_bos = bool(value)
+        self._update_template()
+
+    @property
+    def add_eos_token(self) -> bool:
+        """Whether ``eos_token`` is put behind each text; setting it replaces the post-processor."""
+        return self._add_eos
+
+    @add_eos_token.setter
+    def add_eos_token(self, value: bool) -> None:
+        self._add_eos = bool(value)
+        self._update_template()
+
+    def _update_template(self) -> None:
+        bos, eos = (self.bos_token if self._add_bos else None), (self.eos_token if self._add_eos else None)
+        self._add_bos, self._add_eos = bos is not None, eos is not None
+        step = configs.template(bos, eos, self._spelled())
+        self._use(type(self._tok)._from_loaded(self._tok._loaded._replace(post_processor=step)))

@@ -1,0 +1,99 @@
+"""Texts that were cut into words before: each word is encoded alone, and keeps its number and its own offsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bytepair.calling import _columns
+from bytepair.compat.transformers.batch import BatchEncoding
+from bytepair.encodings import Encoding
+from bytepair.errors import BytepairError
+from bytepair.locating import located
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytepair.id_rows import Options
+    from bytepair.tokenizer import Tokenizer
+
+
+def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, said: dict[str, Any]) -> Encoding:
+    """The encoding of a text of words: `word_ids` are their places, and offsets count from the start of each word.
+
+    Raises:
+        TypeError: One of them is not a ``str``.
+
+    Example:
+        >>> import bytepair as bp
+        >>> one = of_words(bp.train({"low": 5}, vocab_size=258), ["slow", "low"], 0, {})
+        >>> one.ids, one.word_ids, one.offsets
+        ([115, 257, 257], [0, 0, 1], [(0, 1), (1, 4), (0, 3)])
+    """
+    whole = Encoding([], [], [], [], [], [], [])
+    for number, word in enumerate(words):
+        if not isinstance(word, str):
+            raise TypeError(f"word {number} of a text is {word!r}, not a str")
+        one = located(tok, word, sequence, said)
+        whole.ids += one.ids
+        whole.tokens += one.tokens
+        whole.offsets += one.offsets
+        whole.word_ids += [number] * len(one)
+    count = len(whole.ids)
+    whole.type_ids, whole.special_tokens_mask, whole.attention_mask = [sequence] * count, [0] * count, [1] * count
+    return whole
+
+
+def rows(
+    tok: Tokenizer, texts: Sequence[Sequence[str]], pairs: Sequence[Sequence[str]] | None, options: Options
+) -> tuple[list[Encoding], list[int]]:
+    """An encoding for each row, those that overflowed behind their own, and the number of each one's text.
+
+    Errors as a call of the tokenizer, with the number of the row.
+    """
+    encodings = []
+    for number, text in enumerate(texts):
+        given = [text] if pairs is None else [text, pairs[number]]
+        try:
+            encodings.append(_row(tok, given, options))
+        except BytepairError as error:
+            if len(texts) > 1:
+                error.row = number
+            raise
+    if options.padding is not None:
+        width = options.padding.width(max(map(len, encodings), default=0))
+        for encoding in encodings:
+            options.padding.pad(encoding, width)
+    if not options.overflow:
+        return encodings, list(range(len(encodings)))
+    groups = [[encoding, *encoding.overflowing] for encoding in encodings]
+    return [each for group in groups for each in group], [number for number, group in enumerate(groups) for _ in group]
+
+
+def _row(tok: Tokenizer, given: list[Sequence[str]], options: Options) -> Encoding:
+    sides = [of_words(tok, text, place, options.said) for place, text in enumerate(given)]
+    cut = options.truncation
+    if cut is not None:
+        kept = cut.kept(*map(len, sides))
+        sides = [cut.cut(side, keep, overflow=options.overflow) for side, keep in zip(sides, kept, strict=False)]
+    return tok._post_processor.process(sides, add=options.add)
+
+
+def call(
+    tok: Tokenizer,
+    texts: Sequence[Sequence[str]],
+    pairs: Sequence[Sequence[str]] | None,
+    options: Options,
+    *,
+    tensors: str | None,
+    columns: dict[str, bool],
+    unwrap: bool,
+) -> BatchEncoding:
+    """The columns of rows; arguments as `calling.call`."""
+    encodings, samples = rows(tok, texts, pairs, options)
+    found = _columns(encodings, samples if options.overflow else None, columns)
+    made = BatchEncoding(found, lambda: encodings)
+    if tensors is not None:
+        return made.convert_to_tensors(tensors)
+    if unwrap:
+        made.update({name: column[0] for name, column in made.items() if name != "length"})
+    return made
