@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzz import turns, turns_of_tools
+from fuzz import own_templates, turns, turns_of_tools
 from fuzz.conversations import Takes
 
 if TYPE_CHECKING:
@@ -70,6 +70,22 @@ _FILES: dict[str, tuple[str, Callable[[Chat], Written], Takes, tuple[str, ...], 
                    Takes(_TOOLS, arguments="string", none=True, thinking=True, variables=("thinking",)),
                    (*_DEEPSEEK, "<think>", "</think>"), ("<｜end▁of▁sentence｜>",)),
 }  # fmt: skip
+
+
+_OWN = {
+    "plain": Subject("plain", own_templates.PLAIN, own_templates.plain,
+                     Takes(_TOOLS, any_role=True, arguments="both", parts=True, none=True), {}, _IM, ()),
+    "marked": Subject("marked", own_templates.MARKED, own_templates.marked,
+                      Takes(_TOOLS, any_role=True, arguments="object", none=True), {"bos_token": "<|begin|>"},
+                      ("<|begin|>", *_QWEN3), ("<|im_end|>",)),
+    "named": Subject("named", own_templates.NAMED, own_templates.named, Takes(any_role=True, parts=True), {},
+                     ("<|user|>", "<|assistant|>", "<|system|>", "<|end|>"), ("<|end|>",)),
+}  # fmt: skip
+
+
+def subjects() -> dict[str, Subject]:
+    """All templates: own ones, and those of the data folder if there is one."""
+    return {**_OWN, **real_subjects()}
 
 
 def data_folder() -> Path:

@@ -32,6 +32,7 @@ class Part(NamedTuple):
     message: int | None = None
     field: str | None = None
     exact: bool = True
+    generated: bool = False
 
 
 class Missing:
