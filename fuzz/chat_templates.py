@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzz import own_templates, turns, turns_of_tools
+from fuzz import own_templates, turns, turns_of_parts, turns_of_tools
 from fuzz.conversations import Takes
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ _FILES: dict[str, tuple[str, Callable[[Chat], Written], Takes, tuple[str, ...], 
               _QWEN3, ("<|im_end|>",)),
     "qwen3_coder": ("qwen3/tokenizer_config.coder.json", turns_of_tools.qwen3_coder,
                     Takes(_TOOLS, any_role=True, arguments="object", tools=True, none=True), _QWEN3, ("<|im_end|>",)),
-    "glm45": ("glm45/chat_template.jinja", turns_of_tools.glm45,
+    "glm45": ("glm45/chat_template.jinja", turns_of_parts.glm45,
               Takes(_TOOLS, arguments="object", thinking=True, parts=True, results=True, tools=True, variables=_THINKS),
               _GLM, ("<|user|>", "<|observation|>", "<|system|>", "<|assistant|>")),
-    "kimi": ("kimi-k2/tokenizer_config.json", turns_of_tools.kimi,
+    "kimi": ("kimi-k2/tokenizer_config.json", turns_of_parts.kimi,
              Takes(_TOOLS, any_role=True, arguments="both", parts=True, tools=True, none=True), _KIMI,
              ("<|im_end|>",)),
     "deepseek": ("deepseek/tokenizer_config.json", turns.deepseek,
@@ -74,13 +74,17 @@ _FILES: dict[str, tuple[str, Callable[[Chat], Written], Takes, tuple[str, ...], 
 
 _OWN = {
     "plain": Subject("plain", own_templates.PLAIN, own_templates.plain,
-                     Takes(_TOOLS, any_role=True, arguments="both", parts=True, none=True), {}, _IM, ()),
+                     Takes(_TOOLS, any_role=True, arguments="both", parts=True, none=True, texts=("date",), tools=True),
+                     {}, _IM, ()),
     "marked": Subject("marked", own_templates.MARKED, own_templates.marked,
                       Takes(_TOOLS, any_role=True, arguments="object", none=True), {"bos_token": "<|begin|>"},
                       ("<|begin|>", *_QWEN3), ("<|im_end|>",)),
     "named": Subject("named", own_templates.NAMED, own_templates.named, Takes(any_role=True, parts=True), {},
                      ("<|user|>", "<|assistant|>", "<|system|>", "<|end|>"), ("<|end|>",)),
 }  # fmt: skip
+
+
+NAMES = (*_OWN, *_FILES)
 
 
 def subjects() -> dict[str, Subject]:

@@ -21,11 +21,13 @@ from fuzz.hostile import ATOMS
 
 Json = dict[str, Any]
 
-KINDS = ("bytes", "bytes", "nfc", "words")
+KINDS = ("bytes", "nfc", "words")
 """Byte-level as GPT-2's; the same under NFC and a pattern as Qwen's; words at U+2581 as Llama 2's."""
-ADDED = ("plain", "plain", "special", "strips", "single", "spaces", "normalized")
-"""What the added tokens are like; ``spaces`` are runs of white space beside the marks."""
-_PATTERN = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+ADDED = ("plain", "special", "strips", "single", "spaces", "normalized", "seams")
+"""What added tokens are like; ``spaces`` adds runs of white space to the marks, ``seams`` marks with a letter more."""
+_PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 _REAL = {"llama3": "llama3", "qwen2": "qwen2", "qwen3": "qwen3", "qwen3_coder": "qwen3", "deepseek": "deepseek",
          "deepseek31": "deepseek"}  # fmt: skip
 
@@ -84,11 +86,13 @@ def _trained(kind: str) -> str:
         if kind == "nfc":
             tok.normalizer = tokenizers.normalizers.NFC()
             split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(_PATTERN), "isolated")
-            tok.pre_tokenizer = tokenizers.pre_tokenizers.Sequence([split, level(add_prefix_space=False, use_regex=False)])
+            tok.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
+                [split, level(add_prefix_space=False, use_regex=False)]
+            )
         alphabet = level.alphabet()
         trainer = tokenizers.trainers.BpeTrainer(vocab_size=800, show_progress=False, initial_alphabet=alphabet)
     words = [atom for atoms in ATOMS.values() for atom in atoms]
-    marks = ["<|im_start|>user\n", "<|im_end|>\n", "assistant", "system", "tool", '{"name": "x", "arguments": {}}', "\n\n",
+    marks = ["<|im_start|>user\n", "<|im_end|>\n", "assistant", "system", "tool", '{"name": "x", "arguments": ', "\n\n",
              "<tool_call>", "</think>", " the", "|>", "<|", "\n<", "function", "parameter", "}\n</"]  # fmt: skip
     corpus = [" ".join(words[start::5]) * 3 for start in range(5)] + ["".join(words), *(mark * 20 for mark in marks)]
     tok.train_from_iterator(corpus, trainer)
@@ -106,8 +110,14 @@ def small(kind: str, added: str, marks: tuple[str, ...]) -> Vocabulary:
     contents = list(marks)
     if added == "spaces":
         contents += ["  ", "    ", "\n\n", "\t\t"]
+    if added == "seams":
+        contents += [mark + "a" for mark in marks] + ["a" + mark for mark in marks] + ["\n" + marks[0], ">a"]
     # What the model has as a token too can be made by merges, of content as well: then it is no protocol.
-    contents = [content for content in contents if content not in table["model"]["vocab"] and _level(content) not in table["model"]["vocab"]]
+    contents = [
+        content
+        for content in contents
+        if content not in table["model"]["vocab"] and _level(content) not in table["model"]["vocab"]
+    ]
     rows: list[Json] = []
     for number, content in enumerate(contents):
         row: Json = {"id": len(table["model"]["vocab"]) + number, "content": content}

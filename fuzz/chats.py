@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.rendering import render
 from bytepair.chat.template import Template
+
 from bytepair.errors import TemplateError
-from fuzz.case import case, equal
+from fuzz.case import equal
 from fuzz.chat_templates import Subject, subjects
 from fuzz.conversations import PROTOCOL, chat_of
 from fuzz.turns import Chat, Part, RefusedError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @functools.cache
 def _transformers() -> Any:
     """How `transformers` renders; imported where it is used first, since that takes seconds."""
-    from transformers.utils.chat_template_utils import render_jinja_template
+    from transformers.utils.chat_template_utils import render_jinja_template  # noqa: PLC0415
 
     return render_jinja_template
 
@@ -44,7 +45,7 @@ def conversation(random: random.Random, subject: Subject, *, literals: bool, bro
     """A chat for a template, its variables among those of the chat."""
     protocol = (*subject.marks * 2, *PROTOCOL) if literals else ()
     chat = chat_of(random, subject.takes, protocol, broken=broken)
-    return replace(chat, variables={**subject.variables, **chat.variables})
+    return replace(chat, variables={**subject.variables, **chat.variables}, source=subject.source)
 
 
 def text_of_transformers(subject: Subject, chat: Chat) -> str | None:
@@ -156,11 +157,3 @@ def _same_field(field: str | None, part: Part) -> bool:
     if got == expected:
         return True
     return not part.exact and (got.startswith(expected + "/") or expected.startswith(got + "/"))
-
-
-def sweep_chats(random: random.Random) -> None:
-    """Text and spans of one conversation."""
-    subject = random.choice(list(subjects().values()))
-    chat = conversation(random, subject, literals=random.random() < 0.6)
-    with case(template=subject.name, chat=chat):
-        check_rendering(subject, chat)

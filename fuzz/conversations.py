@@ -41,7 +41,23 @@ PROTOCOL = (
 )
 """What stands for protocol somewhere: in content it is text, or refused."""
 _RUNS = ("a", " ", "\n", "<", "|", "｜", "▁", "é", "👍🏽", "\u0301", "\u202e", "日", "<|", "=", "0")
-_WORDS = ("city", "name", "Paris", "x", "a b", "größe", "日本", "func", "$ref", "my-key", "type", "items", "/", "~1", "")
+_WORDS = (
+    "city",
+    "name",
+    "Paris",
+    "x",
+    "a b",
+    "größe",
+    "日本",
+    "func",
+    "$ref",
+    "my-key",
+    "type",
+    "items",
+    "/",
+    "~1",
+    "",
+)
 _EVIL = ('"', "\\", '"}', "'", "}}", "\u2028", "\x00", "\\n", "{", "</", "&<>")
 
 
@@ -50,7 +66,7 @@ class Takes:
     """What a template can be given.
 
     ``arguments`` of tool calls are an ``"object"``, a ``"string"``, ``"both"``, or ``""`` where calls are not taken.
-    ``roles`` are those that it writes, of which ``"tool"`` is taken only with results of calls.
+    ``variables`` are true or false, ``texts`` are variables that it writes.
     """
 
     roles: tuple[str, ...] = ("system", "user", "assistant")
@@ -62,6 +78,7 @@ class Takes:
     tools: bool = False
     none: bool = False
     variables: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 def content_of(random: random.Random, literals: Sequence[str] = (), *, longest: int = 12) -> str:
@@ -183,7 +200,9 @@ def message_of(random: random.Random, takes: Takes, role: str, literals: Sequenc
         message["tool_call_id"] = _word(random, literals)
         if takes.results and random.random() < 0.2:
             message["content"] = [
-                random.choice([{"output": _word(random, literals)}, _word(random, literals), {"type": "text", "text": "x"}])
+                random.choice(
+                    [{"output": _word(random, literals)}, _word(random, literals), {"type": "text", "text": "x"}]
+                )
                 for _ in range(random.randint(0, 2))
             ]
     return message
@@ -238,5 +257,8 @@ def chat_of(
     tools = None
     if takes.tools and random.random() < 0.25:
         tools = [tool_of(random, literals) for _ in range(random.randint(0, 2))]
-    variables = {name: random.choice([True, False]) for name in takes.variables if random.random() < 0.4}
+    variables: dict[str, Any] = {
+        name: random.choice([True, False]) for name in takes.variables if random.random() < 0.4
+    }
+    variables |= {name: content_of(random, literals, longest=4) for name in takes.texts if random.random() < 0.4}
     return Chat(messages, tools, random.random() < 0.2, variables)

@@ -1,17 +1,17 @@
 """What is trained, by definition: the oracle of ids, places and labels of a chat, slow and readable.
 
 Text is encoded by `tokenizers`. What it must not do, take content for protocol, is kept from it by cutting the text at
-the trusted occurrences of added tokens and encoding what lies between by a copy of the tokenizer that has no added tokens.
+the trusted occurrences of added tokens; what lies between is encoded by a copy of it that has no added tokens.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fuzz.chat_vocabularies import Json, Vocabulary
     from fuzz.turns import Message, Part
@@ -32,6 +32,7 @@ class Placed(NamedTuple):
     end: int
     message: int | None
     field: str | None
+    generated: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def placed(parts: Iterable[Part]) -> list[Placed]:
     """Where each part is."""
     out, here = [], 0
     for part in parts:
-        out.append(Placed(here, here + len(part.text), part.message, part.field))
+        out.append(Placed(here, here + len(part.text), part.message, part.field, part.generated))
         here += len(part.text)
     return out
 
@@ -70,27 +71,48 @@ def template_runs(parts: Sequence[Placed]) -> list[tuple[int, int]]:
     return runs
 
 
-def occurrences(text: str, added: Sequence[Json], start: int, end: int) -> list[tuple[int, int, Json]]:
-    """The added tokens in ``text[start:end]``, leftmost, longest: first those matched as they are, then the normalized."""
-    free, found = [(start, end)], []
+def occurrences(text: str, added: Sequence[Json], runs: Sequence[tuple[int, int]]) -> list[tuple[int, int, Json]]:
+    """The added tokens that may stand where they stand: inside of the template's own text, or white space.
+
+    Leftmost, longest, and those that are matched as they are before the normalized.
+    """
+    free, found = [(0, len(text))], []
     for normalized in (False, True):
-        rows = {row["content"]: row for row in added if row["normalized"] == normalized}
+        rows = [row for row in added if row["normalized"] == normalized]
         if not rows:
             continue
-        pattern = re.compile("|".join(re.escape(content) for content in sorted(rows, key=len, reverse=True)))
+        rows.sort(key=lambda row: -len(row["content"]))
+        starts = re.compile("|".join(re.escape(row["content"]) for row in rows))
         left: list[tuple[int, int]] = []
         for first, last in free:
-            here = first
-            for match in pattern.finditer(text, first, last):
-                row = rows[match[0]]
-                if row["single_word"] and (_is_word(text, match.start() - 1) or _is_word(text, match.end())):
+            at = here = first
+            while match := starts.search(text, at, last):
+                start = match.start()
+                row, end = next(
+                    ((row, start + len(row["content"])) for row in rows if _may_stand(row, text, start, last, runs)),
+                    (None, start + 1),
+                )
+                at = end
+                if row is None or (row["single_word"] and (_is_word(text, start - 1) or _is_word(text, end))):
                     continue
-                found.append((*match.span(), row))
-                left.append((here, match.start()))
-                here = match.end()
+                found.append((start, end, row))
+                left.append((here, start))
+                here = end
             left.append((here, last))
         free = left
     return sorted(found, key=lambda one: one[0])
+
+
+def _may_stand(row: Json, text: str, start: int, last: int, runs: Sequence[tuple[int, int]]) -> bool:
+    end = start + len(row["content"])
+    if not text.startswith(row["content"], start) or end > last:
+        return False
+    return is_white(row) or any(first <= start and end <= stop for first, stop in runs)
+
+
+def is_white(row: Json) -> bool:
+    """Whether it is a run of white space, which is no protocol."""
+    return not row["content"].replace("▁", " ").strip()
 
 
 def _is_word(text: str, at: int) -> bool:
@@ -101,15 +123,14 @@ def tokens_as_text(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -
     """The tokens of a text in which content is never protocol."""
     tokens: list[Token] = []
     here = 0
-    trusted = [one for run in template_runs(parts) for one in occurrences(text, vocabulary.added, *run)]
-    for start, end, row in trusted:
-        if row["lstrip"]:
-            start = max(here, len(text[:start].rstrip()))
-        if row["rstrip"]:
-            end += len(text[end:]) - len(text[end:].lstrip())
-        tokens += _plain(vocabulary, text, here, max(here, start))
-        tokens.append(Token(row["id"], max(here, start), end))
-        here = max(here, end)
+    for first, last, row in occurrences(text, vocabulary.added, template_runs(parts)):
+        if first < here:
+            continue  # white space that the token before it took
+        start = here + len(text[here:first].rstrip()) if row["lstrip"] else first
+        end = len(text) - len(text[last:].lstrip()) if row["rstrip"] else last
+        tokens += _plain(vocabulary, text, here, start)
+        tokens.append(Token(row["id"], start, end))
+        here = end
     return tokens + _plain(vocabulary, text, here, len(text))
 
 
@@ -117,7 +138,9 @@ def _plain(vocabulary: Vocabulary, text: str, start: int, end: int) -> list[Toke
     if start >= end:
         return []
     encoding = vocabulary.bare.encode(text[start:end], add_special_tokens=False)
-    return [Token(id, start + first, start + last) for id, (first, last) in zip(encoding.ids, encoding.offsets, strict=True)]
+    return [
+        Token(id, start + first, start + last) for id, (first, last) in zip(encoding.ids, encoding.offsets, strict=True)
+    ]
 
 
 def tokens_allowed(vocabulary: Vocabulary, text: str) -> list[Token]:
@@ -131,7 +154,7 @@ def reserved_in(text: str, added: Sequence[Json], parts: Sequence[Placed]) -> li
     found = []
     inside = [(part.start, part.end) for part in parts if is_content(part) and part.start < part.end]
     for row in added:
-        at = text.find(row["content"])
+        at = -1 if is_white(row) else text.find(row["content"])
         while at >= 0:
             end = at + len(row["content"])
             if any(at < last and first < end for first, last in inside):
@@ -140,48 +163,71 @@ def reserved_in(text: str, added: Sequence[Json], parts: Sequence[Placed]) -> li
     return found
 
 
-def overlaps(token: Token, part: Placed) -> bool:
-    """Whether they have a character in common."""
-    return token.start < part.end and part.start < token.end
-
-
-def trained_parts(parts: Sequence[Placed], messages: Sequence[Message]) -> list[Placed]:
-    """What an assistant wrote: all of its fields but role and name."""
-    return [
-        part
-        for part in parts
-        if part.message is not None
-        and messages[part.message].get("role") == "assistant"
-        and part.field is not None
-        and part.field.split("/")[0] not in ("role", "name")
-    ]
+def strings_of(value: Any) -> Iterator[str]:
+    """All texts of a value of JSON, its keys among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from strings_of(key)
+            yield from strings_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings_of(inner)
 
 
 def expected(
     tokens: list[Token],
     parts: Sequence[Placed],
     messages: Sequence[Message],
-    ends: Collection[int],
+    ends: Sequence[str],
+    text: str,
     *,
     train_end: bool = True,
 ) -> Expected:
-    """Labels by definition: a look at every token and every part."""
-    wanted = trained_parts(parts, messages)
-    full = [part for part in wanted if part.start < part.end]
-    others = [part for part in parts if part.start < part.end and part not in wanted]
-    rows = {row for row, token in enumerate(tokens) if any(overlaps(token, part) for part in full)}
-    straddling = sorted(row for row in rows if any(overlaps(tokens[row], part) for part in others))
-    if train_end:
-        rows |= {row for message in {part.message for part in wanted} for row in _end_of(tokens, parts, wanted, message, ends)}
+    """Labels by definition: a look at every token and every part.
+
+    Trained is what overlaps an assistant's content, all its fields but role and name, and the mark that ends its turn.
+    Where a template says what is generated, it is that, as far as it is an assistant's turn.
+    """
+    own = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
+    wanted: list[tuple[int, int]] = []
+    for at in own:
+        mine = [part for part in parts if part.message == at]
+        if not mine:
+            continue
+        end = _end_of(text, parts, max(part.end for part in mine), at, ends)
+        if any(part.generated for part in parts):
+            wanted += [(part.start, part.end) for part in _generated(parts, at) if end is None or part.start < end[0]]
+        else:
+            wanted += [
+                (part.start, part.end) for part in mine if (part.field or "").split("/")[0] not in ("role", "name")
+            ]
+        wanted += [end] if train_end and end else []
+    characters = {at for start, end in wanted for at in range(start, end)}
+    rows = {row for row, token in enumerate(tokens) if not characters.isdisjoint(range(token.start, token.end))}
+    straddling = sorted(row for row in rows if not characters.issuperset(range(tokens[row].start, tokens[row].end)))
     return Expected(tokens, [token.id if row in rows else -100 for row, token in enumerate(tokens)], straddling)
 
 
-def _end_of(
-    tokens: Sequence[Token], parts: Sequence[Placed], wanted: Sequence[Placed], message: int | None, ends: Collection[int]
-) -> list[int]:
-    """The row of the mark that ends a message: after its last content, before anything of another."""
-    last = max(part.end for part in wanted if part.message == message)
-    later = [part.start for part in parts if part.message not in (None, message) and part.start >= last]
-    limit = min(later, default=max((part.end for part in parts), default=0))
-    rows = [row for row, token in enumerate(tokens) if token.id in ends and token.end > last and token.start < limit]
-    return rows[:1]
+def _generated(parts: Sequence[Placed], message: int) -> list[Placed]:
+    """The generated parts around a message's own."""
+    block: list[Placed] = []
+    mine = False
+    for part in parts:
+        if part.generated:
+            block.append(part)
+            mine |= part.message == message
+        elif mine:
+            break
+        else:
+            block = []
+    return block if mine else []
+
+
+def _end_of(text: str, parts: Sequence[Placed], last: int, message: int, ends: Sequence[str]) -> tuple[int, int] | None:
+    """The mark that ends a message: the first in the template's text after its last part."""
+    later = [part.start for part in parts if is_content(part) and part.message != message and part.start >= last]
+    limit = min(later, default=len(text))
+    found = [(at, at + len(end)) for end in ends if (at := text.find(end, last, limit)) >= 0]
+    return min(found, default=None)

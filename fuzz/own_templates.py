@@ -5,6 +5,8 @@ from __future__ import annotations
 from fuzz.turns import MISSING, Chat, Part, Written, json_parts, shown, text_at
 
 PLAIN = """\
+{%- if date %}{{ date }} {{ (tools or []) | length }}
+{% endif %}
 {%- for message in messages -%}
 {{ message.role }}: {{ message.content }}
 {%- if message.tool_calls %} {{ message.tool_calls | tojson }}{% endif %}
@@ -49,6 +51,8 @@ NAMED = """\
 def plain(chat: Chat) -> Written:
     """The oracle of PLAIN."""
     out = Written()
+    if chat.variables.get("date"):
+        out += [Part(chat.variables["date"], None, "variables/date"), Part(f" {len(chat.tools or ())}\n")]
     for at, message in enumerate(chat.messages):
         out += [shown(message.get("role", MISSING), at, "role"), Part(": ")]
         out.append(shown(message.get("content", MISSING), at, "content"))
@@ -73,7 +77,11 @@ def marked(chat: Chat) -> Written:
             out[-1] = out[-1]._replace(text=out[-1].text.strip())
             for number, call in enumerate(message.get("tool_calls") or ()):
                 path = f"tool_calls/{number}/function"
-                out += [Part("<tool_call>"), shown(call["function"].get("name", MISSING), at, f"{path}/name"), Part("(")]
+                out += [
+                    Part("<tool_call>"),
+                    shown(call["function"].get("name", MISSING), at, f"{path}/name"),
+                    Part("("),
+                ]
                 out += json_parts(call["function"].get("arguments", MISSING), at, f"{path}/arguments")
                 out.put(")</tool_call>")
             out.put("<|im_end|>")

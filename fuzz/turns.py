@@ -7,12 +7,15 @@ text is right. The templates that write tools are in ``turns_of_tools.py``.
 
 from __future__ import annotations
 
+import ast
+import functools
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 Message = dict[str, Any]
 
@@ -47,12 +50,30 @@ MISSING = Missing()
 
 @dataclass(frozen=True)
 class Chat:
-    """A conversation and all else that a template is given."""
+    """A conversation and all else that a template is given.
+
+    ``source`` is the template's, of which the oracles read its longer texts.
+    """
 
     messages: list[Message]
     tools: list[dict[str, Any]] | None = None
     add_generation_prompt: bool = False
     variables: dict[str, Any] = field(default_factory=dict)
+    source: str = field(default="", repr=False)
+
+
+@functools.cache
+def quoted(source: str, start: str) -> str:
+    """The string constant of a template's source that begins with ``start``, quote and all, as it is spelled there.
+
+    Example:
+        >>> quoted("{{ 'a' }}{{ 'bc' }}", "'b")
+        'bc'
+    """
+    quote = start[0]
+    found = re.compile(rf"{quote}(?:[^{quote}\\]|\\.)*{quote}", re.DOTALL).match(source, source.index(start))
+    assert found is not None
+    return str(ast.literal_eval(found[0].replace("\n", "\\n")))
 
 
 def role_of(message: Mapping[str, Any]) -> Any:
@@ -96,13 +117,18 @@ def json_parts(value: Any, message: int | None, path: str) -> list[Part]:
         return [quote, Part(json.dumps(value, ensure_ascii=False)[1:-1], message, path), quote]
     if isinstance(value, dict):
         items = [
-            [*json_parts(key, message, f"{path}/{key}"), Part(": ", message, path, exact=False)]
-            + json_parts(inner, message, f"{path}/{key}")
+            [
+                *json_parts(key, message, f"{path}/{key}"),
+                Part(": ", message, path, exact=False),
+                *json_parts(inner, message, f"{path}/{key}"),
+            ]
             for key, inner in value.items()
         ]
         return _listed("{}", items, message, path)
     if isinstance(value, (list, tuple)):
-        return _listed("[]", [json_parts(inner, message, f"{path}/{at}") for at, inner in enumerate(value)], message, path)
+        return _listed(
+            "[]", [json_parts(inner, message, f"{path}/{at}") for at, inner in enumerate(value)], message, path
+        )
     return [Part(json.dumps(value), message, path)]
 
 
@@ -296,4 +322,3 @@ def deepseek31(chat: Chat) -> Written:
     if chat.add_generation_prompt and after_user and not after_tool:
         out.put("<｜Assistant｜>" + ("<think>" if thinking else "</think>"))
     return out
-

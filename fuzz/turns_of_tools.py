@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuzz.turns import (
     MISSING,
@@ -13,55 +13,18 @@ from fuzz.turns import (
     Written,
     json_parts,
     printed,
+    quoted,
     reasoning_of,
     role_of,
     shown,
     text_at,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-_QWEN3_TOOLS = (
-    "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided with function "
-    "signatures within <tools></tools> XML tags:\n<tools>",
-    "\n</tools>\n\nFor each function call, return a json object with function name and arguments within "
-    '<tool_call></tool_call> XML tags:\n<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n'
-    "</tool_call><|im_end|>\n",
-)
-_CODER_TOOLS = (
-    "\n\nYou have access to the following functions:\n\n<tools>",
-    "\n</tools>\n\nIf you choose to call a function ONLY reply in the following format with NO suffix:\n\n<tool_call>\n"
-    "<function=example_function_name>\n<parameter=example_parameter_1>\nvalue_1\n</parameter>\n"
-    "<parameter=example_parameter_2>\nThis is the value for the second parameter\nthat can span\nmultiple lines\n"
-    "</parameter>\n</function>\n</tool_call>\n\n<IMPORTANT>\nReminder:\n- Function calls MUST follow the specified "
-    "format: an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags\n- Required "
-    "parameters MUST be specified\n- You may provide optional reasoning for your function call in natural language "
-    "BEFORE the function call, but NOT after\n- If there is no function call available, answer the question like normal "
-    "with your current knowledge and do not tell the user about function calls\n</IMPORTANT>",
-)
-_CODER_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks."
-_GLM_TOOLS = (
-    "<|system|>\n# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided with "
-    "function signatures within <tools></tools> XML tags:\n<tools>\n",
-    "</tools>\n\nFor each function call, output the function name and arguments within the following XML format:\n"
-    "<tool_call>{function-name}\n<arg_key>{arg-key-1}</arg_key>\n<arg_value>{arg-value-1}</arg_value>\n"
-    "<arg_key>{arg-key-2}</arg_key>\n<arg_value>{arg-value-2}</arg_value>\n...\n</tool_call>",
-)
-
-
-def _iterated(value: Any) -> Iterable[Any]:
-    if value is MISSING:
-        return ()
-    if not isinstance(value, list):
-        raise RefusedError(f"{value!r} is no list")
-    return value
-
 
 def _thoughts_inside(content: str) -> tuple[str, str]:
     """What was thought, and what was then said, of a content with both."""
-    thought = content.split("</think>")[0].rstrip("\n").split("<think>")[-1].lstrip("\n")
-    return thought, content.split("</think>")[-1].lstrip("\n")
+    thought = content.partition("</think>")[0].rstrip("\n").rpartition("<think>")[2].lstrip("\n")
+    return thought, content.rpartition("</think>")[2].lstrip("\n")
 
 
 def _last_query(messages: list[Message]) -> int:
@@ -127,11 +90,11 @@ def qwen3(chat: Chat) -> Written:
         if first:
             out.say(text_at(messages[0], "content"), 0, "content")
             out.put("\n\n")
-        out.put(_QWEN3_TOOLS[0])
+        out.put(quoted(chat.source, '"# Tools'))
         for number, tool in enumerate(chat.tools):
             out.put("\n")
             out += json_parts(tool, None, f"tools/{number}")
-        out.put(_QWEN3_TOOLS[1])
+        out.put(quoted(chat.source, r'"\n</tools>'))
     elif first:
         out.put("<|im_start|>system\n")
         out.say(text_at(messages[0], "content"), 0, "content")
@@ -211,7 +174,11 @@ def _coder_tool(out: Written, tool: dict[str, Any], path: str) -> None:
     if "return" in tool:
         out.put("\n<return>")
         back = tool["return"]
-        out += json_parts(back, None, f"{path}/return") if isinstance(back, dict) else [shown(back, None, f"{path}/return")]
+        out += (
+            json_parts(back, None, f"{path}/return")
+            if isinstance(back, dict)
+            else [shown(back, None, f"{path}/return")]
+        )
         out.put("</return>")
     out.put("\n</function>")
 
@@ -224,8 +191,8 @@ def _coder_calls(out: Written, message: Message, at: int) -> None:
         out.put("\n")
         out.say(content.strip(), at, "content")
         out.put("\n")
-    for number, call in enumerate(message["tool_calls"]):
-        path = f"tool_calls/{number}"
+    for number, given in enumerate(message["tool_calls"]):
+        call, path = given, f"tool_calls/{number}"
         if "function" in call:
             call, path = call["function"], f"{path}/function"
         out.put("\n<tool_call>\n<function=")
@@ -253,12 +220,12 @@ def qwen3_coder(chat: Chat) -> Written:
         out.put("<|im_start|>system\n")
         out.say(text_at(messages[0], "content"), 0, "content")
     elif chat.tools:
-        out.put(f"<|im_start|>system\n{_CODER_SYSTEM}")
+        out.put(quoted(chat.source, r'"<|im_start|>system\nYou'))
     if chat.tools:
-        out.put(_CODER_TOOLS[0])
+        out.put(quoted(chat.source, r'"\n\nYou have') + "<tools>")
         for number, tool in enumerate(chat.tools):
             _coder_tool(out, tool, f"tools/{number}")
-        out.put(_CODER_TOOLS[1])
+        out.put("\n</tools>" + quoted(chat.source, r"'\n\nIf you"))
     out.put("<|im_end|>\n" if system is not MISSING or chat.tools else "")
     for at in range(skipped, len(messages)):
         message, role = messages[at], role_of(messages[at])
@@ -280,158 +247,3 @@ def qwen3_coder(chat: Chat) -> Written:
     if chat.add_generation_prompt:
         out.put("<|im_start|>assistant\n")
     return out
-
-
-def _visible(value: Any, at: int) -> list[Part]:
-    """The text that GLM reads in a content."""
-    if isinstance(value, list):
-        parts = []
-        for number, item in enumerate(value):
-            if isinstance(item, dict) and item.get("type") == "text":
-                parts.append(shown(item.get("text", MISSING), at, f"content/{number}/text"))
-            elif isinstance(item, str):
-                parts.append(Part(item, at, f"content/{number}"))
-        return parts
-    return [] if value is MISSING else [shown(value, at, "content")]
-
-
-def _between(parts: list[Part], start: int, end: int) -> list[Part]:
-    """What stands there of the joined text."""
-    kept, here = [], 0
-    for part in parts:
-        inside = part.text[max(start - here, 0) : max(end - here, 0)]
-        here += len(part.text)
-        if inside or start == end:
-            kept.append(part._replace(text=inside))
-    return kept
-
-
-def _stripped(parts: list[Part], characters: str | None = None) -> list[Part]:
-    text = "".join(part.text for part in parts)
-    start = len(text) - len(text.lstrip(characters))
-    return _between(parts, start, max(start, len(text.rstrip(characters))))
-
-
-def _glm_assistant(out: Written, message: Message, at: int, last_user: int) -> None:
-    said = _visible(message.get("content", MISSING), at)
-    thought, key = reasoning_of(message)
-    thoughts: list[Part] = []
-    if isinstance(thought, str):
-        thoughts = [Part(thought, at, key)]
-    else:
-        text = "".join(part.text for part in said)
-        if "</think>" in text:
-            before = text[: text.index("</think>")].rstrip("\n")
-            opened = before.rfind("<think>")
-            thoughts = _between(said, opened + len("<think>") if opened >= 0 else 0, len(before))
-            said = _between(said, text.rindex("</think>") + len("</think>"), len(text))
-            thoughts, said = _stripped(thoughts, "\n"), _stripped_left(said)
-    out.put("<|assistant|>\n<think>")
-    if at > last_user and "".join(part.text for part in thoughts):
-        out += _stripped(thoughts)
-    out.put("</think>")
-    if "".join(part.text for part in said).strip():
-        out.put("\n")
-        out += _stripped(said)
-    for number, call in enumerate(message.get("tool_calls") or ()):
-        path = f"tool_calls/{number}"
-        if call.get("function"):
-            call, path = call["function"], f"{path}/function"
-        out.put("\n<tool_call>")
-        out.say(text_at(call, "name"), at, f"{path}/name")
-        out.put("\n")
-        arguments = call.get("arguments", MISSING)
-        if not isinstance(arguments, dict):
-            raise RefusedError("arguments are no object")
-        for name, value in arguments.items():
-            inner = f"{path}/arguments/{name}"
-            out += [Part("<arg_key>"), Part(name, at, inner), Part("</arg_key>\n<arg_value>")]
-            out += [Part(value, at, inner)] if isinstance(value, str) else json_parts(value, at, inner)
-            out.put("</arg_value>\n")
-        out.put("</tool_call>")
-
-
-def _stripped_left(parts: list[Part]) -> list[Part]:
-    text = "".join(part.text for part in parts)
-    return _between(parts, len(text) - len(text.lstrip("\n")), len(text))
-
-
-def glm45(chat: Chat) -> Written:
-    """GLM 4.5: contents of several parts, thinking after the last user only."""
-    out, messages = Written([Part("[gMASK]<sop>")]), chat.messages
-    if chat.tools:
-        out.put(_GLM_TOOLS[0])
-        for number, tool in enumerate(chat.tools):
-            out += json_parts(tool, None, f"tools/{number}")
-            out.put("\n")
-        out.put(_GLM_TOOLS[1])
-    silent = "enable_thinking" in chat.variables and not chat.variables["enable_thinking"]
-    last_user = max((at for at, message in enumerate(messages) if role_of(message) == "user"), default=-1)
-    for at, message in enumerate(messages):
-        role, content = role_of(message), message.get("content", MISSING)
-        if role == "user":
-            said = _visible(content, at)
-            out += [Part("<|user|>\n"), *said]
-            out.put("/nothink" if silent and not "".join(part.text for part in said).endswith("/nothink") else "")
-        elif role == "assistant":
-            _glm_assistant(out, message, at, last_user)
-        elif role == "tool":
-            again = at and role_of(messages[at - 1]) == "tool" and isinstance(content, str)
-            out.put("" if again else "<|observation|>")
-            results = [(content, "content", content)] if isinstance(content, str) else []
-            if not results:
-                for number, item in enumerate(_iterated(content)):
-                    path, output = f"content/{number}", item
-                    if isinstance(item, dict) and "output" in item:
-                        path, output = f"{path}/output", item["output"]
-                    results.append((output, path, item))
-            for output, path, _ in results:
-                out += [Part("\n<tool_response>\n"), shown(output, at, path), Part("\n</tool_response>")]
-        elif role == "system":
-            out += [Part("<|system|>\n"), *_visible(content, at)]
-    if chat.add_generation_prompt:
-        out.put("<|assistant|>" + ("\n<think></think>" if silent else ""))
-    return out
-
-
-def kimi(chat: Chat) -> Written:
-    """Kimi K2: the head names who speaks, results name their call."""
-    out = Written()
-    heads = {"system": "system|>system", "user": "user|>user", "assistant": "assistant|>assistant", "tool": "system|>tool"}
-    if chat.tools:
-        out.put("<|im_system|>tool_declare<|im_middle|>")
-        out += json_parts(chat.tools, None, "tools")
-        out.put("<|im_end|>")
-    for at, message in enumerate(chat.messages):
-        role, content = role_of(message), message.get("content", MISSING)
-        if at == 0 and role != "system":
-            out.put("<|im_system|>system<|im_middle|>You are a helpful assistant<|im_end|>")
-        out.put(f"<|im_{heads[role]}<|im_middle|>" if role in heads else "")
-        if role == "assistant" and message.get("tool_calls"):
-            out += [shown(content, at, "content")] if content else []
-            out.put("<|tool_calls_section_begin|>")
-            for number, call in enumerate(message["tool_calls"]):
-                path, function = f"tool_calls/{number}/function", call.get("function", MISSING)
-                out.put("<|tool_call_begin|>functions.")
-                out.say(text_at(function, "name"), at, f"{path}/name")
-                out.put(f":{number}<|tool_call_argument_begin|>")
-                out += json_parts(function.get("arguments", MISSING), at, f"{path}/arguments")
-                out.put("<|tool_call_end|>")
-            out.put("<|tool_calls_section_end|>")
-        elif role == "tool":
-            out.put("## Return of ")
-            out.append(shown(message.get("tool_call_id", MISSING), at, "tool_call_id"))
-            out += [Part("\\n"), shown(content, at, "content")]
-        elif isinstance(content, str):
-            out.say(content, at, "content")
-        elif content is not None:
-            for number, item in enumerate(_iterated(content)):
-                if item.get("type") == "image" or "image" in item or "image_url" in item:
-                    out.put("<|media_start|>image<|media_content|><|media_pad|><|media_end|>")
-                else:
-                    out.append(shown(item.get("text", MISSING), at, f"content/{number}/text"))
-        out.put("<|im_end|>")
-    if chat.add_generation_prompt:
-        out.put("<|im_assistant|>assistant<|im_middle|>")
-    return out
-

@@ -1,0 +1,201 @@
+"""Chats as ids and labels, compared with ``labels.py``; and attacks: content that would pass for protocol."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from bytepair.chat.reserved import unescape
+
+from bytepair.errors import LimitError, SpecialTokenError, TemplateError
+from fuzz import labels
+from fuzz.case import case, equal
+from fuzz.chat_templates import Subject, subjects
+from fuzz.chat_vocabularies import ADDED, KINDS, Vocabulary, real, small
+from fuzz.chats import check_rendering, conversation, given_to, template_of
+from fuzz.labels import Expected, Placed
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+    from bytepair.chat.example import ChatExample
+
+    from fuzz.turns import Chat, Part
+
+
+def sweep_chats(random: random.Random) -> None:
+    """One conversation: text, spans, labels, and attacks."""
+    subject = random.choice(list(subjects().values()))
+    chat = conversation(random, subject, literals=random.random() < 0.7)
+    vocabulary = vocabulary_for(random, subject, published=random.random() < 0.1)
+    with case(template=subject.name, vocabulary=vocabulary.name, chat=chat):
+        made = check_rendering(subject, chat)
+        if made is None:
+            return
+        check_labels(random, subject, chat, vocabulary, made[1])
+        check_attack(subject, chat, vocabulary, made[1], random.choice(["reject", "text"]))
+        check_escape(subject, chat, vocabulary)
+
+
+def vocabulary_for(random: random.Random, subject: Subject, *, published: bool = True) -> Vocabulary:
+    """A small vocabulary with the marks of a template, or the one that it was published with."""
+    found = real(subject.name) if published and random.random() < 0.5 else None
+    return found or small(random.choice(KINDS), random.choice(ADDED), subject.marks)
+
+
+def encoded(subject: Subject, chat: Chat, vocabulary: Vocabulary, **options: Any) -> ChatExample:
+    """The product's example."""
+    return vocabulary.tok.encode_chat(chat.messages, template_of(subject.name), **given_to(subject, chat), **options)
+
+
+def oracle_of(
+    subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], *, policy: str, train_end: bool
+) -> Expected:
+    """The oracle's example."""
+    text = "".join(part.text for part in parts)
+    places = labels.placed(parts)
+    if policy == "allow":
+        tokens = labels.tokens_allowed(vocabulary, text)
+    else:
+        tokens = labels.tokens_as_text(vocabulary, text, places)
+    return labels.expected(tokens, places, chat.messages, subject.ends, text, train_end=train_end)
+
+
+def check_labels(
+    random: random.Random, subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part]
+) -> None:
+    """Compares ids, places, labels and what straddles, whole and truncated.
+
+    Raises:
+        AssertionError: They differ.
+    """
+    policy = random.choice(["text", "text", "allow"])
+    train_end = random.random() < 0.7
+    want = oracle_of(subject, chat, vocabulary, parts, policy=policy, train_end=train_end)
+    nothing = all(label == -100 for label in want.labels)
+    options: dict[str, Any] = {"policy": policy, "train_end": train_end}
+    if subject.ends and random.random() < 0.3:
+        options["end_of_turn"] = random.choice([subject.ends, subject.ends[0]])
+    try:
+        got = encoded(subject, chat, vocabulary, **options)
+    except TemplateError:
+        if nothing:
+            return
+        raise
+    equal("whether anything is trained", (got.labels != -100).any(), not nothing)
+    _same(got, want)
+    length = random.randint(1, len(want.labels) + 1)
+    side = random.choice(["left", "right"])
+    cut = slice(length) if side == "right" else slice(max(0, len(want.labels) - length), None)
+    try:
+        short = encoded(subject, chat, vocabulary, **options, max_length=length, truncation=side)
+    except LimitError:
+        equal("labels that were cut off", set(want.labels[cut]), {-100})
+        return
+    first = cut.start or 0
+    rows = [row - first for row in want.straddling if row in range(len(want.labels))[cut]]
+    _same(short, Expected(want.tokens[cut], want.labels[cut], rows))
+
+
+def _same(got: ChatExample, want: Expected) -> None:
+    equal("ids", got.input_ids.tolist(), [token.id for token in want.tokens])
+    equal("offsets", [tuple(place) for place in got.offsets.tolist()], [token[1:] for token in want.tokens])
+    equal("labels", got.labels.tolist(), want.labels)
+    equal("straddling", [int(row) for row in got.straddling], want.straddling)
+    equal("attention", got.attention_mask.tolist(), [1] * len(want.tokens))
+
+
+def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], policy: str) -> None:
+    """Whatever content is, under "reject" and "text" it never becomes a reserved id.
+
+    Raises:
+        AssertionError: It does; or "reject" refuses what holds none, or takes what holds some.
+    """
+    text = "".join(part.text for part in parts)
+    places = labels.placed(parts)
+    names = [row["content"] for row in vocabulary.added if not labels.is_white(row)]
+    given = given_to(subject, chat)
+    raw = [
+        string for value in (chat.messages, given["tools"], given["variables"]) for string in labels.strings_of(value)
+    ]
+    held = any(name in string for string in raw for name in names) or bool(
+        labels.reserved_in(text, vocabulary.added, places)
+    )
+    options: dict[str, Any] = {"policy": policy, "train_on": None}
+    try:
+        got = encoded(subject, chat, vocabulary, **options)
+    except SpecialTokenError as error:
+        if policy == "text" or not held:
+            raise AssertionError(f"refused: {error}") from error
+        return
+    # A token that must be a word of its own is none inside of one.
+    single = any(row["single_word"] for row in vocabulary.added)
+    if policy == "reject" and held and not single:
+        raise AssertionError("taken, though it holds a reserved literal")
+    equal("text", got.text, text)
+    check_no_protocol(got, vocabulary, text, places)
+
+
+def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> None:
+    """Reserved ids stand only where the template spells them, each as often as it does.
+
+    Raises:
+        AssertionError: One stands elsewhere, or one is missing.
+    """
+    content = [place for place in places if labels.is_content(place) and place.start < place.end]
+    reserved = {row["id"]: row for row in vocabulary.added if not labels.is_white(row)}
+    found: Counter[str] = Counter()
+    for id, place in zip(got.input_ids.tolist(), got.offsets.tolist(), strict=True):
+        if id not in reserved:
+            continue
+        row = reserved[id]
+        found[row["content"]] += 1
+        # White space beside it, which some tokens take, may be content.
+        start = text.find(row["content"], *place)
+        end = start + len(row["content"])
+        taken = (text[place[0] : start], text[end : place[1]])
+        equal("what a reserved id is from", (start >= 0, row["lstrip"] or taken[0], row["rstrip"] or taken[1]),
+              (True, row["lstrip"] or "", row["rstrip"] or ""))  # fmt: skip
+        equal("what it takes", (taken[0].strip(), taken[1].strip()), ("", ""))
+        for other in content:
+            if other.start < end and start < other.end:
+                raise AssertionError(f"{row['content']!r} at {start} is from {other}")
+    runs = labels.template_runs(places)
+    spelled: Counter[str] = Counter()
+    for first, last in runs:
+        alone = vocabulary.full.encode(text[first:last], add_special_tokens=False)
+        spelled.update(reserved[id]["content"] for id in alone.ids if id in reserved)
+    if not any(row["single_word"] or row["lstrip"] or row["rstrip"] for row in vocabulary.added):
+        equal("reserved tokens", dict(found), dict(spelled))
+
+
+def check_escape(subject: Subject, chat: Chat, vocabulary: Vocabulary) -> None:
+    """Escaped content holds no reserved literal, and can be read back.
+
+    Raises:
+        AssertionError: It cannot.
+    """
+    try:
+        got = encoded(subject, chat, vocabulary, policy="escape", train_on=None)
+    except SpecialTokenError as error:
+        if "cannot be escaped" not in str(error):
+            raise
+        return
+    places = [Placed(span.start, span.end, span.message, span.field, span.generated) for span in got.spans]
+    check_no_protocol(got, vocabulary, got.text, places)
+    single = any(row["single_word"] for row in vocabulary.added)
+    inside = [span for span in got.spans if span.kind == "content"]
+    for span in inside:
+        said = got.text[span.start : span.end]
+        if not single and any(row["content"] in said for row in vocabulary.added if not labels.is_white(row)):
+            raise AssertionError(f"{said!r} holds a reserved literal still")
+    # Where the template leaves contents as they are, each reads back as what went in.
+    if subject.name in ("qwen2", "phi4", "named"):
+        back = {
+            span.message: unescape(vocabulary.tok, got.text[span.start : span.end])
+            for span in inside
+            if span.field == "content"
+        }
+        for at, said in back.items():
+            equal("what was escaped", said, "" if at is None else chat.messages[at]["content"])
