@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """A template under test: its source, the oracle, what it takes, and the marks that end a turn."""
+    """A template under test: its source, the oracle, what it takes, its marks, and those that end a turn."""
 
     name: str
     source: str
@@ -29,6 +29,11 @@ class Subject:
     variables: dict[str, str]
     marks: tuple[str, ...]
     ends: tuple[str, ...]
+
+    @property
+    def must_tell(self) -> bool:
+        """Whether its ends of turns begin the next one, so that only a call can say that they are ends."""
+        return "<|user|>" in self.ends
 
 
 _TOOLS = ("system", "user", "assistant", "tool")
@@ -59,7 +64,7 @@ _FILES: dict[str, tuple[str, Callable[[Chat], Written], Takes, tuple[str, ...], 
                     Takes(_TOOLS, any_role=True, arguments="object", tools=True, none=True), _QWEN3, ("<|im_end|>",)),
     "glm45": ("glm45/chat_template.jinja", turns_of_parts.glm45,
               Takes(_TOOLS, arguments="object", thinking=True, parts=True, results=True, tools=True, variables=_THINKS),
-              _GLM, ("<|user|>", "<|observation|>", "<|system|>", "<|assistant|>")),
+              _GLM, ("<|user|>", "<|observation|>")),
     "kimi": ("kimi-k2/tokenizer_config.json", turns_of_parts.kimi,
              Takes(_TOOLS, any_role=True, arguments="both", parts=True, tools=True, none=True), _KIMI,
              ("<|im_end|>",)),

@@ -18,6 +18,7 @@ import bytepair as bp
 from bytepair.formats import byte_alphabet
 from fuzz.chat_templates import data_folder
 from fuzz.hostile import ATOMS
+from fuzz.ranked import Ranked, kimi
 
 Json = dict[str, Any]
 
@@ -29,7 +30,7 @@ _PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _REAL = {"llama3": "llama3", "qwen2": "qwen2", "qwen3": "qwen3", "qwen3_coder": "qwen3", "deepseek": "deepseek",
-         "deepseek31": "deepseek"}  # fmt: skip
+         "deepseek31": "deepseek", "kimi": "kimi-k2"}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +42,8 @@ class Vocabulary:
 
     name: str
     tok: bp.Tokenizer
-    full: tokenizers.Tokenizer
-    bare: tokenizers.Tokenizer
+    full: tokenizers.Tokenizer | Ranked
+    bare: tokenizers.Tokenizer | Ranked
     added: tuple[Json, ...]
 
     @functools.cached_property
@@ -134,15 +135,19 @@ def small(kind: str, added: str, marks: tuple[str, ...]) -> Vocabulary:
     return _made(f"{kind}, {added}", table)
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=6)
 def _real(folder: str) -> Vocabulary:
+    if folder == "kimi-k2":
+        tok, full, bare, added = kimi(data_folder() / folder)
+        return Vocabulary(folder, tok, full, bare, tuple(added))
     table = json.loads(lzma.decompress((data_folder() / folder / "tokenizer.json.xz").read_bytes()))
     return _made(folder, table)
 
 
 def real(subject: str) -> Vocabulary | None:
-    """The published vocabulary of a template, where there is a ``tokenizer.json`` of it."""
+    """The published vocabulary of a template, where it is there."""
     folder = _REAL.get(subject, "")
-    if not folder or not (data_folder() / folder / "tokenizer.json.xz").is_file():
+    file = "tiktoken.model" if subject == "kimi" else "tokenizer.json.xz"
+    if not folder or not (data_folder() / folder / file).is_file():
         return None
     return _real(folder)

@@ -157,7 +157,8 @@ def tool_of(random: random.Random, literals: Sequence[str]) -> dict[str, Any]:
     parameters: dict[str, Any] = {"type": "object", "properties": properties}
     if random.random() < 0.6:
         parameters["required"] = [_word(random, literals) for _ in range(random.randint(0, 2))]
-    function = {"name": _word(random, literals), "description": content_of(random, literals, longest=4)}
+    function: dict[str, Any] = {"name": _word(random, literals)}
+    function["description"] = content_of(random, literals, longest=4)
     function = {**function, "parameters": parameters} if random.random() < 0.97 else function
     if random.random() < 0.2:
         function["return"] = json_of(random, literals)

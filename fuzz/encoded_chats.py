@@ -50,7 +50,7 @@ def encoded(subject: Subject, chat: Chat, vocabulary: Vocabulary, **options: Any
 
 
 def oracle_of(
-    subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], *, policy: str, train_end: bool
+    chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], ends: Sequence[str], *, policy: str, train_end: bool
 ) -> Expected:
     """The oracle's example."""
     text = "".join(part.text for part in parts)
@@ -59,7 +59,7 @@ def oracle_of(
         tokens = labels.tokens_allowed(vocabulary, text)
     else:
         tokens = labels.tokens_as_text(vocabulary, text, places)
-    return labels.expected(tokens, places, chat.messages, subject.ends, text, train_end=train_end)
+    return labels.expected(tokens, places, chat.messages, ends, text, train_end=train_end)
 
 
 def check_labels(
@@ -72,11 +72,13 @@ def check_labels(
     """
     policy = random.choice(["text", "text", "allow"])
     train_end = random.random() < 0.7
-    want = oracle_of(subject, chat, vocabulary, parts, policy=policy, train_end=train_end)
+    told = bool(subject.ends) and random.random() < 0.4
+    ends = () if subject.must_tell and not told else subject.ends
+    want = oracle_of(chat, vocabulary, parts, ends, policy=policy, train_end=train_end)
     nothing = all(label == -100 for label in want.labels)
     options: dict[str, Any] = {"policy": policy, "train_end": train_end}
-    if subject.ends and random.random() < 0.3:
-        options["end_of_turn"] = random.choice([subject.ends, subject.ends[0]])
+    if told:
+        options["end_of_turn"] = subject.ends
     try:
         got = encoded(subject, chat, vocabulary, **options)
     except TemplateError:
@@ -119,9 +121,7 @@ def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Se
     raw = [
         string for value in (chat.messages, given["tools"], given["variables"]) for string in labels.strings_of(value)
     ]
-    held = any(name in string for string in raw for name in names) or bool(
-        labels.reserved_in(text, vocabulary.added, places)
-    )
+    held = any(name in string for string in raw for name in names) or bool(labels.reserved_in(vocabulary, text, places))
     options: dict[str, Any] = {"policy": policy, "train_on": None}
     try:
         got = encoded(subject, chat, vocabulary, **options)

@@ -10,11 +10,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fuzz.chat_vocabularies import Json, Vocabulary
     from fuzz.turns import Message, Part
+
+# What the peer takes for a letter beside a token that must be a word of its own: marks among it, unlike Python.
+_WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 
 
 class Token(NamedTuple):
@@ -116,7 +121,7 @@ def is_white(row: Json) -> bool:
 
 
 def _is_word(text: str, at: int) -> bool:
-    return 0 <= at < len(text) and re.fullmatch(r"\w", text[at]) is not None
+    return 0 <= at < len(text) and _WORD.fullmatch(text[at]) is not None
 
 
 def tokens_as_text(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> list[Token]:
@@ -149,17 +154,18 @@ def tokens_allowed(vocabulary: Vocabulary, text: str) -> list[Token]:
     return [Token(id, *place) for id, place in zip(encoding.ids, encoding.offsets, strict=True)]
 
 
-def reserved_in(text: str, added: Sequence[Json], parts: Sequence[Placed]) -> list[tuple[int, int, str]]:
-    """Every occurrence of a reserved literal, overlapping others or not, that is in content or partly so."""
-    found = []
+def reserved_in(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> list[Token]:
+    """What `tokenizers` takes for reserved tokens in a text, as far as content has a part in them."""
+    reserved = {row["id"]: row["content"] for row in vocabulary.added if not is_white(row)}
     inside = [(part.start, part.end) for part in parts if is_content(part) and part.start < part.end]
-    for row in added:
-        at = -1 if is_white(row) else text.find(row["content"])
-        while at >= 0:
-            end = at + len(row["content"])
-            if any(at < last and first < end for first, last in inside):
-                found.append((at, end, row["content"]))
-            at = text.find(row["content"], at + 1)
+    found = []
+    for id, first, last in tokens_allowed(vocabulary, text):
+        if id in reserved:
+            # White space beside it, which some take, does not count.
+            start = text.find(reserved[id], first, last)
+            end = start + len(reserved[id])
+            if any(start < stop and begin < end for begin, stop in inside):
+                found.append(Token(id, start, end))
     return found
 
 
