@@ -134,7 +134,7 @@ def _beside(parts: Iterable[Part], spans: Sequence[Span]) -> Iterator[tuple[int,
         while first < len(spans) and spans[first].end < start:
             first += 1
         if start < end:
-            own = [span for span in _from(spans, first, end) if span.start < end and start < span.end]
+            own = [span for span in _from(spans, first, end) if span.start < min(end, span.end) and start < span.end]
             yield start, part, own
         elif part.field is not None and part.exact:
             at = [span for span in _from(spans, first, end) if span.start <= start <= span.end]

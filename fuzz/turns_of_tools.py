@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fuzz.turns import (
@@ -133,6 +134,15 @@ def _coder_items(out: Written, items: Any, path: str, tag: str) -> None:
     out.put(f"]</{tag}>")
 
 
+def _plain_key(key: str, path: str) -> list[Part]:
+    """A key as part of a tag: what stands for its blanks and hyphens is the template's."""
+    parts = []
+    for piece in re.split("([- $]+)", key):
+        own = not piece.strip("- $")
+        parts.append(Part("_" * len(piece.replace("$", ""))) if own else Part(piece, None, path))
+    return parts
+
+
 def _coder_parameter(out: Written, name: str, fields: dict[str, Any], path: str) -> None:
     out.put("\n<parameter>\n<name>")
     out.say(name, None, path)
@@ -146,13 +156,13 @@ def _coder_parameter(out: Written, name: str, fields: dict[str, Any], path: str)
     _coder_items(out, fields.get("enum", MISSING), f"{path}/enum", "enum")
     for key, value in fields.items():
         if key not in ("type", "description", "enum", "required"):
-            plain = Part(key.replace("-", "_").replace(" ", "_").replace("$", ""), None, f"{path}/{key}")
-            out += [Part("\n<"), plain, Part(">")]
+            plain = _plain_key(key, f"{path}/{key}")
+            out += [Part("\n<"), *plain, Part(">")]
             if isinstance(value, dict):
                 out += json_parts(value, None, f"{path}/{key}")
             else:
                 out.append(shown(value, None, f"{path}/{key}"))
-            out += [Part("</"), plain, Part(">")]
+            out += [Part("</"), *plain, Part(">")]
     _coder_items(out, fields.get("required", MISSING), f"{path}/required", "required")
     out.put("\n</parameter>")
 
