@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from random import Random
+
 import pytest
 
 import bytepair as bp
@@ -103,3 +106,51 @@ def test_control_is_a_value() -> None:
     assert bp.Control("a") == bp.Control("a") != bp.Control("b")
     assert len({bp.Control("a"), bp.Control("a")}) == 1
     assert repr(bp.Control("<a>")) == "Control('<a>')"
+
+
+def test_added_tokens_stand_only_where_text_is_trusted() -> None:
+    names = ["<a>", "<a>b", "b<c", "<c>", "\n\n", "ab"]
+    tok = bp.train({"ab": 3, "<a": 2, "\n": 9}, vocab_size=264, split="gpt2", special_tokens=names)
+    random = Random(5)
+    for _ in range(3000):
+        text = "".join(random.choices(["<", "a", ">", "b", "c", "\n", "<a>", "<c>", "é"], k=random.randrange(14)))
+        ends = sorted(random.sample(range(len(text) + 1), k=min((len(text) + 1) // 2 * 2, 2 * random.randrange(3))))
+        trusted = list(zip(ends[::2], ends[1::2], strict=True))
+        parts, at = [], 0
+        while at < len(text):
+            fits = [
+                name
+                for name in names
+                if text.startswith(name, at)
+                and (name.isspace() or any(start <= at and at + len(name) <= end for start, end in trusted))
+            ]
+            longest = max(fits, key=len, default=None)
+            parts.append(text[at] if longest is None else bp.Control(longest))
+            at += len(longest or "-")
+        ids, places = tok.located_trusted(text, trusted)
+        assert ids.tolist() == tok.encode(parts, special="text", added="text"), (text, trusted)
+        found = [(token.token if isinstance(token, bp.Control) else None) for token in parts]
+        added = [(tok.special_tokens[name], name) for name in found if name]
+        assert [(id, text[start:end]) for id, start, end in tok.added_in(text, trusted)] == added
+        starts = [start for start, _ in places.reshape(-1, 2).tolist()]
+        assert starts == sorted(starts)
+        assert len(starts) == len(ids)
+
+
+def test_normalized_tokens_stand_only_where_their_text_is_from_trusted_places() -> None:
+    added = bp.AddedToken("[CLS]", 300, special=True, normalized=True)
+    base = bp.train({"hi": 5}, vocab_size=257).spec
+    lower = dataclasses.replace(base, normalizers=("Lowercase",), added_tokens=(added,))
+    tok = bp.Tokenizer(lower)
+    text = "[cls]é[CLS] [cLs]"
+    assert [row[1:] for row in tok.added_in(text)] == [(0, 5), (6, 11), (12, 17)]
+    assert [row[1:] for row in tok.added_in(text, [(1, 13)])] == [(6, 11)]
+    ids, places = tok.located_trusted(text, [(1, 13)])
+    assert ids.tolist().count(300) == 1
+    assert places.reshape(-1, 2)[ids == 300].tolist() == [[6, 11]]
+
+
+@pytest.mark.parametrize("trusted", [[(3, 3)], [(0, 2), (2, 3)], [(0, 9)], [(2, 3), (0, 1)]])
+def test_intervals_that_are_none_are_refused(tok: bp.Tokenizer, trusted: list[tuple[int, int]]) -> None:
+    with pytest.raises(ValueError, match="not in order"):
+        tok.located_trusted("héllo", trusted)

@@ -43,6 +43,7 @@ from bytepair.patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from bytepair import chat
     from bytepair.counts import Counted, Counts
     from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
@@ -95,6 +96,7 @@ __all__ = [
     "TrainingError",
     "TrainingInterrupted",
     "__version__",
+    "chat",
     "extend",
     "get_encoding",
     "prune",
@@ -139,7 +141,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module  # noqa: PLC0415
 
     # A module that was imported is an attribute from then on; so these always are.
-    if name in _LATER.values():
+    if name == "chat" or name in _LATER.values():
         return import_module(f"{__name__}.{name}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -221,6 +221,14 @@ class CoreTokenizer:
         added: str = "match",
         errors: str = "strict",
     ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
+    def located_trusted(
+        self, text: str, trusted: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def added_in(
+        self, text: str, trusted: Sequence[tuple[int, int]] | None = None
+    ) -> list[tuple[int, int, int]]: ...
+    @property
+    def reserved_tokens(self) -> dict[str, int]: ...
     def count(
         self,
         text: TextInput,

@@ -81,7 +81,7 @@ class TrainingError(BytepairError, ValueError):
 
 
 class TemplateError(BytepairError, ValueError):
-    """A chat template, or messages for one, that cannot be rendered or traced, or that would take too much to render."""
+    """A chat template, or messages for one, that cannot be rendered or traced, or would take too much to render."""
 
 
 class LimitError(BytepairError, ValueError):

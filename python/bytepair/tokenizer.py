@@ -19,11 +19,18 @@ from bytepair.manifest import SIDES, About
 from bytepair.validity import is_valid
 
 if TYPE_CHECKING:
+    import datetime
     import os
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
+    from bytepair.chat.cache import EncodingCache
+    from bytepair.chat.example import ChatExample
+    from bytepair.chat.labels import TrainOn
+    from bytepair.chat.limits import Limits
+    from bytepair.chat.reserved import Policy
+    from bytepair.chat.template import Template
     from bytepair.chunking import Boundary, Chunk, Kind
     from bytepair.encoding import Ids, Ragged, Special, TextInput
     from bytepair.encodings import BatchEncoding, Encoding
@@ -265,6 +272,10 @@ class Tokenizer(CoreTokenizer):
         """The SHA-256 of the tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
         return native.fingerprint(self._loaded)
 
+    @cached_property
+    def _reserved_ids(self) -> frozenset[int]:
+        return frozenset(self.reserved_tokens.values())
+
     def encode_batch_array(
         self,
         texts: Iterable[TextInput],
@@ -297,6 +308,94 @@ class Tokenizer(CoreTokenizer):
             [b's', b'low']
         """
         return [self.token_bytes(id) for id in self.encode(text, special=special, added=added, errors=errors)]
+
+    def encode_chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        template: Template | str,
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        documents: Sequence[Mapping[str, Any]] | None = None,
+        variables: Mapping[str, Any] | None = None,
+        add_generation_prompt: bool = False,
+        train_on: TrainOn = "assistant",
+        train_end: bool = True,
+        train_marks: bool = False,
+        policy: Policy = "reject",
+        end_of_turn: str | Collection[str] | None = None,
+        add_special_tokens: bool = False,
+        max_length: int | None = None,
+        truncation: str | None = "right",
+        now: datetime.datetime | None = None,
+        limits: Limits | None = None,
+        cache: EncodingCache | None = None,
+    ) -> ChatExample:
+        """A conversation as a model is trained on it: ids, labels, and where each token is from.
+
+        The text that the template makes is encoded as one; of it only what the template itself wrote may become added
+        tokens. Labels follow from where tokens stand: one is trained on if it overlaps what is trained on.
+
+        Args:
+            messages: What was said, each with a ``role`` and what its template knows: ``content``, ``tool_calls`` ...
+            template: A `chat.Template`, the name of a built-in one such as ``"chatml"``, or Jinja source.
+            tools: What the model may call, as JSON schemas.
+            documents: What it may look up.
+            variables: What else the template asks for, such as ``{"enable_thinking": False}``.
+            add_generation_prompt: Whether the text ends with what has a model answer.
+            train_on: The roles whose messages are trained on; or a function of number and message that says whether
+                one is; or None for nothing. A message's fields are trained on, but for ``role`` and ``name``; where
+                the template has ``{% generation %}`` blocks, these are.
+            train_end: Whether what ends a turn, such as ``<|im_end|>``, is trained on too.
+            train_marks: Whether also what the template writes within a turn is, such as ``<tool_call>`` and
+                ``</think>``: from the prompt to the end of the turn. Who trains calls of tools wants it.
+            policy: What becomes of added tokens that content spells, special or not: ``"reject"`` raises, ``"text"``
+                encodes them as text, ``"escape"`` rewrites them (`chat.escape`), ``"allow"`` lets them be tokens.
+            end_of_turn: What ends a turn; None for what is known to, and the template's ``eos_token``.
+            add_special_tokens: Whether the post-processor adds its tokens. Most templates write them.
+            max_length: The most tokens; None for no limit.
+            truncation: What is cut off beyond that: ``"right"``, ``"left"``, or None to refuse.
+            now: The time that the template is told; None for the real one.
+            limits: How much a template may do.
+            cache: Where encodings are kept.
+
+        Raises:
+            TemplateError: The messages cannot be rendered or traced, or nothing is trained on.
+            SpecialTokenError: Content holds a reserved literal; message, role, field and character are named.
+            LimitError: Truncation would leave nothing that is trained on, or is needed and refused.
+            ArtifactError: jinja2 is not installed.
+            ValueError: An option is unknown.
+
+        Time is linear in the text, and what the template takes.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"Hello": 5}, vocab_size=262, special_tokens=["<|im_start|>", "<|im_end|>"])
+            >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+            >>> example = tok.encode_chat(chat, "chatml", train_end=False)
+            >>> [example.text[start:end] for start, end in example.offsets[example.labels >= 0]]
+            ['Hello']
+        """
+        # Only those who have chats wait for this import.
+        from bytepair.chat import example  # noqa: PLC0415
+
+        settings = example.Settings(
+            template=template,
+            tools=tools,
+            documents=documents,
+            variables=variables,
+            add_generation_prompt=add_generation_prompt,
+            train_on=train_on,
+            train_end=train_end,
+            train_marks=train_marks,
+            policy=policy,
+            end_of_turn=end_of_turn,
+            add_special_tokens=add_special_tokens,
+            max_length=max_length,
+            truncation=truncation,
+            now=now,
+            limits=limits,
+        )
+        return example.encode_chat(self, messages, settings, cache)
 
     def __call__(
         self,

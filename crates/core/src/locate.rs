@@ -1,6 +1,7 @@
 //! Ids with their places in the original text, through every stage.
 //!
-//! Each byte of a text that a step changed knows where it came from ([`crate::aligned`]), and so does a token.
+//! Each byte of a text that a step changed knows where it came from ([`crate::aligned`]), and so does a token. So trust can
+//! be a matter of places: what a chat template wrote may be control tokens, what stands in it from a user may not.
 
 use std::ops::Range;
 
@@ -9,8 +10,8 @@ use crate::encode::Borrowed;
 use crate::error::Result;
 use crate::model::{Token, WordModel};
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, Visit, each_part};
-use crate::split::added::AddedToken;
+use crate::segment::{Policy, Treat, Visit, each_found, each_part};
+use crate::split::added::{AddedToken, Matcher};
 use crate::split::pre::PreTokenized;
 
 /// An id, and what it stands for.
@@ -49,25 +50,127 @@ impl Tokenizer {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn locate(&self, text: &str, policy: Policy) -> Result<Vec<Located>> {
+        self.locate_admitted(text, Admitted::By(policy))
+    }
+
+    /// As [`Tokenizer::locate`], where only parts of the text may hold added tokens: each lies in one of the ranges of
+    /// `trusted`, which are in bytes, in order, and apart from one another. Elsewhere, and across the end of a range, what
+    /// looks like one is text like any other. White space may be a token anywhere, for it controls nothing.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], but for `SpecialToken`.
+    pub fn locate_trusted(&self, text: &str, trusted: &[Range<usize>]) -> Result<Vec<Located>> {
+        self.locate_admitted(text, Admitted::In(trusted))
+    }
+
+    /// The added tokens of a text: their ids, and places in bytes; with `trusted` those of [`Tokenizer::locate_trusted`].
+    ///
+    /// # Errors
+    /// `Pattern`, where a pattern of a normalizer gives up.
+    pub fn added_in(&self, text: &str, trusted: Option<&[Range<usize>]>) -> Result<Vec<(u32, Range<usize>)>> {
+        let admitted = trusted.map_or(Admitted::By(ALL), Admitted::In);
+        let segmenter = self.segmenter();
+        let inner = segmenter.normalized_matcher(ALL);
+        let mut all = Vec::new();
+        admitted.each(segmenter.matcher(ALL), text, Clone::clone, |part, range| {
+            if let Some(token) = part {
+                all.push((token.id, range));
+                return Ok(());
+            }
+            if inner.is_none() {
+                return Ok(());
+            }
+            let base = range.start;
+            let mut stretch = Aligned::traced(&text[range])?;
+            segmenter.normalize(&mut stretch)?;
+            admitted.each(
+                inner,
+                stretch.text(),
+                |range| original(&stretch, range.clone(), base),
+                |part, range| {
+                    all.extend(part.map(|token| (token.id, original(&stretch, range, base))));
+                    Ok(())
+                },
+            )
+        })?;
+        Ok(all)
+    }
+
+    fn locate_admitted(&self, text: &str, admitted: Admitted) -> Result<Vec<Located>> {
         let segmenter = self.segmenter();
         let borrowed = self.model().borrow();
         let mut locating =
-            Locating { tokenizer: self, policy, borrowed, found: Vec::new(), word: 0, located: Vec::new() };
-        each_part(segmenter.matcher(policy), text, policy, |part, range| match part {
-            Some(token) => {
-                locating.added(token, &text[range.clone()], range);
-                Ok(())
-            }
-            None => locating.between(&text[range.clone()], range.start),
-        })
-        .map_err(|error| error.placed(text))?;
+            Locating { tokenizer: self, admitted, borrowed, found: Vec::new(), word: 0, located: Vec::new() };
+        admitted
+            .each(segmenter.matcher(admitted.policy()), text, Clone::clone, |part, range| match part {
+                Some(token) => {
+                    locating.added(token, &text[range.clone()], range);
+                    Ok(())
+                }
+                None => locating.between(&text[range.clone()], range.start),
+            })
+            .map_err(|error| error.placed(text))?;
         Ok(locating.located)
     }
 }
 
+const ALL: Policy = Policy { special: Treat::Match, added: Treat::Match };
+
+/// Which added tokens become what they spell.
+#[derive(Clone, Copy)]
+enum Admitted<'t> {
+    By(Policy<'t>),
+    /// Those in these ranges of the original text.
+    In(&'t [Range<usize>]),
+}
+
+impl<'t> Admitted<'t> {
+    fn policy(self) -> Policy<'t> {
+        match self {
+            Self::By(policy) => policy,
+            Self::In(_) => ALL,
+        }
+    }
+
+    /// As [`each_part`], for a text of which `origin` says where in the original text a range is from.
+    fn each(
+        self,
+        matcher: Option<&Matcher>,
+        text: &str,
+        origin: impl Fn(&Range<usize>) -> Range<usize>,
+        visit: impl FnMut(Option<&AddedToken>, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let trusted = match self {
+            Self::By(policy) => return each_part(matcher, text, policy, visit),
+            Self::In(trusted) => trusted,
+        };
+        let admits = |token: &AddedToken, range: Range<usize>| {
+            let origin = origin(&range);
+            let first = trusted.partition_point(|trusted| trusted.end < origin.end);
+            is_white(&token.content) || trusted.get(first).is_some_and(|trusted| trusted.start <= origin.start)
+        };
+        let found = matcher
+            .into_iter()
+            .flat_map(|matcher| matcher.find_admitted(text, &admits).map(|found| (matcher.token(found.token), found)));
+        each_found(found, text, visit)
+    }
+}
+
+/// Whether an added token is nothing but white space, as some vocabularies have it for runs; U+2581 stands for a space.
+#[must_use]
+pub fn is_white(content: &str) -> bool {
+    content.chars().all(|character| character.is_whitespace() || character == '\u{2581}')
+}
+
+/// Where a range of a stretch, which starts at `base`, is from.
+fn original(stretch: &Aligned, range: Range<usize>, base: usize) -> Range<usize> {
+    let origin = stretch.original(range).unwrap_or_default();
+    base + origin.start..base + origin.end
+}
+
 struct Locating<'t> {
     tokenizer: &'t Tokenizer,
-    policy: Policy<'t>,
+    admitted: Admitted<'t>,
     borrowed: Borrowed<'t>,
     /// The tokens of one piece.
     found: Vec<Token>,
@@ -84,19 +187,24 @@ impl Locating<'_> {
 
     /// The stretch that starts at `base`.
     fn between(&mut self, stretch: &str, base: usize) -> Result<()> {
-        let (tokenizer, policy) = (self.tokenizer, self.policy);
+        let (tokenizer, admitted) = (self.tokenizer, self.admitted);
         let segmenter = tokenizer.segmenter();
         let mut text = Aligned::traced(stretch)?;
         segmenter.normalize(&mut text)?;
-        each_part(segmenter.normalized_matcher(policy), text.text(), policy, |part, range| {
-            if let Some(token) = part {
-                let origin = text.original(range.clone()).unwrap_or_default();
-                self.added(token, &text.text()[range], base + origin.start..base + origin.end);
-                return Ok(());
-            }
-            let at_start = base == 0 && text.starts_original(range.start);
-            self.pieces(&segmenter.pre_tokenize(text.part(range), at_start)?, base)
-        })
+        let matcher = segmenter.normalized_matcher(admitted.policy());
+        admitted.each(
+            matcher,
+            text.text(),
+            |range| original(&text, range.clone(), base),
+            |part, range| {
+                if let Some(token) = part {
+                    self.added(token, &text.text()[range.clone()], original(&text, range, base));
+                    return Ok(());
+                }
+                let at_start = base == 0 && text.starts_original(range.start);
+                self.pieces(&segmenter.pre_tokenize(text.part(range), at_start)?, base)
+            },
+        )
     }
 
     fn pieces(&mut self, cut: &PreTokenized, base: usize) -> Result<()> {

@@ -237,6 +237,12 @@ impl Tokenizer {
         self.own_tokens().len() + self.added.iter().filter(outside).count()
     }
 
+    /// The added tokens.
+    #[must_use]
+    pub fn added(&self) -> &[AddedToken] {
+        &self.added
+    }
+
     /// The added token with this content.
     #[must_use]
     pub fn added_token(&self, content: &str) -> Option<&AddedToken> {

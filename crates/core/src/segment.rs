@@ -496,13 +496,28 @@ pub(crate) fn each_part(
     policy: Policy,
     mut visit: impl FnMut(Option<&AddedToken>, Range<usize>) -> Result<()>,
 ) -> Result<()> {
+    let found =
+        matcher.into_iter().flat_map(|matcher| matcher.find(text).map(|found| (matcher.token(found.token), found)));
+    each_found(found, text, |token, range| {
+        token.map_or(Ok(()), |token| admit(token, policy).map_err(|error| error.at(range.start)))?;
+        visit(token, range)
+    })
+}
+
+/// The same for added tokens that were found in some way.
+///
+/// # Errors
+/// What `visit` returns.
+pub(crate) fn each_found<'m>(
+    found: impl Iterator<Item = (&'m AddedToken, Found)>,
+    text: &str,
+    mut visit: impl FnMut(Option<&AddedToken>, Range<usize>) -> Result<()>,
+) -> Result<()> {
     let mut at = 0;
-    for (found, matcher) in matcher.iter().flat_map(|matcher| matcher.find(text).map(|found| (found, *matcher))) {
+    for (token, found) in found {
         if at < found.start {
             visit(None, at..found.start)?;
         }
-        let token = matcher.token(found.token);
-        admit(token, policy).map_err(|error| error.at(found.start))?;
         visit(Some(token), found.start..found.end)?;
         at = found.end;
     }

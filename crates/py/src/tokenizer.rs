@@ -4,10 +4,12 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 
 use bytepair_core::batch::{Batch, Gather, Run};
 use bytepair_core::decode::{TOGETHER, TextDecoder};
 use bytepair_core::encode::Count;
+use bytepair_core::locate::is_white;
 use bytepair_core::merge::canonical_merges as canonical;
 use bytepair_core::model::Random;
 use bytepair_core::normalize::Normalizer;
@@ -24,7 +26,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::columns::Columns;
 use crate::encoder::Encoder;
@@ -183,6 +185,29 @@ fn characters(text: &str, places: &mut [(usize, usize)]) {
         *start = count_to(*start);
         *end = count_to(*end);
     }
+}
+
+/// Intervals in characters of a text as ranges in bytes.
+fn in_bytes(text: &str, intervals: Vec<(usize, usize)>) -> PyResult<Vec<Range<usize>>> {
+    let mut starts = text.char_indices().map(|(byte, _)| byte).chain([text.len()]);
+    let mut next = 0;
+    let mut byte_of = |character: usize| {
+        let byte = character.checked_sub(next).and_then(|skipped| starts.nth(skipped));
+        next = character + 1;
+        byte
+    };
+    let mut ranges = Vec::with_capacity(intervals.len());
+    for (start, end) in intervals {
+        // Empty ones admit nothing, and those that meet are not apart.
+        let range = (start < end).then(|| Some(byte_of(start)?..byte_of(end)?)).flatten();
+        ranges.push(range.ok_or_else(|| {
+            let what = format!(
+                "({start}, {end}) is empty, not in order, not apart from the interval before, or not in the text"
+            );
+            PyValueError::new_err(what)
+        })?);
+    }
+    Ok(ranges)
 }
 
 /// An array of these elements, without copying many of them.
@@ -664,6 +689,88 @@ impl CoreTokenizer {
         let surfaces = located.into_iter().enumerate();
         let surfaces = surfaces.filter_map(|(row, token)| Some((row, token.surface?.into_string()))).collect();
         Ok((self.ints.list(py, &ids)?, places, words, surfaces))
+    }
+
+    /// The ids of a text of which only parts may hold added tokens, with their places; errors as `encode`.
+    ///
+    /// Args:
+    ///     text: One ``str``.
+    ///     trusted: Intervals of the text, in characters, in order and apart from one another: an added token stands only
+    ///         where all of it lies in one of them. Elsewhere what looks like one is text like any other, but for tokens
+    ///         that are white space, which control nothing.
+    ///
+    /// Returns:
+    ///     Ids; and for each the start and the end of what it stands for, in characters, in one flat array of int64.
+    ///
+    /// Raises:
+    ///     ValueError: The intervals are not in order, or not in the text.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"hi": 5}, vocab_size=258, special_tokens=["<|e|>"])
+    ///     >>> ids, places = tok.located_trusted("<|e|>hi<|e|>", [(0, 5)])
+    ///     >>> ids[:3], len(ids), places.reshape(-1, 2)[:2].tolist()
+    ///     (array([257, 256,  60], dtype=uint32), 7, [[0, 5], [5, 7]])
+    fn located_trusted<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        trusted: Vec<(usize, usize)>,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
+        import_numpy(py)?;
+        let text = crate::text::utf8(text.as_any(), OnInvalid::parse("strict")?)?;
+        let trusted = in_bytes(&text, trusted)?;
+        let located = run(py, text.len(), None, |_| self.inner.locate_trusted(&text, &trusted))?;
+        let mut places: Vec<_> = located.iter().map(|token| (token.start, token.end)).collect();
+        if !text.is_ascii() {
+            characters(&text, &mut places);
+        }
+        let ids = located.iter().map(|token| token.id).collect();
+        let places = places.into_iter().flat_map(|(start, end)| [start.cast_signed() as i64, end.cast_signed() as i64]);
+        Ok((array(py, ids), array(py, places.collect())))
+    }
+
+    /// The added tokens in a text, as (id, start, end) in characters; errors as `encode`.
+    ///
+    /// Args:
+    ///     text: One ``str``.
+    ///     trusted: As for `located_trusted`, those that it lets stand; None for all.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"hi": 5}, vocab_size=258, special_tokens=["<|e|>"])
+    ///     >>> tok.added_in("é<|e|>hi<|e|>"), tok.added_in("é<|e|>hi<|e|>", [(0, 5)])
+    ///     ([(257, 1, 6), (257, 8, 13)], [])
+    #[pyo3(signature = (text, trusted=None))]
+    fn added_in(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        trusted: Option<Vec<(usize, usize)>>,
+    ) -> PyResult<Vec<(u32, usize, usize)>> {
+        let text = crate::text::utf8(text.as_any(), OnInvalid::parse("strict")?)?;
+        let trusted = trusted.map(|trusted| in_bytes(&text, trusted)).transpose()?;
+        let found = run(py, text.len(), None, |_| self.inner.added_in(&text, trusted.as_deref()))?;
+        let (ids, mut places): (Vec<_>, Vec<_>) = found.into_iter().map(|(id, at)| (id, (at.start, at.end))).unzip();
+        if !text.is_ascii() {
+            characters(&text, &mut places);
+        }
+        Ok(ids.into_iter().zip(places).map(|(id, (start, end))| (id, start, end)).collect())
+    }
+
+    /// The added tokens that text from others must not become, and their ids, by id: all but those that are white space.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"hi": 5}, vocab_size=258, special_tokens=["<|e|>"]).reserved_tokens
+    ///     {'<|e|>': 257}
+    #[getter]
+    fn reserved_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let reserved = PyDict::new(py);
+        let mut added: Vec<_> = self.inner.added().iter().filter(|token| !is_white(&token.content)).collect();
+        added.sort_unstable_by_key(|token| token.id);
+        added.into_iter().try_for_each(|token| reserved.set_item(&token.content, token.id))?;
+        Ok(reserved)
     }
 
     /// Some encodings of a text that are drawn, so that a model trained on them relies less on one spelling.

@@ -1,6 +1,8 @@
 //! Added tokens: matched before everything else, leftmost-longest, by one automaton.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 
 use crate::error::{Error, Kind, Result};
 
@@ -148,26 +150,61 @@ impl Matcher {
     pub fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + 'a {
         let mut last_end = 0;
         self.automaton.find_iter(text).filter_map(move |found| {
-            let number = found.pattern().as_usize();
-            let token = &self.tokens[number];
-            let (mut start, mut end) = (found.start(), found.end());
-            let inside_a_word = || {
-                text[..start].chars().next_back().is_some_and(is_word)
-                    || text[end..].chars().next().is_some_and(is_word)
-            };
-            // White space that an earlier token took may be what this one starts with.
-            if start < last_end || token.single_word && inside_a_word() {
-                return None;
-            }
-            if token.lstrip {
-                start = last_end + text[last_end..start].trim_end().len();
-            }
-            if token.rstrip {
-                end = text.len() - text[end..].trim_start().len();
-            }
-            last_end = end;
-            Some(Found { start, end, token: number })
+            let found = self.taken(text, &found, last_end)?;
+            last_end = found.end;
+            Some(found)
         })
+    }
+
+    /// As [`Matcher::find`], as if there were only those tokens at those places that `admits` lets stand. Time: linear, but
+    /// for places at which it refuses several tokens, each of which is looked for.
+    pub(crate) fn find_admitted<'a>(
+        &'a self,
+        text: &'a str,
+        admits: impl Fn(&AddedToken, Range<usize>) -> bool + 'a,
+    ) -> impl Iterator<Item = Found> + 'a {
+        let (mut at, mut last_end) = (0, 0);
+        std::iter::from_fn(move || {
+            loop {
+                let longest = self.automaton.find(Input::new(text).span(at..text.len()))?;
+                let start = longest.start();
+                let shorter = |found: &Match| {
+                    let found = self.automaton.find(Input::new(text).span(start..found.end() - 1));
+                    found.filter(|found| found.start() == start)
+                };
+                let admitted = std::iter::successors(Some(longest), shorter)
+                    .find(|found| admits(&self.tokens[found.pattern().as_usize()], found.range()));
+                at = match &admitted {
+                    Some(found) => found.end(),
+                    None => start + text[start..].chars().next().map_or(1, char::len_utf8),
+                };
+                if let Some(found) = admitted.and_then(|found| self.taken(text, &found, last_end)) {
+                    last_end = found.end;
+                    return Some(found);
+                }
+            }
+        })
+    }
+
+    /// What a match becomes by its token's flags, if the one before ends at `last_end`.
+    fn taken(&self, text: &str, found: &Match, last_end: usize) -> Option<Found> {
+        let number = found.pattern().as_usize();
+        let token = &self.tokens[number];
+        let (mut start, mut end) = (found.start(), found.end());
+        let inside_a_word = || {
+            text[..start].chars().next_back().is_some_and(is_word) || text[end..].chars().next().is_some_and(is_word)
+        };
+        // White space that an earlier token took may be what this one starts with.
+        if start < last_end || token.single_word && inside_a_word() {
+            return None;
+        }
+        if token.lstrip {
+            start = last_end + text[last_end..start].trim_end().len();
+        }
+        if token.rstrip {
+            end = text.len() - text[end..].trim_start().len();
+        }
+        Some(Found { start, end, token: number })
     }
 }
 
@@ -193,6 +230,25 @@ mod tests {
     #[test]
     fn the_longest_of_the_leftmost_wins() {
         assert_eq!(found(vec![token("<a"), token("<a>"), token("a>b")], "x<a>b<a"), ["<a>", "<a"]);
+    }
+
+    #[test]
+    fn what_is_not_admitted_hides_nothing() {
+        let tokens = ["<a>", "<a>b", "b<c", "<c>", ">"].map(token).to_vec();
+        let matcher = Matcher::new(tokens, |content| Ok(content.to_owned())).unwrap().unwrap();
+        let text = "<a>b<c>b<a>b";
+        let within = |trusted: Range<usize>| {
+            let admitted =
+                matcher.find_admitted(text, move |_, place| trusted.start <= place.start && place.end <= trusted.end);
+            admitted.map(|found| (found.start, found.end)).collect::<Vec<_>>()
+        };
+        assert_eq!(within(0..12), [(0, 4), (4, 7), (8, 12)]);
+        assert_eq!(within(0..3), [(0, 3)]);
+        assert_eq!(within(1..7), [(2, 3), (3, 6), (6, 7)]);
+        assert_eq!(within(4..12), [(4, 7), (8, 12)]);
+        assert_eq!(within(5..5), []);
+        let all: Vec<_> = matcher.find(text).map(|found| (found.start, found.end)).collect();
+        assert_eq!(within(0..12), all);
     }
 
     #[test]

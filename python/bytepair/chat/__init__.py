@@ -1,0 +1,83 @@
+"""Chats to tensors: messages -> text whose every part is known by its source -> ids, labels, batches.
+
+Templates are written in Jinja, so this needs ``jinja2`` (``bytepair[chat]``); padding and packing do not.
+
+Example:
+    >>> import bytepair as bp
+    >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    >>> rendered = bp.chat.render(chat, "chatml")
+    >>> [rendered.text[span.start : span.end] for span in rendered.spans if span.field == "content"]
+    ['Hi', 'Hello']
+    >>> tok = bp.train({"Hello": 5}, vocab_size=262, special_tokens=["<|im_start|>", "<|im_end|>"])
+    >>> example = tok.encode_chat(chat, "chatml")
+    >>> tok.decode(example.labels[example.labels >= 0].tolist())
+    'Hello<|im_end|>'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bytepair.chat.attention import block_diagonal
+    from bytepair.chat.batches import pad
+    from bytepair.chat.cache import EncodingCache
+    from bytepair.chat.example import ChatExample
+    from bytepair.chat.extending import extend
+    from bytepair.chat.limits import Limits
+    from bytepair.chat.packing import Packed, flatten, pack
+    from bytepair.chat.rendering import render
+    from bytepair.chat.reserved import escape, unescape
+    from bytepair.chat.spans import Rendered, Span
+    from bytepair.chat.template import Template
+
+# Who only pads needs no Jinja, and who renders no arrays.
+_LATER = {
+    "ChatExample": "example",
+    "EncodingCache": "cache",
+    "Limits": "limits",
+    "Packed": "packing",
+    "Rendered": "spans",
+    "Span": "spans",
+    "Template": "template",
+    "block_diagonal": "attention",
+    "escape": "reserved",
+    "extend": "extending",
+    "flatten": "packing",
+    "pack": "packing",
+    "pad": "batches",
+    "render": "rendering",
+    "unescape": "reserved",
+}
+
+__all__ = [
+    "ChatExample",
+    "EncodingCache",
+    "Limits",
+    "Packed",
+    "Rendered",
+    "Span",
+    "Template",
+    "block_diagonal",
+    "escape",
+    "extend",
+    "flatten",
+    "pack",
+    "pad",
+    "render",
+    "unescape",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module  # noqa: PLC0415
+
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
