@@ -1,0 +1,315 @@
+"""Chats as text: `render`, which hands a template values that know where they are from."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from bytepair.chat.limits import ELEMENT, Limits, exceeded
+from bytepair.chat.spans import Rendered, Span
+from bytepair.chat.template import SPECIAL, Template, compiled
+from bytepair.errors import BytepairError, TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from bytepair.chat.traced import Origin
+
+# Where a message's reasoning stands; older names are copied to the newer ones, which templates read.
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+_RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
+
+
+def render(
+    messages: Sequence[Mapping[str, Any]],
+    template: Template | str,
+    *,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    documents: Sequence[Mapping[str, Any]] | None = None,
+    add_generation_prompt: bool = False,
+    variables: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+) -> Rendered:
+    """Make text of a chat, and know of each character where it is from.
+
+    The text is that of ``apply_chat_template`` in ``transformers``. Where a template rewrites content so that its places
+    are not exactly known, it raises.
+
+    Args:
+        messages: Mappings with ``role``, ``content`` and whatever else the template reads.
+        template: A template, the name of a built-in one, or source in the language of Jinja.
+        tools: Descriptions of functions, as JSON schemas.
+        documents: Mappings with ``title`` and ``text``.
+        add_generation_prompt: Whether to end with the beginning of an assistant's message.
+        variables: What else the template asks for, such as ``{"enable_thinking": False}``; they win over its own.
+        now: What ``strftime_now`` of the template says; by default the time of the machine.
+        limits: What it may take.
+
+    Returns:
+        The text and its spans. Time grows with the text and with the number of its parts.
+
+    Raises:
+        TemplateError: The template is broken, refuses the messages, passes a limit, or cannot be traced; ``line`` is
+            that of the template.
+        TypeError: An argument is of another type.
+
+    Example:
+        >>> rendered = render([{"role": "user", "content": "Hi"}], "chatml", add_generation_prompt=True)
+        >>> rendered.text
+        '<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\n'
+        >>> [(span.role, span.field) for span in rendered.spans if span.kind == "content"]
+        [('user', 'role'), ('user', 'content')]
+    """
+    try:
+        from bytepair.chat.environment import FILE_NAME, Run  # noqa: PLC0415 (Jinja is an extra)
+        from bytepair.chat.traced import joined, runs_of  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
+    template = _template(template)
+    given = _Given(limits)
+    values = given.arguments(messages, tools, documents, template, variables)
+    values["add_generation_prompt"] = add_generation_prompt
+    program = compiled(template, limits)
+    clock = datetime.now if now is None else (lambda: now)
+    run = Run(limits, given.size, clock)
+    pieces = []
+    try:
+        for piece in run.pieces(program, values):
+            run.write(len(piece))
+            run.left -= ELEMENT
+            pieces.append(piece)
+        text = joined(pieces)
+    except Exception as error:
+        line = _line(error.__traceback__, FILE_NAME, program.line)
+        raise _explained(error, line) from error
+    return Rendered(str.__str__(text), _spans(runs_of(text)), program.has_generation, template)
+
+
+def _template(template: Template | str) -> Template:
+    if isinstance(template, Template):
+        return template
+    if not isinstance(template, str):
+        raise TypeError(f"a template is a Template, a name or a source, not {type(template).__name__}")
+    # No template of use has neither a tag nor a space.
+    return Template.named(template) if template.replace("-", "").replace("_", "").isalnum() else Template(template)
+
+
+def _spans(runs: Sequence[tuple[int, Origin]]) -> tuple[Span, ...]:
+    spans = []
+    at = start = 0
+    key: tuple[Any, ...] | None = None
+    for length, origin in runs:
+        here = origin.key()
+        if here != key and (length or origin.kind == "content"):
+            if key is not None:
+                spans.append(Span(start, at, *key))
+            start, key = at, here
+        at += length
+    if key is not None and (at or key[0] == "content"):
+        spans.append(Span(start, at, *key))
+    return tuple(spans)
+
+
+def _line(trace: TracebackType | None, file_name: str, line_of: Callable[[int], int | None]) -> int | None:
+    """The line of the template in which an error arose: the innermost one."""
+    line = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file_name:
+            line = line_of(trace.tb_lineno)
+        trace = trace.tb_next
+    return line
+
+
+def _explained(error: Exception, line: int | None) -> BytepairError:
+    """What went wrong in a template, whatever it was."""
+    if isinstance(error, TemplateError):
+        return TemplateError(error.what, remedy=error.remedy, line=error.line or line)
+    if isinstance(error, RecursionError):
+        return TemplateError(
+            "the template calls itself too often", line=line, remedy="raise Limits.depth if it is meant so"
+        )
+    if isinstance(error, MemoryError):
+        return TemplateError("the template needs too much memory", line=line, remedy="make it simpler")
+    return TemplateError(
+        f"the template fails: {type(error).__name__}: {str(error)[:500]}",
+        line=line,
+        remedy="check that the messages have what it reads",
+    )
+
+
+class _Given:
+    """What is given, as values that know where they are from."""
+
+    def __init__(self, limits: Limits) -> None:
+        from bytepair.chat import traced  # noqa: PLC0415 (Jinja is an extra)
+
+        self._limits = limits
+        self._traced = traced
+        self.size = 0
+        self._place: tuple[int | None, str | None] = (None, None)
+
+    def arguments(
+        self, messages: Any, tools: Any, documents: Any, template: Template, variables: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """What the template finds by name."""
+        values = {name: self._own(value, name) for name, value in template.variables.items()}
+        for name, value in (variables or {}).items():
+            if not isinstance(name, str):
+                raise TypeError(f"the name of a variable is text, not {type(name).__name__}")
+            if name in _RESERVED:
+                raise TypeError(f"the variable {name!r} is an argument of its own")
+            values[name] = self._own(value, name) if name in SPECIAL else self._value(value, f"variables/{name}", 0)
+        values["messages"] = self._messages(messages)
+        values["tools"] = self._tables(tools, "tools")
+        values["documents"] = self._tables(documents, "documents")
+        return values
+
+    def _own(self, value: Any, name: str) -> Any:
+        """A variable that is text of the template."""
+        if isinstance(value, str) or value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, list | tuple):
+            return self._list([self._own(item, name) for item in value], self._traced.TEMPLATE, 0)
+        if isinstance(value, Mapping):
+            pairs = [(str(key), self._own(item, name)) for key, item in value.items()]
+            return self._dict(pairs, self._traced.TEMPLATE, 0)
+        raise TypeError(f"the variable {name!r} is {type(value).__name__}: give text, numbers, lists or mappings")
+
+    def _tables(self, tables: Any, name: str) -> Any:
+        if tables is None:
+            return None
+        if isinstance(tables, str | bytes | Mapping) or not isinstance(tables, Sequence):
+            raise TypeError(f"{name} is a list of mappings, not {type(tables).__name__}")
+        for index, table in enumerate(tables):
+            if callable(table):
+                raise TypeError(f"{name}[{index}] is a function: describe it by a JSON schema")
+            if not isinstance(_plain(table), Mapping):
+                raise TypeError(f"{name}[{index}] is a mapping, not {type(table).__name__}")
+        return self._value(list(tables), name, 0)
+
+    def _messages(self, messages: Any) -> Any:
+        messages = getattr(messages, "messages", messages)
+        if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+            raise TypeError(f"messages are a list of mappings, not {type(messages).__name__}")
+        found = []
+        for index, given in enumerate(messages):
+            message = _plain(given)
+            if not isinstance(message, Mapping):
+                raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
+            role = message.get("role")
+            self._place = (index, str(role) if isinstance(role, str) else None)
+            pairs = {self._name(key, ""): (key, value) for key, value in message.items()}
+            values = [(self._text(key, key), self._value(value, key, 1)) for key, (_, value) in pairs.items()]
+            found.append(self._dict(self._with_reasoning(values), self._origin(""), 1))
+        self._place = (None, None)
+        return self._list(found, self._origin("messages"), 0)
+
+    def _with_reasoning(self, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """The pairs of a message with its reasoning under the names that templates read."""
+        known = dict(pairs)
+        none = (None, self._traced.TracedNone)
+        source = next((name for name in _REASONING if not isinstance(known.get(name), none[1] | type(None))), None)
+        if source is None:
+            return pairs
+        merged = {self._text("thinking", source): known[source]} | known
+        merged.pop("reasoning_content", None)
+        order = list({"thinking": None} | dict.fromkeys(known) | {"reasoning_content": None})
+        values = known | {"reasoning_content": known[source]}
+        values.setdefault("thinking", known[source])
+        return [(self._text(name, name if name in known else source), values[name]) for name in order]
+
+    def _origin(self, field: str) -> Origin:
+        message, role = self._place
+        return self._traced.Origin("content", message, role, field)
+
+    def _text(self, text: str, field: str) -> Any:
+        self._take(len(text) + ELEMENT)
+        text = str.__str__(text)
+        return self._traced.Text(text, ((len(text), self._origin(field)),))
+
+    def _name(self, key: Any, field: str) -> str:
+        if not isinstance(key, str):
+            raise TemplateError(
+                f"{self._where(field)} has the key {str(key)[:80]!r}, which is {type(key).__name__}",
+                remedy="keys are text",
+            )
+        return str.__str__(key)
+
+    def _where(self, field: str) -> str:
+        message = self._place[0]
+        if message is None:
+            return field
+        return f"message {message}" + (f", {field}," if field else "")
+
+    def _value(self, value: Any, field: str, depth: int) -> Any:
+        """A value from outside; numpy's scalars, dataclasses and models of pydantic are what they stand for."""
+        if isinstance(value, str):
+            return self._text(value, field)
+        value = _plain(value)
+        if isinstance(value, str):
+            return self._text(value, field)
+        self._take(ELEMENT)
+        origin = self._origin(field)
+        if value is None or isinstance(value, bool | int | float):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise TemplateError(f"{self._where(field)} is {value}", remedy="JSON has no such number")
+            if isinstance(value, int) and value.bit_length() > 1 << 13:
+                raise TemplateError(f"{self._where(field)} has thousands of digits", remedy="give it as text")
+            return self._traced.number(value, origin)
+        if depth > self._limits.depth:
+            raise exceeded(f"{self._where(field)} is nested deeper than {self._limits.depth} levels", "depth")
+        if isinstance(value, Mapping):
+            pairs = []
+            for key, item in value.items():
+                inner = f"{field}/{self._name(key, field)}"
+                pairs.append((self._text(key, inner), self._value(item, inner, depth + 1)))
+            return self._dict(pairs, origin, depth)
+        if isinstance(value, list | tuple):
+            items = [self._value(item, f"{field}/{index}", depth + 1) for index, item in enumerate(value)]
+            if isinstance(value, tuple):
+                made = self._traced.TracedTuple(items)
+                made._origin, made._weight = origin, sum(map(self._weight, items))
+                return made
+            return self._list(items, origin, depth)
+        raise TemplateError(
+            f"{self._where(field)} is {type(value).__name__}",
+            remedy="give text, numbers, True, False, None, lists and mappings",
+        )
+
+    def _take(self, amount: int) -> None:
+        self.size += amount
+        if self.size > self._limits.messages:
+            raise exceeded(f"messages and tools have more than {self._limits.messages} characters", "messages")
+
+    def _weight(self, value: Any) -> int:
+        if isinstance(value, str):
+            return ELEMENT + len(value)
+        return ELEMENT + getattr(value, "_weight", 0)
+
+    def _list(self, items: list[Any], origin: Origin, _depth: int) -> Any:
+        made = self._traced.TracedList(items)
+        made._origin, made._weight = origin, sum(map(self._weight, items))
+        return made
+
+    def _dict(self, pairs: list[tuple[Any, Any]], origin: Origin, _depth: int) -> Any:
+        made = self._traced.TracedDict(pairs)
+        made._origin = origin
+        made._weight = sum(self._weight(key) + self._weight(value) for key, value in pairs)
+        return made
+
+
+def _plain(value: Any) -> Any:
+    """What a rich object stands for."""
+    if value is None or isinstance(value, str | int | float | Mapping | list | tuple | bytes):
+        return value
+    if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
+        return _plain(value.item())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    dump = getattr(value, "model_dump", None)
+    return dump() if callable(dump) and not isinstance(value, type) else value

@@ -1,0 +1,216 @@
+"""A chat template: its source, the special tokens that it names, and a hash of both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from bytepair import files
+from bytepair.errors import FormatError, TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bytepair.chat.environment import Program
+    from bytepair.chat.limits import Limits
+
+_BUILT_IN = Path(__file__).parent / "templates"
+_ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
+SPECIAL = (*(f"{role}_token" for role in _ROLES), "additional_special_tokens", "extra_special_tokens")
+"""Variables that are text of the template, whoever gives them."""
+_TOKENS: dict[str, dict[str, str]] = {}
+_KEPT = 64
+_kept: OrderedDict[tuple[str, Limits], Program] = OrderedDict()
+_lock = threading.Lock()
+
+
+class Template:
+    """A chat template in the language of Jinja, which is compiled when it first renders.
+
+    Args:
+        source: The template.
+        variables: What it finds by name beside messages and tools: ``bos_token``, ``eos_token`` and the like. What they
+            hold is text of the template.
+        name: What it is called.
+
+    Raises:
+        TypeError: The source is no text, or the name of a variable is none.
+
+    Example:
+        >>> template = Template("{{ bos_token }}{{ messages[0].content }}", variables={"bos_token": "<s>"})
+        >>> template.hash[:8]
+        '3a6e4fcb'
+        >>> template == Template("{{ bos_token }}{{ messages[0].content }}")
+        False
+    """
+
+    def __init__(self, source: str, *, variables: Mapping[str, Any] | None = None, name: str | None = None) -> None:
+        if not isinstance(source, str):
+            raise TypeError(f"the source of a template is text, not {type(source).__name__}")
+        self.source = source
+        self.variables: Mapping[str, Any] = MappingProxyType(dict(variables or {}))
+        for key in self.variables:
+            if not isinstance(key, str):
+                raise TypeError(f"the name of a variable is text, not {type(key).__name__}")
+        self.name = name
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The built-in templates, in alphabetical order.
+
+        Example:
+            >>> "chatml" in Template.names()
+            True
+        """
+        return tuple(sorted(path.stem for path in _BUILT_IN.glob("*.jinja")))
+
+    @classmethod
+    def named(cls, name: str) -> Template:
+        """A built-in template.
+
+        Raises:
+            TemplateError: There is none of this name.
+
+        Example:
+            >>> Template.named("chatml").name
+            'chatml'
+        """
+        if name not in cls.names():
+            raise TemplateError(
+                f"there is no built-in template {name[:80]!r}", remedy=f"one of {', '.join(cls.names())}"
+            )
+        source = (_BUILT_IN / f"{name}.jinja").read_text("utf-8")
+        return cls(source, variables=_TOKENS.get(name), name=name)
+
+    @classmethod
+    def read(cls, path: str | Path, name: str = "default") -> Template:
+        """A template of a file, or of the folder of a tokenizer with its special tokens.
+
+        Args:
+            path: A folder with ``tokenizer_config.json``, ``chat_template.jinja`` or ``chat_template.json``, or one of
+                these files. A file is read with those beside it, but its own template is taken; one with another name is
+                a template in the language of Jinja.
+            name: Which one, where there are several.
+
+        Raises:
+            ArtifactError: It cannot be read.
+            FormatError: It is broken.
+            TemplateError: It has no template of this name.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     config = pathlib.Path(folder, "tokenizer_config.json")
+            ...     _ = config.write_text('{"chat_template": "{{ bos_token }}", "bos_token": "<s>"}')
+            ...     Template.read(folder).variables["bos_token"]
+            '<s>'
+        """
+        from bytepair.formats import configs  # noqa: PLC0415 (formats are many modules)
+
+        path = Path(path)
+        if files.is_folder(path):
+            settings = configs.read(path)
+            found, tokens = dict(settings.chat_template), _tokens(settings)
+        elif path.suffix == ".json":
+            config = _object(path)
+            found = _listed(config.get("chat_template"), path)
+            tokens = _tokens(configs.read(path.parent)) if path.name == configs.TEMPLATE_JSON else _named(config, path)
+        else:
+            try:
+                found = {name: files.read(path).decode()}
+            except UnicodeDecodeError as error:
+                raise FormatError(f"the template is not UTF-8: {error.reason}", file=str(path)) from error
+            tokens = _tokens(configs.read(path.parent))
+        if name not in found:
+            known = ", ".join(map(repr, sorted(found))) or "none"
+            raise TemplateError(
+                f"there is no chat template {name!r} in {path}", remedy=f"those that are there: {known}"
+            )
+        return cls(found[name], variables=tokens, name=None if name == "default" else name)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of source and variables, in hexadecimal digits.
+
+        Example:
+            >>> Template("a").hash == Template("a", name="b").hash
+            True
+        """
+        content = json.dumps([self.source, dict(sorted(self.variables.items()))], ensure_ascii=True, default=repr)
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return self.hash == other.hash if isinstance(other, Template) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        shown = self.name or f"{self.source[:30]!r}{'...' if len(self.source) > 30 else ''}"
+        return f"<Template {shown}>"
+
+
+def _tokens(settings: Any) -> dict[str, str]:
+    """The special tokens that the files of a folder name."""
+    named = {f"{role}_token": getattr(settings, f"{role}_token") for role in _ROLES}
+    return {name: token for name, token in named.items() if token is not None}
+
+
+def _object(path: Path) -> dict[str, Any]:
+    from bytepair.formats import parse_json  # noqa: PLC0415 (formats are many modules)
+
+    config: dict[str, Any] = parse_json(path, files.read(path))
+    return config
+
+
+def _named(config: dict[str, Any], path: Path) -> dict[str, str]:
+    """The special tokens of a configuration."""
+    found = {}
+    for name in SPECIAL[: len(_ROLES)]:
+        token = config.get(name)
+        token = token.get("content") if isinstance(token, dict) else token
+        if token is not None and not isinstance(token, str):
+            raise FormatError(f"{name} is no text", file=str(path), pointer=f"/{name}")
+        if token:
+            found[name] = token
+    return found
+
+
+def _listed(found: Any, path: Path) -> dict[str, str]:
+    """The templates of a configuration, by name."""
+    if found is None:
+        return {}
+    rows = found if isinstance(found, list) else [{"name": "default", "template": found}]
+    if isinstance(found, dict):
+        rows = [{"name": name, "template": source} for name, source in found.items()]
+    named = {row.get("name"): row.get("template") for row in rows if isinstance(row, dict)}
+    if len(named) < len(rows) or not all(isinstance(part, str) for pair in named.items() for part in pair):
+        raise FormatError("chat_template is no text and no list of names and templates", file=str(path))
+    return named  # type: ignore[return-value] (checked in the line above)
+
+
+def compiled(template: Template, limits: Limits) -> Program:
+    """The compiled template; the latest are kept.
+
+    Raises:
+        TemplateError: It is broken, or too large.
+    """
+    from bytepair.chat.environment import Program  # noqa: PLC0415 (which Jinja comes with)
+
+    key = (template.source, limits)
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+    program = Program(template.source, limits)
+    with _lock:
+        _kept[key] = program
+        while len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+    return program
