@@ -22,8 +22,9 @@ from fuzz.ranked import Ranked, kimi
 
 Json = dict[str, Any]
 
-KINDS = ("bytes", "nfc", "words")
-"""Byte-level as GPT-2's; the same under NFC and a pattern as Qwen's; words at U+2581 as Llama 2's."""
+KINDS = ("bytes", "nfc", "words", "folded")
+"""Byte-level as GPT-2's; the same under NFC and a pattern as Qwen's; words at U+2581 as Llama 2's; and in small letters
+under NFKC, where added tokens are found in what the normalizer makes of a text."""
 ADDED = ("plain", "special", "strips", "single", "spaces", "normalized", "seams")
 """What added tokens are like; ``spaces`` adds runs of white space to the marks, ``seams`` marks with a letter more."""
 _PATTERN = (
@@ -47,9 +48,9 @@ class Vocabulary:
     added: tuple[Json, ...]
 
     @functools.cached_property
-    def ids(self) -> dict[int, str]:
-        """The contents of the added tokens."""
-        return {token["id"]: token["content"] for token in self.added}
+    def is_folded(self) -> bool:
+        """Whether a normalizer makes added tokens of text that does not spell them."""
+        return self.name.startswith("folded")
 
 
 def _made(name: str, table: Json) -> Vocabulary:
@@ -83,13 +84,16 @@ def _trained(kind: str) -> str:
     else:
         tok = tokenizers.Tokenizer(tokenizers.models.BPE())
         level = tokenizers.pre_tokenizers.ByteLevel
-        tok.pre_tokenizer = level(add_prefix_space=False, use_regex=kind == "bytes")
+        tok.pre_tokenizer = level(add_prefix_space=False, use_regex=kind != "nfc")
         if kind == "nfc":
             tok.normalizer = tokenizers.normalizers.NFC()
             split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(_PATTERN), "isolated")
             tok.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
                 [split, level(add_prefix_space=False, use_regex=False)]
             )
+        if kind == "folded":
+            folds = tokenizers.normalizers
+            tok.normalizer = folds.Sequence([folds.NFKC(), folds.Lowercase()])
         alphabet = level.alphabet()
         trainer = tokenizers.trainers.BpeTrainer(vocab_size=800, show_progress=False, initial_alphabet=alphabet)
     words = [atom for atoms in ATOMS.values() for atom in atoms]
@@ -128,7 +132,9 @@ def small(kind: str, added: str, marks: tuple[str, ...]) -> Vocabulary:
             row |= {"lstrip": chooses.random() < 0.6, "rstrip": chooses.random() < 0.6}
         if added == "single":
             row["single_word"] = chooses.random() < 0.5
-        if added == "normalized" and kind == "bytes":
+        if kind == "folded":
+            row |= {"single_word": False, "lstrip": False, "rstrip": False, "normalized": chooses.random() < 0.8}
+        elif added == "normalized" and kind == "bytes":
             row["normalized"] = chooses.random() < 0.6
         rows.append(row)
     table["added_tokens"] = rows

@@ -105,15 +105,18 @@ def content_of(random: random.Random, literals: Sequence[str] = (), *, longest: 
     if random.random() < 0.15:
         space = random.choice([" ", "\n", "\n\n", "\t ", "\u2003"])
         text = random.choice([space + text, text + space, space + text + space])
+    if random.random() < 0.05:  # marks that a normalizer joins with what the template writes before, as with <
+        text = random.choice("\u0338\u0301\u0327\u200d\ufe0f") + text
     return text
 
 
 def piece_of(random: random.Random, literals: Sequence[str]) -> str:
-    """A literal, or its beginning, end, or something that is nearly it."""
+    """A literal, or its beginning, end, or what is nearly it or becomes it by a normalizer."""
     literal = random.choice(literals)
     cut = random.randint(1, max(1, len(literal) - 1))
+    wide = "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in literal)
     return random.choice([literal, literal, literal, literal[:cut], literal[cut:], literal[:cut] + " " + literal[cut:],
-                          literal.upper(), literal + literal[:cut], literal[:cut] + literal])  # fmt: skip
+                          literal.upper(), wide, literal + literal[:cut], literal[:cut] + literal])  # fmt: skip
 
 
 def _word(random: random.Random, literals: Sequence[str]) -> str:

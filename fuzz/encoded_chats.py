@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.reserved import unescape
-
 from bytepair.errors import LimitError, SpecialTokenError, TemplateError
 from fuzz import labels
 from fuzz.case import case, equal
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytepair.chat.example import ChatExample
-
     from fuzz.turns import Chat, Part
 
 
@@ -70,7 +68,8 @@ def check_labels(
     Raises:
         AssertionError: They differ.
     """
-    policy = random.choice(["text", "text", "allow"])
+    # What a normalizer makes of content is for the attacks: it has no literal to cut the text at.
+    policy = "allow" if vocabulary.is_folded else random.choice(["text", "text", "allow"])
     train_end = random.random() < 0.7
     told = bool(subject.ends) and random.random() < 0.4
     ends = () if subject.must_tell and not told else subject.ends
@@ -116,12 +115,9 @@ def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Se
     """
     text = "".join(part.text for part in parts)
     places = labels.placed(parts)
-    names = [row["content"] for row in vocabulary.added if not labels.is_white(row)]
     given = given_to(subject, chat)
-    raw = [
-        string for value in (chat.messages, given["tools"], given["variables"]) for string in labels.strings_of(value)
-    ]
-    held = any(name in string for string in raw for name in names) or bool(labels.reserved_in(vocabulary, text, places))
+    raw = [text for value in (chat.messages, given["tools"], given["variables"]) for text in labels.strings_of(value)]
+    held = _holds(vocabulary, raw) or bool(labels.reserved_in(vocabulary, text, places))
     options: dict[str, Any] = {"policy": policy, "train_on": None}
     try:
         got = encoded(subject, chat, vocabulary, **options)
@@ -135,6 +131,17 @@ def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Se
         raise AssertionError("taken, though it holds a reserved literal")
     equal("text", got.text, text)
     check_no_protocol(got, vocabulary, text, places)
+
+
+def _holds(vocabulary: Vocabulary, strings: Sequence[str]) -> bool:
+    """Whether a reserved literal stands in one of them, as it is or as a normalizer makes it of something else."""
+    reserved = {row["id"]: row for row in vocabulary.added if not labels.is_white(row)}
+    exact = [row["content"] for row in reserved.values() if not (vocabulary.is_folded and row["normalized"])]
+    if any(name in string for string in strings for name in exact):
+        return True
+    if not vocabulary.is_folded:
+        return False
+    return any(token.id in reserved for string in strings for token in labels.tokens_allowed(vocabulary, string))
 
 
 def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> None:
@@ -151,13 +158,13 @@ def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, place
             continue
         row = reserved[id]
         found[row["content"]] += 1
+        start, end = labels.literal_in(text, row["content"], *place)
+        if not (vocabulary.is_folded and row["normalized"]):
+            equal("what a reserved id is from", text[start:end], row["content"])
         # White space beside it, which some tokens take, may be content.
-        start = text.find(row["content"], *place)
-        end = start + len(row["content"])
-        taken = (text[place[0] : start], text[end : place[1]])
-        equal("what a reserved id is from", (start >= 0, row["lstrip"] or taken[0], row["rstrip"] or taken[1]),
-              (True, row["lstrip"] or "", row["rstrip"] or ""))  # fmt: skip
-        equal("what it takes", (taken[0].strip(), taken[1].strip()), ("", ""))
+        before, behind = text[place[0] : start], text[end : place[1]]
+        if before.strip() or behind.strip() or (before and not row["lstrip"]) or (behind and not row["rstrip"]):
+            raise AssertionError(f"{row['content']!r} is from {text[slice(*place)]!r}")
         for other in content:
             if other.start < end and start < other.end:
                 raise AssertionError(f"{row['content']!r} at {start} is from {other}")
@@ -184,12 +191,10 @@ def check_escape(subject: Subject, chat: Chat, vocabulary: Vocabulary) -> None:
         return
     places = [Placed(span.start, span.end, span.message, span.field, span.generated) for span in got.spans]
     check_no_protocol(got, vocabulary, got.text, places)
-    single = any(row["single_word"] for row in vocabulary.added)
     inside = [span for span in got.spans if span.kind == "content"]
-    for span in inside:
-        said = got.text[span.start : span.end]
-        if not single and any(row["content"] in said for row in vocabulary.added if not labels.is_white(row)):
-            raise AssertionError(f"{said!r} holds a reserved literal still")
+    said = [got.text[span.start : span.end] for span in inside]
+    if not any(row["single_word"] for row in vocabulary.added) and _holds(vocabulary, said):
+        raise AssertionError(f"{said!r} hold a reserved literal still")
     # Where the template leaves contents as they are, each reads back as what went in.
     if subject.name in ("qwen2", "phi4", "named"):
         back = {
@@ -197,7 +202,7 @@ def check_escape(subject: Subject, chat: Chat, vocabulary: Vocabulary) -> None:
             for span in inside
             if span.field == "content"
         }
-        for at, said in back.items():
+        for at, text in back.items():
             assert at is not None
             if isinstance(chat.messages[at]["content"], str):
-                equal("what was escaped", said, chat.messages[at]["content"])
+                equal("what was escaped", text, chat.messages[at]["content"])

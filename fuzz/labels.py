@@ -161,12 +161,16 @@ def reserved_in(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> l
     found = []
     for id, first, last in tokens_allowed(vocabulary, text):
         if id in reserved:
-            # White space beside it, which some take, does not count.
-            start = text.find(reserved[id], first, last)
-            end = start + len(reserved[id])
+            start, end = literal_in(text, reserved[id], first, last)
             if any(start < stop and begin < end for begin, stop in inside):
                 found.append(Token(id, start, end))
     return found
+
+
+def literal_in(text: str, literal: str, start: int, end: int) -> tuple[int, int]:
+    """Where a token's literal is in what the token took, less white space; all of that, where it is not spelled."""
+    at = text.find(literal, start, end)
+    return (at, at + len(literal)) if at >= 0 else (start, end)
 
 
 def strings_of(value: Any) -> Iterator[str]:
