@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +174,12 @@ def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, place
     for first, last in runs:
         alone = vocabulary.full.encode(text[first:last], add_special_tokens=False)
         spelled.update(reserved[id]["content"] for id in alone.ids if id in reserved)
-    if not any(row["single_word"] or row["lstrip"] or row["rstrip"] for row in vocabulary.added):
+    if any(row["single_word"] or row["lstrip"] or row["rstrip"] for row in vocabulary.added):
+        return
+    if vocabulary.is_folded and any(unicodedata.category(text[place.start])[0] == "M" for place in content):
+        # A normalizer joins a mark with the ">" that the template wrote before it, which is a token no more.
+        equal("reserved tokens beyond the template's", found - spelled, Counter())
+    else:
         equal("reserved tokens", dict(found), dict(spelled))
 
 
