@@ -359,10 +359,9 @@ class Tokenizer(CoreTokenizer):
             cache: Where encodings are kept.
 
         Raises:
-            TemplateError: The messages cannot be rendered or traced, or nothing is trained on.
+            TemplateError: The messages cannot be rendered or traced, nothing is trained on, or jinja2 is not installed.
             SpecialTokenError: Content holds a reserved literal; message, role, field and character are named.
             LimitError: Truncation would leave nothing that is trained on, or is needed and refused.
-            ArtifactError: jinja2 is not installed.
             ValueError: An option is unknown.
 
         Time is linear in the text, and what the template takes.

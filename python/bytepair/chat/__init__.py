@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bytepair.chat.attention import block_diagonal
+    from bytepair.chat.attention import block_mask
     from bytepair.chat.batches import pad
     from bytepair.chat.cache import EncodingCache
     from bytepair.chat.example import ChatExample
@@ -40,7 +40,7 @@ _LATER = {
     "Rendered": "spans",
     "Span": "spans",
     "Template": "template",
-    "block_diagonal": "attention",
+    "block_mask": "attention",
     "escape": "reserved",
     "extend": "extending",
     "flatten": "packing",
@@ -58,7 +58,7 @@ __all__ = [
     "Rendered",
     "Span",
     "Template",
-    "block_diagonal",
+    "block_mask",
     "escape",
     "extend",
     "flatten",

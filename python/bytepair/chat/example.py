@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -67,9 +66,9 @@ class Settings:
     @property
     def others(self) -> dict[str, Any]:
         """What a template is given besides messages, by name."""
-        from bytepair.chat.template import SPECIAL_VARIABLES  # noqa: PLC0415
+        from bytepair.chat.template import SPECIAL  # noqa: PLC0415
 
-        variables = {name: value for name, value in (self.variables or {}).items() if name not in SPECIAL_VARIABLES}
+        variables = {name: value for name, value in (self.variables or {}).items() if name not in SPECIAL}
         others = {"tools": self.tools, "documents": self.documents, "variables": variables}
         return {name: value for name, value in others.items() if value}
 
@@ -133,7 +132,13 @@ def encode_chat(
     """What `Tokenizer.encode_chat` does."""
     settings.check()
     # A caller may go on and append to the list; the example keeps what it was made of.
-    messages = copy.deepcopy(list(messages))
+    messages = reserved.copied(list(messages))
+    settings = replace(
+        settings,
+        tools=reserved.copied(settings.tools),
+        documents=reserved.copied(settings.documents),
+        variables=reserved.copied(settings.variables),
+    )
     rendered = rendered_safely(tok, messages, settings)
     intervals = trained_intervals(messages, rendered, settings)
     make = partial(_arrays, tok, rendered, intervals, settings)
@@ -217,7 +222,7 @@ def _prompt(messages: Sequence[Any], settings: Settings) -> str:
 
 
 def located(tok: Tokenizer, rendered: Rendered, settings: Settings) -> tuple[Ints, Ints]:
-    """The ids of a rendered text and their offsets; only the template's own text becomes added tokens, unless all may."""
+    """The ids of a rendered text and their offsets; only the template's own text becomes added tokens, or all may."""
     text = rendered.text
     places = trusted(rendered) if settings.policy != "allow" else [(0, len(text))] if text else []
     ids, offsets = tok.located_trusted(text, places)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair.chat import reserved
 from bytepair.chat.example import (
     ChatExample,
     check_trained,
@@ -77,7 +77,7 @@ def extend(
     wrote: Ints = np.asarray(() if ids is None else ids, dtype=np.int64)
     fixed = np.concatenate([example.input_ids, wrote])
     places, text = _continued(tok, example, wrote)
-    everything = [*example.messages, *copy.deepcopy(list(messages))]
+    everything = [*example.messages, *reserved.copied(list(messages))]
     rendered = rendered_safely(tok, everything, settings)
     if not rendered.text.startswith(text):
         raise _changed(example, text, rendered.text)

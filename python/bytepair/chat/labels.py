@@ -132,7 +132,8 @@ def _ending(rendered: Rendered, row: int, end: re.Pattern[str]) -> Interval | No
 
 def _blocks(rendered: Rendered, own: list[int]) -> list[Interval]:
     """The stretches of generated text around a message's spans, as far as no other message has a part in them."""
-    spans, found = rendered.spans, []
+    spans = rendered.spans
+    found: list[Interval] = []
     message = spans[own[0]].message
     for row in own:
         if not spans[row].generated or (found and spans[row].start < found[-1][1]):

@@ -188,7 +188,7 @@ class _Given:
         for index, table in enumerate(tables):
             if callable(table):
                 raise TypeError(f"{name}[{index}] is a function: describe it by a JSON schema")
-            if not isinstance(_plain(table), Mapping):
+            if not isinstance(plain(table), Mapping):
                 raise TypeError(f"{name}[{index}] is a mapping, not {type(table).__name__}")
         return self._value(list(tables), name, 0)
 
@@ -198,7 +198,7 @@ class _Given:
             raise TypeError(f"messages are a list of mappings, not {type(messages).__name__}")
         found = []
         for index, given in enumerate(messages):
-            message = _plain(given)
+            message = plain(given)
             if not isinstance(message, Mapping):
                 raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
             role = message.get("role")
@@ -250,7 +250,7 @@ class _Given:
         """A value from outside; numpy's scalars, dataclasses and models of pydantic are what they stand for."""
         if isinstance(value, str):
             return self._text(value, field)
-        value = _plain(value)
+        value = plain(value)
         if isinstance(value, str):
             return self._text(value, field)
         self._take(ELEMENT)
@@ -303,12 +303,12 @@ class _Given:
         return made
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """What a rich object stands for."""
     if value is None or isinstance(value, str | int | float | Mapping | list | tuple | bytes):
         return value
     if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return _plain(value.item())
+        return plain(value.item())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     dump = getattr(value, "model_dump", None)

@@ -7,9 +7,11 @@ something by them, so text from outside must not.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from bytepair.chat.rendering import plain
 from bytepair.errors import SpecialTokenError, TemplateError
 
 if TYPE_CHECKING:
@@ -169,11 +171,21 @@ def _pattern(names: tuple[str, ...], behind: str = "") -> re.Pattern[str] | None
     return re.compile("|".join(starts)) if starts else None
 
 
+def copied(value: Any) -> Any:
+    """A copy of messages, or of anything that a template is given, as plain dicts and lists.
+
+    Raises:
+        TemplateError: It is nested too deeply.
+    """
+    return rewritten(value, lambda text: text)
+
+
 def rewritten(value: Any, change: Callable[[str], str], depth: int = 0, path: str = "") -> Any:
-    """A copy of messages, or of anything that a template is given, with each string and key changed."""
+    """The same with each string and key changed."""
+    value = plain(value)
     if isinstance(value, str):
         return change(value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         _check_depth(depth, path)
         return {
             change(key) if isinstance(key, str) else key: rewritten(inner, change, depth + 1, f"{path}/{key}")

@@ -1,0 +1,285 @@
+"""One chat as a picture: its tokens, coloured by role, and which of them are trained.
+
+Nothing is told by colour alone: what a token is from stands before it, and marks say what is trained and what
+straddles.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bytepair import files
+from bytepair.view.characters import show, show_line
+from bytepair.view.page import page
+from bytepair.view.tokens import Cell, Gap, cells, name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import TextIO
+
+    from bytepair.tokenizer import Tokenizer
+    from bytepair.view.tokens import ChatTokens
+
+_COLOURS = {"system": 1, "user": 2, "assistant": 3, "tool": 4}
+"""The colours of roles that many chats have; others take the rest in turn."""
+
+_REST = (5, 6, 7)
+
+_ANSI = {0: "2", 1: "35", 2: "34", 3: "32", 4: "33", 5: "31", 6: "36", 7: "93"}
+
+_MOST_OF_GAP = 200
+"""Characters that are shown of those that no token is from."""
+
+_MOST_LISTED = 50
+"""Straddling tokens that are listed; all are marked."""
+
+_KEY = """<p><span class="t y">trained</span> tokens have a line below;
+<span class="t s">straddling</span> ones, which are from two things at once, a dashed frame.
+<span class="t"><i>·</i></span> is a space,
+<span class="t"><i>‹e2 82›</i></span> the bytes of a token that is a part of a character,
+<span class="u">this</span> text that no token is from. Point at a token, or tap it, to see what it is.</p>
+"""
+
+_BLOCK = 500
+"""Tokens that a browser lays out at a time, when they come into view."""
+
+
+def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as tokens") -> str:
+    """A page of one example, whole in itself: no script, nothing loaded, light or dark as the reader has it.
+
+    Args:
+        example: A `ChatExample`.
+        tokenizer: What it was encoded with.
+        title: What stands above it.
+
+    Returns:
+        HTML. About 200 bytes for each token.
+
+    Raises:
+        ValueError: The arrays of the example do not belong together.
+        InvalidIdError: The tokenizer has no such id.
+
+    Example:
+        >>> import bytepair as bp, numpy as np
+        >>> from types import SimpleNamespace as Some
+        >>> span = Some(start=0, end=2, kind="content", message=0, role="user", field="content")
+        >>> ids = np.array([72, 105])
+        >>> example = Some(text="Hi", spans=[span], input_ids=ids, labels=ids, offsets=np.array([[0, 1], [1, 2]]))
+        >>> "2 tokens, 2 trained" in html(example, bp.train({"low": 5}, vocab_size=258))
+        True
+    """
+    parts = list(cells(example, tokenizer))
+    tokens = [part for part in parts if isinstance(part, Cell)]
+    colours = _colours(tokens)
+    body = [f"<h1>{_line(title, 200)}</h1>\n<p>{_summary(tokens)}.</p>\n", _legend(tokens, colours)]
+    straddling = [cell for cell in tokens if cell.straddles]
+    if straddling:
+        body.append(_straddling(straddling))
+    body.append('<div class="text" dir="ltr">\n')
+    body += _blocks(parts, colours)
+    body.append("</div>\n")
+    return page(title, "".join(body))
+
+
+def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: str = "A chat as tokens") -> None:
+    """Writes the page of an example, whole or not at all.
+
+    Args:
+        example: A `ChatExample`.
+        tokenizer: What it was encoded with.
+        path: The file; one that is there is replaced.
+        title: What stands above it.
+
+    Raises:
+        ArtifactError: The file cannot be written.
+        ValueError: As `html`.
+    """
+    data = html(example, tokenizer, title=title).encode()
+    with files.replacing(Path(path)) as temporary:
+        temporary.write_bytes(data)
+
+
+def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
+    """An example for a terminal: a line for each part, with ``*`` where it is trained and ``~`` before what straddles.
+
+    Tokens are divided by ``│``. There are colours only if the stream is a terminal and the environment has no
+    ``NO_COLOR``.
+
+    Args:
+        example: A `ChatExample`.
+        tokenizer: What it was encoded with.
+        stream: Where it is going to be written; None for ``sys.stdout``.
+        width: Characters of tokens in a line; a longer token has a line of its own.
+
+    Returns:
+        Lines. No control character of a chat is in them.
+
+    Raises:
+        ValueError: As `html`.
+
+    Example:
+        >>> import bytepair as bp, io, numpy as np
+        >>> from types import SimpleNamespace as Some
+        >>> span = Some(start=0, end=2, kind="content", message=0, role="user", field="content")
+        >>> ids = np.array([72, 105])
+        >>> example = Some(text="Hi", spans=[span], input_ids=ids, labels=ids, offsets=np.array([[0, 1], [1, 2]]))
+        >>> print(text(example, bp.train({"low": 5}, vocab_size=258), stream=io.StringIO()))
+        2 tokens, 2 trained (*), 0 straddling (~)
+        user 0 * H│i
+    """
+    stream = sys.stdout if stream is None else stream
+    is_coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    parts = list(cells(example, tokenizer))
+    tokens = [part for part in parts if isinstance(part, Cell)]
+    colours = _colours(tokens)
+    runs: list[tuple[str, str, list[str], bool]] = []
+    used = 0
+    for part in parts:
+        who, style, shown = _in_terminal(part, colours)
+        ends = bool(runs) and runs[-1][3]
+        if not runs or ends or runs[-1][:2] != (who, style) or used + len(shown) > width:
+            runs.append((who, style, [], False))
+            used = 0
+        runs[-1][2].append(shown)
+        used += len(shown) + 1
+        if isinstance(part, Cell) and part.shown.endswith("\n"):
+            runs[-1] = (*runs[-1][:3], True)
+    margin = max((len(who) for who, *_ in runs), default=0)
+    lines = [_summary(tokens, " (*)", " (~)")]
+    for who, style, shown_tokens, _ in runs:
+        line = "│".join(shown_tokens)
+        lines.append(f"{who:{margin}} " + (f"\x1b[{style}m{line}\x1b[0m" if is_coloured else line))
+    return "\n".join(lines)
+
+
+def _in_terminal(part: Cell | Gap, colours: dict[tuple[str, str], int]) -> tuple[str, str, str]:
+    """What stands in the margin, its colour, and what is shown."""
+    if isinstance(part, Gap):
+        return "(no token)  ", "2", _gap(part)
+    who = show_line(part.group, 20) if part.kind == "role" else f"({part.group})"
+    message = "" if part.message is None else f" {part.message}"
+    style = _ANSI[colours[part.kind, part.group]] + (";1;4" if part.is_trained else "")
+    shown = "".join(piece.text for piece in show(part.shown)) or _without_text(part)
+    return f"{who}{message} {'*' if part.is_trained else ' '}", style, "~" * bool(part.straddles) + shown
+
+
+def _summary(tokens: Sequence[Cell], trained: str = "", straddling: str = "") -> str:
+    count = sum(cell.is_trained for cell in tokens)
+    sides = sum(bool(cell.straddles) for cell in tokens)
+    return f"{len(tokens)} tokens, {count} trained{trained}, {sides} straddling{straddling}"
+
+
+def _colours(tokens: Sequence[Cell]) -> dict[tuple[str, str], int]:
+    """The number of each group's colour, groups in order of appearance; 0 for the template and what was added."""
+    groups = dict.fromkeys((cell.kind, cell.group) for cell in tokens)
+    others = 0
+    colours = {}
+    for kind, group in groups:
+        if kind in {"template", "added"}:
+            colours[kind, group] = 0
+        elif kind == "role" and group in _COLOURS:
+            colours[kind, group] = _COLOURS[group]
+        else:
+            colours[kind, group] = _REST[others % len(_REST)]
+            others += 1
+    return colours
+
+
+def _legend(tokens: Sequence[Cell], colours: dict[tuple[str, str], int]) -> str:
+    counts = Counter((cell.kind, cell.group) for cell in tokens)
+    trained = Counter((cell.kind, cell.group) for cell in tokens if cell.is_trained)
+    rows = []
+    for key, colour in colours.items():
+        group = _line(key[1] if key[0] == "role" else f"({key[1]})")
+        rows.append(_row(f'<span class="t g{colour}">{group}</span>', counts[key], trained[key]))
+    return (
+        "<table>\n<thead><tr>"
+        + "".join(f'<th scope="col">{head}</th>' for head in ("from", "tokens", "trained"))
+        + "</tr>"
+        f"</thead>\n<tbody>\n{''.join(rows)}</tbody>\n"
+        f"<tfoot>{_row('all', len(tokens), sum(trained.values()))}</tfoot>\n</table>\n{_KEY}"
+    )
+
+
+def _row(head: str, tokens: int, trained: int) -> str:
+    return f'<tr><th scope="row">{head}</th><td>{tokens}</td><td>{trained}</td></tr>\n'
+
+
+def _straddling(straddling: Sequence[Cell]) -> str:
+    items = "".join(
+        f"<li>token {cell.number}, {_line(repr(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
+        for cell in straddling[:_MOST_LISTED]
+    )
+    more = len(straddling) - _MOST_LISTED
+    rest = f"<li>and {more} more</li>\n" if more > 0 else ""
+    return f"<details><summary>Straddling tokens: {len(straddling)}</summary>\n<ol>\n{items}{rest}</ol></details>\n"
+
+
+def _blocks(parts: Sequence[Cell | Gap], colours: dict[tuple[str, str], int]) -> Iterator[str]:
+    block: list[str] = []
+    size = 0
+    source = ""
+    for part in parts:
+        if isinstance(part, Gap):
+            block.append(f'<span class="u">{escape(_gap(part))}</span>')
+        else:
+            if part.kind in {"role", "given"} and name(part) != source:
+                block.append(f'<b class="w">{_line(name(part))}</b>')
+            source = name(part)
+            block.append(_token(part, colours[part.kind, part.group]))
+            size += 1
+        # A block ends with a line, if one ends soon.
+        if (size >= _BLOCK and block[-1].endswith("<br></span>")) or size >= 4 * _BLOCK:
+            yield f'<div class="b">{"".join(block)}</div>\n'
+            block, size = [], 0
+    if block:
+        yield f'<div class="b">{"".join(block)}</div>\n'
+
+
+def _token(cell: Cell, colour: int) -> str:
+    classes = "t" + (f" g{colour}" if colour else "") + " y" * cell.is_trained + " s" * bool(cell.straddles)
+    shown = "".join(
+        escape(part.text) if not part.stands_for else f"<i>{escape(part.text)}</i>" + "<br>" * (part.stands_for == "\n")
+        for part in show(cell.shown)
+    )
+    if not shown:
+        shown = f"<i>{escape(_without_text(cell))}</i>"
+    return f'<span class="{classes}" title="{_title(cell)}">{shown}</span>'
+
+
+def _title(cell: Cell) -> str:
+    place = f"characters {cell.start} to {cell.end}" if cell.end > cell.start else "from no character"
+    facts = [f"id {cell.id}, token {_bytes(cell.token)}", place, name(cell)]
+    if cell.straddles:
+        facts.append("straddles " + " and ".join(cell.straddles))
+    facts.append("trained" if cell.is_trained else "not trained")
+    return "&#10;".join(_line(fact, 200) for fact in facts)
+
+
+def _without_text(cell: Cell) -> str:
+    """What is shown of a token whose characters were shown before, or that is from none."""
+    if cell.end > cell.start:
+        return f"‹{cell.token[:40].hex(' ')}›"
+    return f"‹{_bytes(cell.token)}›"
+
+
+def _bytes(token: bytes) -> str:
+    """A token as it is read: its text, or its bytes if they are no text."""
+    try:
+        return f"“{show_line(token.decode(), 40)}”"
+    except UnicodeDecodeError:
+        return "bytes " + token[:40].hex(" ")
+
+
+def _gap(gap: Gap) -> str:
+    more = len(gap.text) - _MOST_OF_GAP
+    return show_line(gap.text, _MOST_OF_GAP) + (f" ({more} more characters)" if more > 0 else "")
+
+
+def _line(line: str, most: int = 80) -> str:
+    return escape(show_line(line, most))

@@ -1,0 +1,20 @@
+"""A small tokenizer with the marks of chats, special and not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import bytepair as bp
+
+MARKS = ["<|im_start|>", "<|im_end|>", "<s>", "</s>", "<think>", "</think>", "<tool_call>", "</tool_call>"]
+
+
+@pytest.fixture(scope="session")
+def chat_tok() -> bp.Tokenizer:
+    text = "Hello there, how are you today? I am fine, thank you. user assistant system\n" * 3 + "ends.\n\n" * 9
+    tok = bp.train(iter([text]), vocab_size=305, split="gpt2")
+    ids = range(tok.vocab_size, tok.vocab_size + len(MARKS))
+    added = [bp.AddedToken(mark, id, special="think" not in mark) for mark, id in zip(MARKS, ids, strict=True)]
+    return bp.Tokenizer(replace(tok.spec, added_tokens=tuple(added)))

@@ -1,0 +1,213 @@
+"""Conversations as ids and labels: what is trained on, what truncation leaves, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bytepair as bp
+
+CHAT = [
+    {"role": "system", "content": "You are kind."},
+    {"role": "user", "content": "Hello there"},
+    {"role": "assistant", "content": "I am fine, thank you."},
+    {"role": "user", "content": "how are you"},
+    {"role": "assistant", "content": ""},
+]
+PLAIN = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+TOOLS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.thinking %}<think>\n{{ m.thinking }}\n</think>\n\n{% endif %}{{ m.content }}"
+    "{% for t in m.tool_calls %}\n<tool_call>\n{{ t.name }}: {{ t.arguments | tojson }}\n</tool_call>{% endfor %}"
+    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def trained(example: bp.chat.ChatExample) -> list[str]:
+    """The text of each run of tokens that are trained on."""
+    runs: list[str] = []
+    before = False
+    for (start, end), label in zip(example.offsets.tolist(), example.labels.tolist(), strict=True):
+        if label != -100:
+            text = example.text[start:end]
+            if before:
+                runs[-1] += text
+            else:
+                runs.append(text)
+        before = label != -100
+    return runs
+
+
+@pytest.mark.parametrize("template", ["chatml", PLAIN])
+def test_what_the_assistant_said_and_its_end_are_trained_on(chat_tok: bp.Tokenizer, template: str) -> None:
+    example = chat_tok.encode_chat(CHAT, template)
+    assert trained(example) == ["I am fine, thank you.<|im_end|>", "<|im_end|>"]
+    kept = example.labels != -100
+    assert (example.labels[kept] == example.input_ids[kept]).all()
+    assert chat_tok.decode(example.input_ids.tolist()) == example.text
+    assert example.input_ids.tolist() == chat_tok.encode(example.text, special="allow")
+    assert example.attention_mask.tolist() == [1] * len(example)
+    assert example.position_ids.tolist() == list(range(len(example)))
+    assert {array.dtype for array in (example.input_ids, example.labels, example.offsets)} == {np.dtype(np.int64)}
+    assert example.to_dict()["labels"] == example.labels.tolist()
+
+
+def test_the_first_token_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:
+    example = chat_tok.encode_chat([{"role": "assistant", "content": "Hello"}], "{{ messages[0].content }}</s>")
+    assert example.labels[0] == example.input_ids[0]
+    assert trained(example) == ["Hello</s>"]
+
+
+def test_the_end_of_a_turn_can_be_left_out_or_named(chat_tok: bp.Tokenizer) -> None:
+    assert trained(chat_tok.encode_chat(CHAT, "chatml", train_end=False)) == ["I am fine, thank you."]
+    template = "{% for m in messages %}{{ m.role }}: {{ m.content }} END\n{% endfor %}"
+    assert trained(chat_tok.encode_chat(CHAT, template)) == [" I am fine, thank you."]
+    named = chat_tok.encode_chat(CHAT, template, end_of_turn=("END\n", "never"))
+    assert "".join(trained(named)).replace(" ", "") == "Iamfine,thankyou.END\nEND\n"
+
+
+def test_others_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:
+    def said(**options: Any) -> list[str]:
+        return trained(chat_tok.encode_chat(CHAT, PLAIN, train_end=False, **options))
+
+    assert said(train_on="user") == ["Hello there", "how are you"]
+    assert said(train_on={"user", "system"}) == ["You are kind.", "Hello there", "how are you"]
+    assert said(train_on=lambda number, message: number == 1 and message["role"] == "user") == ["Hello there"]
+    assert said(train_on=None) == []
+    with pytest.raises(TypeError, match="train_on"):
+        said(train_on=[1])
+
+
+def test_what_would_teach_nothing_is_refused(chat_tok: bp.Tokenizer) -> None:
+    with pytest.raises(bp.TemplateError, match=r"no token is trained on.*train_on=None"):
+        chat_tok.encode_chat(CHAT[:2], "chatml")
+    with pytest.raises(bp.TemplateError, match="no token is trained on"):
+        chat_tok.encode_chat(CHAT[3:], "chatml", train_end=False)
+
+
+BLOCKS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}"
+
+
+@pytest.mark.parametrize(
+    ("block", "on", "off"),
+    [
+        ("{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}\n", "<|im_end|>", ""),
+        # The end of the turn is trained on, wherever the block ends.
+        ("{% generation %}{{ m.content }}{% endgeneration %}<|im_end|>\n", "<|im_end|>", ""),
+        ("{% generation %}{{ m.content }}<|im_end|>\n{% endgeneration %}", "<|im_end|>\n", ""),
+        ("{% generation %}<think>\n{{ m.content }}!<|im_end|>{% endgeneration %}", "!<|im_end|>", "!"),
+    ],
+)
+def test_generation_blocks_say_what_is_trained_on(chat_tok: bp.Tokenizer, block: str, on: str, off: str) -> None:
+    template = BLOCKS + block + "{% else %}{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}"
+    head = "<think>\n" if "think" in block else ""
+    for train_end, end in ((True, on), (False, off)):
+        example = chat_tok.encode_chat(CHAT, template, train_end=train_end)
+        said = [head + content + end for content in ("I am fine, thank you.", "")]
+        assert trained(example) == [text for text in said if text]
+    users = chat_tok.encode_chat(CHAT, template, train_on="user")
+    assert trained(users) == ["Hello there<|im_end|>", "how are you<|im_end|>"]
+
+
+def test_a_turn_without_its_block_is_not_trained_on(chat_tok: bp.Tokenizer) -> None:
+    template = BLOCKS + (
+        "{% if loop.last %}{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}"
+        "{% else %}{{ m.content }}<|im_end|>{% endif %}{% else %}{{ m.content }}<|im_end|>{% endif %}{% endfor %}"
+    )
+    assert trained(chat_tok.encode_chat(CHAT, template)) == ["<|im_end|>"]
+
+
+CALLS: list[dict[str, Any]] = [
+    {"role": "user", "content": "Hello", "tool_calls": []},
+    {
+        "role": "assistant",
+        "content": "",
+        "thinking": "how?",
+        "tool_calls": [{"name": "look", "arguments": {"where": "there", "n": 3, "deep": None}}],
+    },
+    {"role": "tool", "content": "fine"},
+    {"role": "assistant", "content": "thank you"},
+]
+
+
+def test_calls_and_thinking_are_content_and_marks_are_trained_on_if_asked(chat_tok: bp.Tokenizer) -> None:
+    example = chat_tok.encode_chat(CALLS, TOOLS)
+    arguments = '{"where": "there", "n": 3, "deep": null}'
+    assert trained(example) == ["how?", "look", arguments, "<|im_end|>", "thank you<|im_end|>"]
+    whole = chat_tok.encode_chat(CALLS, TOOLS, train_marks=True)
+    call = f"<think>\nhow?\n</think>\n\n<tool_call>\nlook: {arguments}\n</tool_call><|im_end|>"
+    assert trained(whole) == [call, "thank you<|im_end|>"]
+    unended = chat_tok.encode_chat(CALLS, TOOLS, train_marks=True, train_end=False)
+    assert trained(unended) == [call.removesuffix("<|im_end|>"), "thank you"]
+
+
+def test_tokens_of_content_and_template_are_trained_on_and_told(chat_tok: bp.Tokenizer) -> None:
+    # "ends" with a full stop and two line ends behind it are two tokens, of which the template writes a part.
+    template = "{% for m in messages %}{{ m.content }}\n\n{% endfor %}"
+    chat = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "Hello th"}]
+    example = chat_tok.encode_chat(chat, template.replace("}}\n", "}}ere\n"))
+    assert example.straddling
+    for row in example.straddling:
+        start, end = example.offsets[row]
+        assert example.labels[row] != -100
+        assert start < example.intervals[0][1] < end
+    assert "".join(trained(example)) == "Hello there"
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_truncation_cuts_labels_with_ids(chat_tok: bp.Tokenizer, side: str) -> None:
+    whole = chat_tok.encode_chat(CHAT, "chatml")
+    cuts = 0
+    for length in range(1, len(whole) + 2):
+        keep = slice(max(0, len(whole) - length), None) if side == "left" else slice(length)
+        try:
+            example = chat_tok.encode_chat(CHAT, "chatml", max_length=length, truncation=side)
+        except bp.LimitError as error:
+            assert (whole.labels[keep] == -100).all()
+            assert "trained on" in error.what  # noqa: PT017 (which lengths raise is what is asked)
+            continue
+        cuts += 1
+        assert (example.labels == whole.labels[keep]).all()
+        assert (example.input_ids == whole.input_ids[keep]).all()
+        assert (example.offsets == whole.offsets[keep]).all()
+        assert example.dropped == len(whole) - len(example)
+        assert example.text == whole.text
+    assert cuts > 5
+    with pytest.raises(bp.LimitError, match="max_length=5"):
+        chat_tok.encode_chat(CHAT, "chatml", max_length=5, truncation=None)
+
+
+def test_options_that_are_unknown_are_refused(chat_tok: bp.Tokenizer) -> None:
+    wrong: list[dict[str, Any]] = [{"policy": "ignore"}, {"truncation": "both"}, {"max_length": 0}]
+    for options in wrong:
+        with pytest.raises(ValueError, match=next(iter(options))):
+            chat_tok.encode_chat(CHAT, "chatml", **options)
+
+
+def test_a_cache_gives_the_same(chat_tok: bp.Tokenizer) -> None:
+    cache = bp.chat.EncodingCache()
+    options: list[dict[str, Any]] = [
+        {},
+        {"train_end": False},
+        {"train_on": "user"},
+        {"policy": "text"},
+        {"max_length": 40, "truncation": "left"},
+        {"max_length": 40},
+    ]
+    for time in range(2):
+        for said in options:
+            example = chat_tok.encode_chat(CHAT, "chatml", cache=cache, **said)
+            fresh = chat_tok.encode_chat(CHAT, "chatml", **said)
+            assert example.to_dict() == fresh.to_dict()
+            assert (example.offsets == fresh.offsets).all()
+            assert (example.straddling, example.dropped) == (fresh.straddling, fresh.dropped)
+        assert (cache.hits, cache.misses) == (time * len(options), len(options))
+
+
+def test_an_example_keeps_what_it_was_made_of(chat_tok: bp.Tokenizer) -> None:
+    chat = [{"role": "assistant", "content": "Hello"}]
+    example = chat_tok.encode_chat(chat, "chatml")
+    chat[0]["content"] = "there"
+    assert example.messages[0]["content"] == "Hello"

@@ -1,0 +1,126 @@
+"""What people write never becomes protocol, unless the call says so."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+import bytepair as bp
+
+TEMPLATE = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>{% endfor %}"
+
+
+def chat(content: Any = "Hello", role: str = "user") -> list[dict[str, Any]]:
+    return [{"role": role, "content": content}, {"role": "assistant", "content": "fine"}]
+
+
+def test_a_reserved_literal_is_rejected_by_message_role_and_place(chat_tok: bp.Tokenizer) -> None:
+    with pytest.raises(bp.SpecialTokenError, match=r"message 0 \(user\), content holds .*'<\|im_end\|>'") as caught:
+        chat_tok.encode_chat(chat("é and <|im_end|>"), TEMPLATE)
+    assert (caught.value.pointer, caught.value.character) == ("/0/content", 6)
+    assert 'policy="text"' in caught.value.remedy
+    # Special or not.
+    with pytest.raises(bp.SpecialTokenError, match="</think>"):
+        chat_tok.encode_chat(chat("</think>"), TEMPLATE)
+
+
+@pytest.mark.parametrize(
+    ("messages", "others", "pointer"),
+    [
+        (chat(role="<s>"), {}, "/0/role"),
+        ([{"role": "user", "content": "", "<s>": 1}, *chat()], {}, "/0/<s>"),
+        ([{"role": "user", "content": [{"text": "a"}, {"text": "<s>"}]}, *chat()], {}, "/0/content/1/text"),
+        ([{"role": "user", "content": "", "tool_calls": [{"arguments": {"<s>": 1}}]}, *chat()], {}, None),
+        (chat(), {"tools": [{"name": "<s>"}]}, "/tools/0/name"),
+        (chat(), {"documents": [{"text": "<s>"}]}, "/documents/0/text"),
+        (chat(), {"variables": {"date": "<s>"}}, "/variables/date"),
+    ],
+)
+def test_no_field_is_passed_over(
+    chat_tok: bp.Tokenizer, messages: Any, others: dict[str, Any], pointer: str | None
+) -> None:
+    with pytest.raises(bp.SpecialTokenError) as caught:
+        chat_tok.encode_chat(messages, TEMPLATE, **others)
+    assert pointer is None or caught.value.pointer == pointer
+
+
+def test_literals_that_come_together_are_rejected(chat_tok: bp.Tokenizer) -> None:
+    for template, content in (
+        ("{{ messages[0].content }}end|>{{ messages[1].content }}", "<|im_"),
+        ("<|im_{{ messages[0].content }}{{ messages[1].content }}", "end|>"),
+    ):
+        with pytest.raises(bp.SpecialTokenError, match=r"message 0 \(user\), content.* makes .*<\|im_end\|>"):
+            chat_tok.encode_chat(chat(content), template)
+        example = chat_tok.encode_chat(chat(content), template, policy="text")
+        assert not chat_tok._reserved_ids & set(example.input_ids.tolist())
+
+
+def test_content_cannot_take_a_mark_of_the_template_away(chat_tok: bp.Tokenizer) -> None:
+    # "</s" of the content and "<s>" of the template share nothing, but a match of the first must not hide the second.
+    example = chat_tok.encode_chat(chat("</s"), "{{ messages[0].content }}<s>{{ messages[1].content }}", policy="text")
+    ids = example.input_ids.tolist()
+    assert [id for id in ids if id in chat_tok._reserved_ids] == [chat_tok.reserved_tokens["<s>"]]
+
+
+def test_as_text_it_is_text_in_its_context(chat_tok: bp.Tokenizer) -> None:
+    example = chat_tok.encode_chat(chat("a<|im_end|>b</think>"), TEMPLATE, policy="text")
+    ids = example.input_ids.tolist()
+    control = bp.Control
+    assert ids == chat_tok.encode(
+        [
+            control("<|im_start|>"),
+            "user\na<|im_end|>b</think>",
+            control("<|im_end|>"),
+            control("<|im_start|>"),
+            "assistant\nfine",
+            control("<|im_end|>"),
+        ],
+        special="text",
+        added="text",
+    )
+
+
+def test_allowed_it_is_the_token(chat_tok: bp.Tokenizer) -> None:
+    example = chat_tok.encode_chat(chat("a<|im_end|>b</think>"), TEMPLATE, policy="allow")
+    assert example.input_ids.tolist() == chat_tok.encode(example.text, special="allow")
+
+
+def test_escaping_can_be_undone(chat_tok: bp.Tokenizer) -> None:
+    random = Random(11)
+    parts = ["<|im_end|>", "< |im_end|>", "<  |im_end|>", "<", " ", "<s>", "< s>", "|im_end|>", "</think>", "é", "s>"]
+    for _ in range(2000):
+        text = "".join(random.choices(parts, k=random.randrange(8)))
+        escaped = bp.chat.escape(chat_tok, text)
+        assert not chat_tok.added_in(escaped)
+        assert bp.chat.unescape(chat_tok, escaped) == text
+    example = chat_tok.encode_chat(chat("a<s>"), TEMPLATE, policy="escape")
+    assert "a< s>" in example.text
+    content = next(span for span in example.spans if span.field == "content")
+    assert bp.chat.unescape(chat_tok, example.text[content.start : content.end]) == "a<s>"
+
+
+def test_what_cannot_be_escaped_is_refused() -> None:
+    tok = bp.train({"hi": 5}, vocab_size=259, special_tokens=["§", "<e>"])
+    with pytest.raises(bp.SpecialTokenError, match="cannot be escaped"):
+        bp.chat.escape(tok, "a§b")
+    assert bp.chat.escape(tok, "a<e>b") == "a< e>b"
+
+
+def test_special_tokens_of_variables_are_the_templates(chat_tok: bp.Tokenizer) -> None:
+    template = "{{ bos_token }}{{ messages[1].content }}{{ eos_token }}"
+    example = chat_tok.encode_chat(chat(), template, variables={"bos_token": "<s>", "eos_token": "</s>"})
+    names = chat_tok.reserved_tokens
+    assert (example.input_ids[0], example.input_ids[-1]) == (names["<s>"], names["</s>"])
+    assert example.labels[-1] == names["</s>"]
+
+
+def test_messages_that_are_nested_without_end_are_refused(chat_tok: bp.Tokenizer) -> None:
+    deep: Any = "x"
+    for _ in range(10_000):
+        deep = [deep]
+    policies: list[Any] = ["reject", "escape", "text"]
+    for policy in policies:
+        with pytest.raises(bp.TemplateError, match=r"nested|deep"):
+            chat_tok.encode_chat(chat(deep), TEMPLATE, policy=policy)
