@@ -200,6 +200,8 @@ def message_of(random: random.Random, takes: Takes, role: str, literals: Sequenc
         elif takes.thinking and literals and random.random() < 0.2 and isinstance(message["content"], str):
             thought = content_of(random, literals, longest=4)
             message["content"] = f"<think>\n{thought}\n</think>\n\n{message['content']}"
+    if random.random() < 0.05:  # no template writes it
+        message["metadata"] = object_of(random, literals)
     if role == "tool":
         message["tool_call_id"] = _word(random, literals)
         if takes.results and random.random() < 0.2:

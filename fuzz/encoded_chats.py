@@ -49,16 +49,16 @@ def encoded(subject: Subject, chat: Chat, vocabulary: Vocabulary, **options: Any
 
 
 def oracle_of(
-    chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], ends: Sequence[str], *, policy: str, train_end: bool
+    chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], ends: Sequence[str], *, policy: str, **options: Any
 ) -> Expected:
-    """The oracle's example."""
+    """The oracle's example; the options are those of `labels.expected`."""
     text = "".join(part.text for part in parts)
     places = labels.placed(parts)
     if policy == "allow":
         tokens = labels.tokens_allowed(vocabulary, text)
     else:
         tokens = labels.tokens_as_text(vocabulary, text, places)
-    return labels.expected(tokens, places, chat.messages, ends, text, train_end=train_end)
+    return labels.expected(tokens, places, chat.messages, ends, text, **options)
 
 
 def check_labels(
@@ -71,12 +71,14 @@ def check_labels(
     """
     # What a normalizer makes of content is for the attacks: it has no literal to cut the text at.
     policy = "allow" if vocabulary.is_folded else random.choice(["text", "text", "allow"])
-    train_end = random.random() < 0.7
+    trained: dict[str, Any] = {"train_end": random.random() < 0.7}
+    if random.random() < 0.2:
+        trained["train_on"] = random.sample(("assistant", "user", "tool", "system"), random.randint(1, 2))
     told = bool(subject.ends) and random.random() < 0.4
     ends = () if subject.must_tell and not told else subject.ends
-    want = oracle_of(chat, vocabulary, parts, ends, policy=policy, train_end=train_end)
+    want = oracle_of(chat, vocabulary, parts, ends, policy=policy, **trained)
     nothing = all(label == -100 for label in want.labels)
-    options: dict[str, Any] = {"policy": policy, "train_end": train_end}
+    options: dict[str, Any] = {"policy": policy, **trained}
     if told:
         options["end_of_turn"] = subject.ends
     try:

@@ -193,21 +193,22 @@ def expected(
     ends: Sequence[str],
     text: str,
     *,
+    train_on: Sequence[str] = ("assistant",),
     train_end: bool = True,
 ) -> Expected:
     """Labels by definition: a look at every token and every part.
 
-    Trained is what overlaps an assistant's content, all its fields but role and name, and the mark that ends its turn.
-    Where a template says what is generated, it is that, as far as it is an assistant's turn.
+    Trained is what overlaps the content of a role, all fields but role and name, and the mark that ends its turn. Where
+    a template says what is generated, it is that of an assistant's turn.
     """
-    own = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
+    own = [at for at, message in enumerate(messages) if message.get("role") in train_on]
     wanted: list[tuple[int, int]] = []
     for at in own:
         mine = [part for part in parts if part.message == at]
         if not mine:
             continue
         end = _end_of(text, parts, max(part.end for part in mine), at, ends)
-        if any(part.generated for part in parts):
+        if messages[at]["role"] == "assistant" and any(part.generated for part in parts):
             wanted += [(part.start, part.end) for part in _generated(parts, at) if end is None or part.start < end[0]]
         else:
             wanted += [
