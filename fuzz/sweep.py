@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from fuzz.case import FailureError, compared
 from fuzz.chunks import sweep_chunks
 from fuzz.counts import sweep_counts
+from fuzz.encoded_chats import sweep_chats
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pipelines import sweep_pipelines
@@ -40,6 +41,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "peers": sweep_peers,
     "files": sweep_files,
     "kinds": sweep_kinds,
+    "chats": sweep_chats,
 }
 
 # No case takes a second; one that takes this long hangs.

@@ -1,0 +1,124 @@
+"""The chat templates that sweeps run, each with its oracle and with what it takes."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fuzz import own_templates, turns, turns_of_parts, turns_of_tools
+from fuzz.conversations import Takes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fuzz.turns import Chat, Written
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A template under test: its source, the oracle, what it takes, its marks, and those that end a turn."""
+
+    name: str
+    source: str
+    oracle: Callable[[Chat], Written]
+    takes: Takes
+    variables: dict[str, str]
+    marks: tuple[str, ...]
+    ends: tuple[str, ...]
+
+    @property
+    def must_tell(self) -> bool:
+        """Whether its ends of turns begin the next one, so that only a call can say that they are ends."""
+        return "<|user|>" in self.ends
+
+
+_TOOLS = ("system", "user", "assistant", "tool")
+_THINKS = ("enable_thinking",)
+_IM = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
+_QWEN3 = (*_IM, "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")
+_CALLS = ("calls▁begin", "call▁begin", "call▁end", "calls▁end", "sep", "output▁begin", "output▁end", "outputs▁begin",
+          "outputs▁end")  # fmt: skip
+_DEEPSEEK = ("<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>",
+             *(f"<｜tool▁{name}｜>" for name in _CALLS))  # fmt: skip
+_LLAMA3 = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|end_of_text|>")
+_KIMI = ("<|im_end|>", "<|im_user|>", "<|im_assistant|>", "<|im_system|>", "<|im_middle|>", "<|tool_call_begin|>",
+         "<|tool_call_argument_begin|>", "<|tool_call_end|>", "<|tool_calls_section_begin|>",
+         "<|tool_calls_section_end|>", "[EOS]", "<|media_pad|>")  # fmt: skip
+_GLM = ("[gMASK]", "<sop>", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>", "<think>", "</think>",
+        "<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<tool_response>",
+        "</tool_response>", "/nothink")  # fmt: skip
+
+_FILES: dict[str, tuple[str, Callable[[Chat], Written], Takes, tuple[str, ...], tuple[str, ...]]] = {
+    "llama3": ("llama3/tokenizer_config.json", turns.llama3, Takes(any_role=True, none=True, parts=True),
+               _LLAMA3, ("<|eot_id|>",)),
+    "qwen2": ("qwen2/tokenizer_config.json", turns.qwen2, Takes(any_role=True), _IM, ("<|im_end|>",)),
+    "phi4": ("phi-4/tokenizer_config.json", turns.phi4, Takes(any_role=True), (*_IM, "<|im_sep|>"), ("<|im_end|>",)),
+    "qwen3": ("qwen3/tokenizer_config.json", turns_of_tools.qwen3,
+              Takes(_TOOLS, arguments="both", thinking=True, parts=True, tools=True, none=True, variables=_THINKS),
+              _QWEN3, ("<|im_end|>",)),
+    "qwen3_coder": ("qwen3/tokenizer_config.coder.json", turns_of_tools.qwen3_coder,
+                    Takes(_TOOLS, any_role=True, arguments="object", tools=True, none=True), _QWEN3, ("<|im_end|>",)),
+    "glm45": ("glm45/chat_template.jinja", turns_of_parts.glm45,
+              Takes(_TOOLS, arguments="object", thinking=True, parts=True, results=True, tools=True, variables=_THINKS),
+              _GLM, ("<|user|>", "<|observation|>")),
+    "kimi": ("kimi-k2/tokenizer_config.json", turns_of_parts.kimi,
+             Takes(_TOOLS, any_role=True, arguments="both", parts=True, tools=True, none=True), _KIMI,
+             ("<|im_end|>",)),
+    "deepseek": ("deepseek/tokenizer_config.json", turns.deepseek,
+                 Takes(_TOOLS, arguments="string", none=True, thinking=True), (*_DEEPSEEK, "<think>", "</think>"),
+                 ("<｜end▁of▁sentence｜>",)),
+    "deepseek31": ("deepseek/v31_tokenizer_config.json", turns.deepseek31,
+                   Takes(_TOOLS, arguments="string", none=True, thinking=True, variables=("thinking",)),
+                   (*_DEEPSEEK, "<think>", "</think>"), ("<｜end▁of▁sentence｜>",)),
+}  # fmt: skip
+
+
+_OWN = {
+    "plain": Subject("plain", own_templates.PLAIN, own_templates.plain,
+                     Takes(_TOOLS, any_role=True, arguments="both", parts=True, none=True, texts=("date",), tools=True),
+                     {}, _IM, ()),
+    "marked": Subject("marked", own_templates.MARKED, own_templates.marked,
+                      Takes(_TOOLS, any_role=True, arguments="object", none=True), {"bos_token": "<|begin|>"},
+                      ("<|begin|>", *_QWEN3), ("<|im_end|>",)),
+    "named": Subject("named", own_templates.NAMED, own_templates.named, Takes(any_role=True, parts=True), {},
+                     ("<|user|>", "<|assistant|>", "<|system|>", "<|end|>"), ("<|end|>",)),
+}  # fmt: skip
+
+
+NAMES = (*_OWN, *_FILES)
+
+
+def subjects() -> dict[str, Subject]:
+    """All templates: own ones, and those of the data folder if there is one."""
+    return {**_OWN, **real_subjects()}
+
+
+def data_folder() -> Path:
+    """Where real vocabularies are, if they are anywhere."""
+    return Path(os.environ.get("BYTEPAIR_DATA", Path(__file__).parent.parent.parent / "shared" / "data")) / "vocabs"
+
+
+def _token(config: dict[str, Any], name: str) -> dict[str, str]:
+    token = config.get(name)
+    token = token["content"] if isinstance(token, dict) else token
+    return {name: token} if isinstance(token, str) else {}
+
+
+@functools.cache
+def real_subjects() -> dict[str, Subject]:
+    """The templates of the data folder by name; empty where there is none."""
+    found = {}
+    for name, (file, oracle, takes, marks, ends) in _FILES.items():
+        path = data_folder() / file
+        if not path.is_file():
+            continue
+        source, variables = path.read_text("utf-8"), {}
+        if path.suffix == ".json":
+            config = json.loads(source)
+            source, variables = config["chat_template"], _token(config, "bos_token") | _token(config, "eos_token")
+        found[name] = Subject(name, source, oracle, takes, variables, marks, ends)
+    return found

@@ -1,0 +1,244 @@
+"""What is trained, by definition: the oracle of ids, places and labels of a chat, slow and readable.
+
+Text is encoded by `tokenizers`. What it must not do, take content for protocol, is kept from it by cutting the text at
+the trusted occurrences of added tokens; what lies between is encoded by a copy of it that has no added tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fuzz.chat_vocabularies import Json, Vocabulary
+    from fuzz.turns import Message, Part
+
+# What the peer takes for a letter beside a token that must be a word of its own: marks among it, unlike Python.
+_WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+
+
+class Token(NamedTuple):
+    """An id and the characters it is from."""
+
+    id: int
+    start: int
+    end: int
+
+
+class Placed(NamedTuple):
+    """A part, and where it is in the text."""
+
+    start: int
+    end: int
+    message: int | None
+    field: str | None
+    generated: bool = False
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What `encode_chat` must give."""
+
+    tokens: list[Token]
+    labels: list[int]
+    straddling: list[int]
+
+
+def placed(parts: Iterable[Part]) -> list[Placed]:
+    """Where each part is."""
+    out, here = [], 0
+    for part in parts:
+        out.append(Placed(here, here + len(part.text), part.message, part.field, part.generated))
+        here += len(part.text)
+    return out
+
+
+def is_content(part: Placed) -> bool:
+    """Whether it is from outside of the template."""
+    return part.field is not None
+
+
+def template_runs(parts: Sequence[Placed]) -> list[tuple[int, int]]:
+    """The longest stretches of the template's own text, over empty contents too."""
+    runs: list[tuple[int, int]] = []
+    for part in parts:
+        if part.start == part.end or is_content(part):
+            continue
+        if runs and runs[-1][1] == part.start:
+            runs[-1] = (runs[-1][0], part.end)
+        else:
+            runs.append((part.start, part.end))
+    return runs
+
+
+def occurrences(text: str, added: Sequence[Json], runs: Sequence[tuple[int, int]]) -> list[tuple[int, int, Json]]:
+    """The added tokens that may stand where they stand: inside of the template's own text, or white space.
+
+    Leftmost, longest, and those that are matched as they are before the normalized.
+    """
+    free, found = [(0, len(text))], []
+    for normalized in (False, True):
+        rows = [row for row in added if row["normalized"] == normalized]
+        if not rows:
+            continue
+        rows.sort(key=lambda row: -len(row["content"]))
+        starts = re.compile("|".join(re.escape(row["content"]) for row in rows))
+        left: list[tuple[int, int]] = []
+        for first, last in free:
+            at = here = first
+            while match := starts.search(text, at, last):
+                start = match.start()
+                row, end = next(
+                    ((row, start + len(row["content"])) for row in rows if _may_stand(row, text, start, last, runs)),
+                    (None, start + 1),
+                )
+                at = end
+                if row is None or (row["single_word"] and (_is_word(text, start - 1) or _is_word(text, end))):
+                    continue
+                found.append((start, end, row))
+                left.append((here, start))
+                here = end
+            left.append((here, last))
+        free = left
+    return sorted(found, key=lambda one: one[0])
+
+
+def _may_stand(row: Json, text: str, start: int, last: int, runs: Sequence[tuple[int, int]]) -> bool:
+    end = start + len(row["content"])
+    if not text.startswith(row["content"], start) or end > last:
+        return False
+    return is_white(row) or any(first <= start and end <= stop for first, stop in runs)
+
+
+def is_white(row: Json) -> bool:
+    """Whether it is a run of white space, which is no protocol."""
+    return not row["content"].replace("▁", " ").strip()
+
+
+def _is_word(text: str, at: int) -> bool:
+    return 0 <= at < len(text) and _WORD.fullmatch(text[at]) is not None
+
+
+def tokens_as_text(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> list[Token]:
+    """The tokens of a text in which content is never protocol."""
+    tokens: list[Token] = []
+    here = 0
+    for first, last, row in occurrences(text, vocabulary.added, template_runs(parts)):
+        if first < here:
+            continue  # white space that the token before it took
+        start = here + len(text[here:first].rstrip()) if row["lstrip"] else first
+        end = len(text) - len(text[last:].lstrip()) if row["rstrip"] else last
+        tokens += _plain(vocabulary, text, here, start)
+        tokens.append(Token(row["id"], start, end))
+        here = end
+    return tokens + _plain(vocabulary, text, here, len(text))
+
+
+def _plain(vocabulary: Vocabulary, text: str, start: int, end: int) -> list[Token]:
+    if start >= end:
+        return []
+    encoding = vocabulary.bare.encode(text[start:end], add_special_tokens=False)
+    return [
+        Token(id, start + first, start + last) for id, (first, last) in zip(encoding.ids, encoding.offsets, strict=True)
+    ]
+
+
+def tokens_allowed(vocabulary: Vocabulary, text: str) -> list[Token]:
+    """The tokens of a text in which every added token is one."""
+    encoding = vocabulary.full.encode(text, add_special_tokens=False)
+    return [Token(id, *place) for id, place in zip(encoding.ids, encoding.offsets, strict=True)]
+
+
+def reserved_in(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> list[Token]:
+    """What `tokenizers` takes for reserved tokens in a text, as far as content has a part in them."""
+    reserved = {row["id"]: row["content"] for row in vocabulary.added if not is_white(row)}
+    inside = [(part.start, part.end) for part in parts if is_content(part) and part.start < part.end]
+    found = []
+    for id, first, last in tokens_allowed(vocabulary, text):
+        if id in reserved:
+            start, end = literal_in(text, reserved[id], first, last)
+            if any(start < stop and begin < end for begin, stop in inside):
+                found.append(Token(id, start, end))
+    return found
+
+
+def literal_in(text: str, literal: str, start: int, end: int) -> tuple[int, int]:
+    """Where a token's literal is in what the token took, less white space; all of that, where it is not spelled."""
+    at = text.find(literal, start, end)
+    return (at, at + len(literal)) if at >= 0 else (start, end)
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """All texts of a value of JSON, its keys among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from strings_of(key)
+            yield from strings_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings_of(inner)
+
+
+def expected(
+    tokens: list[Token],
+    parts: Sequence[Placed],
+    messages: Sequence[Message],
+    ends: Sequence[str],
+    text: str,
+    *,
+    train_on: Sequence[str] = ("assistant",),
+    train_end: bool = True,
+) -> Expected:
+    """Labels by definition: a look at every token and every part.
+
+    Trained is what overlaps the content of a role, all fields but role and name, and the mark that ends its turn. Where
+    a template says what is generated, it is that of an assistant's turn.
+    """
+    own = [at for at, message in enumerate(messages) if message.get("role") in train_on]
+    wanted: list[tuple[int, int]] = []
+    for at in own:
+        mine = [part for part in parts if part.message == at]
+        if not mine:
+            continue
+        end = _end_of(text, parts, max(part.end for part in mine), at, ends)
+        if messages[at]["role"] == "assistant" and any(part.generated for part in parts):
+            wanted += [(part.start, part.end) for part in _generated(parts, at) if end is None or part.start < end[0]]
+        else:
+            wanted += [
+                (part.start, part.end) for part in mine if (part.field or "").split("/")[0] not in ("role", "name")
+            ]
+        wanted += [end] if train_end and end else []
+    characters = {at for start, end in wanted for at in range(start, end)}
+    rows = {row for row, token in enumerate(tokens) if not characters.isdisjoint(range(token.start, token.end))}
+    straddling = sorted(row for row in rows if not characters.issuperset(range(tokens[row].start, tokens[row].end)))
+    return Expected(tokens, [token.id if row in rows else -100 for row, token in enumerate(tokens)], straddling)
+
+
+def _generated(parts: Sequence[Placed], message: int) -> list[Placed]:
+    """The generated parts around a message's own."""
+    block: list[Placed] = []
+    mine = False
+    for part in parts:
+        if part.generated:
+            block.append(part)
+            mine |= part.message == message
+        elif mine:
+            break
+        else:
+            block = []
+    return block if mine else []
+
+
+def _end_of(text: str, parts: Sequence[Placed], last: int, message: int, ends: Sequence[str]) -> tuple[int, int] | None:
+    """The mark that ends a message: the first in the template's text after its last part."""
+    later = [part.start for part in parts if is_content(part) and part.message != message and part.start >= last]
+    limit = min(later, default=len(text))
+    found = [(at, at + len(end)) for end in ends if (at := text.find(end, last, limit)) >= 0]
+    return min(found, default=None)

@@ -1,0 +1,63 @@
+"""What chats are held to: renderings, labels and attacks against oracles that know nothing of how content is traced.
+
+A share of each runs always. ``BYTEPAIR_WHOLE=1`` runs 10,000 conversations for each template and 100,000 attacks.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from fuzz.case import case
+from fuzz.chat_templates import NAMES, Subject, subjects
+from fuzz.chats import check_rendering, conversation
+from fuzz.encoded_chats import check_attack, check_escape, check_labels, vocabulary_for
+
+WHOLE = bool(os.environ.get("BYTEPAIR_WHOLE"))
+CONVERSATIONS = 10_000 if WHOLE else 60
+ATTACKS = 100_000 if WHOLE else 600
+
+
+@pytest.fixture(params=NAMES)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    name = str(request.param)
+    if name not in subjects():
+        pytest.skip(f"no real data: the template of {name} is not there")
+    return subjects()[name]
+
+
+def test_conversations(subject: Subject) -> None:
+    """The text is that of `transformers`, spans and labels are those of the oracles."""
+    refused = 0
+    for number in range(CONVERSATIONS):
+        chooses = random.Random(f"held/{subject.name}/{number}")
+        chat = conversation(chooses, subject, literals=number % 2 == 0)
+        vocabulary = vocabulary_for(chooses, subject, published=WHOLE or number < 20)
+        with case(template=subject.name, number=number, vocabulary=vocabulary.name, chat=chat):
+            made = check_rendering(subject, chat)
+            if made is None:
+                refused += 1
+                continue
+            check_labels(chooses, subject, chat, vocabulary, made[1])
+    assert refused < CONVERSATIONS / 4
+
+
+@pytest.mark.parametrize("policy", ["reject", "text", "escape"])
+def test_attacks(policy: str) -> None:
+    """No content of any field becomes a reserved id."""
+    names = list(subjects())
+    for number in range(ATTACKS // 3):
+        chooses = random.Random(f"attack/{policy}/{number}")
+        subject = subjects()[names[number % len(names)]]
+        # Half of what is to be refused holds nothing, so that refusing too much is seen as well.
+        chat = conversation(chooses, subject, literals=policy != "reject" or number % 2 == 0, broken=0)
+        vocabulary = vocabulary_for(chooses, subject, published=WHOLE or number % 10 == 0)
+        with case(template=subject.name, number=number, vocabulary=vocabulary.name, chat=chat):
+            made = check_rendering(subject, chat)
+            if made is None:
+                continue
+            if policy == "escape":
+                check_escape(subject, chat, vocabulary)
+            else:
+                check_attack(subject, chat, vocabulary, made[1], policy)
