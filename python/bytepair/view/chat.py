@@ -104,7 +104,7 @@ def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: 
     """
     data = html(example, tokenizer, title=title).encode()
     with files.replacing(Path(path)) as temporary:
-        temporary.writespell(data)
+        temporary.write_bytes(data)
 
 
 def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
