@@ -19,8 +19,6 @@ from tests.test_docs import python_blocks, run_as_written
 if TYPE_CHECKING:
     from pathlib import Path
 
-if not hasattr(bp.Tokenizer, "encode_chat"):
-    pytest.skip("tok.encode_chat is not there", allow_module_level=True)
 pytest.importorskip("jinja2")
 
 SCRIPT = ROOT / "examples" / "finetune.py"

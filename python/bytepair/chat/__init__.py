@@ -19,13 +19,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bytepair.chat.attention import block_mask
+    from bytepair.chat.attention import block_mask, cu_seqlens
     from bytepair.chat.batches import pad
     from bytepair.chat.cache import EncodingCache
     from bytepair.chat.example import ChatExample
     from bytepair.chat.extending import extend
     from bytepair.chat.limits import Limits
-    from bytepair.chat.packing import Packed, flatten, pack
+    from bytepair.chat.packed import Packed, Placed
+    from bytepair.chat.packing import flatten, pack
     from bytepair.chat.rendering import render
     from bytepair.chat.reserved import escape, unescape
     from bytepair.chat.spans import Rendered, Span
@@ -36,11 +37,13 @@ _LATER = {
     "ChatExample": "example",
     "EncodingCache": "cache",
     "Limits": "limits",
-    "Packed": "packing",
+    "Packed": "packed",
+    "Placed": "packed",
     "Rendered": "spans",
     "Span": "spans",
     "Template": "template",
     "block_mask": "attention",
+    "cu_seqlens": "attention",
     "escape": "reserved",
     "extend": "extending",
     "flatten": "packing",
@@ -55,10 +58,12 @@ __all__ = [
     "EncodingCache",
     "Limits",
     "Packed",
+    "Placed",
     "Rendered",
     "Span",
     "Template",
     "block_mask",
+    "cu_seqlens",
     "escape",
     "extend",
     "flatten",
