@@ -3,8 +3,8 @@
     python -m benchmarks.face_tiktoken [--data FOLDER] [--rounds N] [--text NAME] [--write]
 
 Results are compared before anything is timed. Each number is a median of rounds in which the two take turns: CPU time
-of all threads of the process. ``--write`` puts the table into docs/compat-tiktoken.md. A ratio is tiktoken's time by ours:
-more than 1 is faster.
+of all threads of the process. ``--write`` puts the table into docs/compat-tiktoken.md. A ratio is tiktoken's time by
+ours: more than 1 is faster.
 """
 
 from __future__ import annotations
