@@ -8,6 +8,7 @@ import http.server
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 from typing import TYPE_CHECKING
 
@@ -164,7 +165,7 @@ def test_only_a_cache_that_was_named_has_to_be_written(
     address, data, _ = served
     taken = tmp_path / "file"
     taken.write_bytes(b"")
-    monkeypatch.setattr(load.tempfile, "gettempdir", lambda: str(taken))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(taken))
     assert load.read_file_cached(address) == data
     monkeypatch.setenv("DATA_GYM_CACHE_DIR", str(taken / "cache"))
     with pytest.raises(OSError, match="cannot write"):

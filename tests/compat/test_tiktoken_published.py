@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import tiktoken as peer
-import tiktoken.load
-from tiktoken_ext import openai_public
+from tiktoken import load as peer_load
+from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
 from bytepair.compat import tiktoken
 from bytepair.compat.tiktoken import registry
 from tests.compat.test_tiktoken import answer
+from tests.compat.test_tiktoken_files import DOCUMENT
 from tests.conftest import HOSTILE
 from tests.test_data import KIMI, texts
+from tests.test_docs import python_blocks, run_as_written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,13 +36,13 @@ def offline(data: Path) -> Any:
     def read(address: str, expected_hash: str | None = None) -> bytes:
         name = address.rpartition("/")[2]
         found: bytes = files.get(name, data / "vocabs/openai" / name).read_bytes()
-        assert expected_hash is None or peer.load.check_hash(found, expected_hash)
+        assert expected_hash is None or peer_load.check_hash(found, expected_hash)
         return found
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BYTEPAIR_ENCODINGS", str(data / "vocabs" / "openai"))
         patch.setattr(registry, "ENCODINGS", {})
-        patch.setattr(peer.load, "read_file_cached", read)
+        patch.setattr(peer_load, "read_file_cached", read)
         yield
 
 
@@ -193,3 +195,8 @@ def test_patterns_that_are_not_published(data: Path) -> None:
             for options in ({"allowed_special": "all"}, {"disallowed_special": ()}):
                 assert enc.encode(text, **options) == other.encode(text, **options)
         assert enc.encode_batch(["a b", ""]) == other.encode_batch(["a b", ""])
+
+
+@pytest.mark.parametrize("block", [block for block in python_blocks(DOCUMENT) if "get_encoding" in block])
+def test_the_examples_run_as_written(tmp_path: Path, block: str) -> None:
+    run_as_written(block, tmp_path)

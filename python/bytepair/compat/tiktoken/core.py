@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytepair._core import Encoder
-    from bytepair.encoding import Special
+    from bytepair.encoding import Ids, Special
 
     Allowed = Literal["all"] | AbstractSet[str]
     Disallowed = Literal["all"] | Collection[str]
@@ -290,8 +290,8 @@ class Encoding:
             disallowed_special: As for `encode`.
 
         Returns:
-            The stable ids, and the completions in ascending order: each begins with the rest of the text, and only its
-            last token may go beyond. They are tiktoken's guess, not all that could be.
+            The stable ids; and the completions, those of one token first, in ascending order. Each begins with the rest
+            of the text, and only its last token goes beyond. They are tiktoken's guess, not all that could be.
 
         Time grows with the number of tokens that begin with an end of the unstable rest.
 
@@ -299,7 +299,7 @@ class Encoding:
             >>> import bytepair as bp
             >>> enc = Encoding.from_tokenizer(bp.train({" low": 5}, vocab_size=259, split="gpt2"), "tiny")
             >>> enc.encode_with_unstable("a lo")
-            ([97], [[256, 111], [258]])
+            ([97], [[258], [256, 111]])
         """
         _check_text(text)
         self._specials.check(text, allowed_special, disallowed_special)
@@ -325,7 +325,7 @@ class Encoding:
 
     # Decoding
 
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+    def decode_bytes(self, tokens: Ids) -> bytes:
         r"""The bytes of some ids, joined.
 
         Raises:
@@ -345,7 +345,7 @@ class Encoding:
             _check_ids(tokens)
             raise
 
-    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+    def decode(self, tokens: Ids, errors: str = "replace") -> str:
         """The text of some ids.
 
         Args:
@@ -381,7 +381,7 @@ class Encoding:
             _check_ids([token])
             raise
 
-    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+    def decode_tokens_bytes(self, tokens: Ids) -> list[bytes]:
         """The bytes of each id; errors as `decode_bytes`.
 
         Example:
@@ -391,7 +391,7 @@ class Encoding:
         """
         return [self.decode_single_token_bytes(token) for token in tokens]
 
-    def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
+    def decode_with_offsets(self, tokens: Ids) -> tuple[str, list[int]]:
         """The text of some ids, and at which character of it each token starts.
 
         A token that starts within a character starts where this character does.
@@ -413,9 +413,7 @@ class Encoding:
             begun += sum(byte & 0xC0 != 0x80 for byte in part)
         return b"".join(parts).decode(), starts
 
-    def decode_batch(
-        self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
-    ) -> list[str]:
+    def decode_batch(self, batch: Sequence[Ids], *, errors: str = "replace", num_threads: int = 8) -> list[str]:
         """The text of each row of ids; errors as `decode`.
 
         Args:
@@ -437,7 +435,7 @@ class Encoding:
                 _check_ids(row)
             raise
 
-    def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
+    def decode_bytes_batch(self, batch: Sequence[Ids], *, num_threads: int = 8) -> list[bytes]:
         """The bytes of each row of ids; `num_threads` as for `decode_batch`, errors as `decode_bytes`.
 
         Example:

@@ -48,10 +48,12 @@ def get_encoding(encoding_name: str) -> Encoding:
     """
     if not isinstance(encoding_name, str):
         raise ValueError(f"the name of an encoding is a str, not {type(encoding_name).__name__}")  # noqa: TRY004
-    with _lock:
-        if encoding_name not in ENCODINGS:
-            ENCODINGS[encoding_name] = _make(encoding_name)
-        return ENCODINGS[encoding_name]
+    if encoding_name not in ENCODINGS:
+        with _lock:
+            # Another thread may have made it meanwhile.
+            if encoding_name not in ENCODINGS:
+                ENCODINGS[encoding_name] = _make(encoding_name)
+    return ENCODINGS[encoding_name]
 
 
 def list_encoding_names() -> list[str]:

@@ -9,8 +9,6 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bytepair.compat.tiktoken.core import Encoding
 
 _SPACE = b" \n\t"
@@ -35,8 +33,8 @@ def encode_with_unstable(encoding: Encoding, text: str, allowed: frozenset[str])
     stable, rest = ids[: len(ids) - last], encoding.decode_bytes(ids[len(ids) - last :])
     if not rest:
         return stable, []
-    ranks = encoding._mergeable_ranks
-    completions: set[tuple[int, ...]] = {(ranks[token],) for token in _beginning_with(encoding, rest)}
+    single = sorted(map(encoding._mergeable_ranks.__getitem__, _beginning_with(encoding, rest)))
+    completions: set[tuple[int, ...]] = set()
     texts: list[str] = []
     for cut in range(1, len(rest)):
         # A token across the end of the text, which begins within what is not stable.
@@ -53,7 +51,8 @@ def encode_with_unstable(encoding: Encoding, text: str, allowed: frozenset[str])
         # White space may turn out to be split before its last character.
         before = rest[: -len(character)]
         completions.add((*_merge(encoding, before), *_merge(encoding, character)))
-    return stable, sorted(map(list, completions))
+    completions.difference_update((id,) for id in single)
+    return stable, [*([id] for id in single), *map(list, sorted(completions))]
 
 
 def _encode(encoding: Encoding, text: str, allowed: frozenset[str]) -> tuple[list[int], int]:
@@ -84,12 +83,13 @@ def _is_space(encoding: Encoding, id: int) -> bool:
     return not token.strip(_SPACE) and encoding._mergeable_ranks.get(token) == id
 
 
-def _beginning_with(encoding: Encoding, start: bytes) -> Iterator[bytes]:
+def _beginning_with(encoding: Encoding, start: bytes) -> list[bytes]:
+    """The tokens that begin with these bytes, in order."""
     tokens = encoding._sorted_tokens
-    for place in range(bisect_left(tokens, start), len(tokens)):
-        if not tokens[place].startswith(start):
-            return
-        yield tokens[place]
+    # The least bytes that are greater than all that begin so.
+    stem = start.rstrip(b"\xff")
+    end = bisect_left(tokens, stem[:-1] + bytes([stem[-1] + 1])) if stem else len(tokens)
+    return tokens[bisect_left(tokens, start) : end]
 
 
 def _until(encoding: Encoding, ids: list[int], size: int) -> tuple[int, ...]:
