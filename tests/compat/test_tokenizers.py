@@ -200,7 +200,10 @@ def test_components_by_themselves_do_the_same() -> None:
             *(p.ByteLevel(), p.ByteLevel(False), p.ByteLevel(use_regex=False), p.CharDelimiterSplit("l")),
             *(p.FixedLength(), p.FixedLength(length=3), p.Metaspace(), p.Metaspace("_", "never"), p.Punctuation()),
             *(p.Metaspace(split=False), p.Punctuation("removed"), p.Punctuation("contiguous")),
-            *(p.Split(m.Regex("[a-zé]+"), b) for b in ("removed", "isolated", "merged_with_previous", "merged_with_next")),
+            *(
+                p.Split(m.Regex("[a-zé]+"), b)
+                for b in ("removed", "isolated", "merged_with_previous", "merged_with_next")
+            ),
             *(p.Split(" ", "contiguous"), p.Split(".", "isolated", invert=True)),
             p.Sequence([p.WhitespaceSplit(), p.Punctuation(), p.Sequence([p.Digits(True)])]),
         ]
@@ -243,7 +246,7 @@ def test_post_processors_by_themselves_do_the_same() -> None:
             *(template(m), questions, p.Sequence([p.ByteLevel(trim_offsets=True), template(m)]), p.Sequence([])),
             p.TemplateProcessing(single="[ $A ]", special_tokens=[(3, "["), ("]", 4)]),
         ]
-        said = []
+        said: list[Any] = []
         for each in processors:
             for add in (True, False):
                 said += [dump(each.process(one, add_special_tokens=add)), dump(each.process(one, two, add))]
@@ -325,9 +328,7 @@ def test_what_raises_says_what_and_where() -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(
-    "name", ["gpt2", "roberta-base", "llama2", "t5-small", "gpt-neox", "clip", "phi-2", "bert-base-uncased", "qwen2"]
-)
+@pytest.mark.parametrize("name", ["gpt2", "roberta-base", "llama2", "t5-small", "gpt-neox", "clip", "phi-2"])
 def test_real_files_say_the_same(name: str, data: Path) -> None:
     file = data / "vocabs" / name / "tokenizer.json"
     if not file.is_file():
@@ -341,7 +342,7 @@ def test_real_files_say_the_same(name: str, data: Path) -> None:
     specials = [token.content for token in found.get_added_tokens_decoder().values()][:20]
     for _ in range(8):
         _settle(draw, (expected, found))
-        texts = [*draw.sample(lines, 5), "".join(draw.choices([*specials, " ", "the ", "\n"] or [""], k=9))]
+        texts = [*draw.sample(lines, 5), "".join(draw.choices([*specials, " ", "the ", "\n"], k=9))]
         pairs: list[Any] = list(zip(texts, reversed(texts), strict=True))
         for batch in (texts, pairs):
             both = [_said(lambda t=t, batch=batch: [dump(e) for e in t.encode_batch(batch)]) for t in (expected, found)]

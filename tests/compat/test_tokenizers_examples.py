@@ -176,18 +176,10 @@ def test_added_token_says_and_keeps_its_flags() -> None:
         pickled = [pickle.loads(pickle.dumps(token)) for token in tokens]
         assert pickled == tokens
         flags = ("content", "rstrip", "lstrip", "single_word", "normalized", "special")
-        pairs = [(one == other, one != other, one < other) for one in tokens for other in tokens]
+        pairs = [(one == other, one != other) for one in tokens for other in tokens]
         return [repr(token) for token in pickled], [[getattr(token, flag) for flag in flags] for token in tokens], pairs
 
-    def observe_without_order(m: Any) -> Any:
-        if m is face:
-            face.AddedToken.__lt__ = lambda *_: False  # type: ignore[operator, assignment]
-        return observe(m)
-
-    try:
-        same(observe_without_order)
-    finally:
-        del face.AddedToken.__lt__
+    same(observe)
     assert len({AddedToken("a"), AddedToken("a"), AddedToken("a", lstrip=True)}) == 2
 
 
@@ -309,7 +301,7 @@ def test_what_is_no_text_raises_type_error(call: Any) -> None:
 def test_truncation_and_padding_stay_until_they_are_off() -> None:
     def observe(m: Any) -> Any:
         tokenizer = named(m)
-        assert tokenizer.truncation is tokenizer.padding is None
+        assert (tokenizer.truncation, tokenizer.padding) == (None, None)
         seen = []
         tokenizer.enable_truncation(2)
         seen += [tokenizer.encode("my name is john"), tokenizer.encode("my name is john", "pair")]
@@ -402,7 +394,7 @@ def test_encoding_changes_in_place_and_merges() -> None:
 def test_words_is_the_old_name_of_word_ids() -> None:
     def observe(m: Any) -> Any:
         encoding = named(m).encode("my name")
-        with pytest.warns(DeprecationWarning):
+        with pytest.warns(DeprecationWarning, match="word"):
             return encoding.words
 
     same(observe)
@@ -718,7 +710,7 @@ def test_parallelism_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch)
         ("Decoder.custom", lambda: face.decoders.Decoder.custom(object())),
         ("normalize_str", lambda: face.normalizers.NFC().normalize("a")),
         ("pre_tokenize_str", lambda: face.pre_tokenizers.Whitespace().pre_tokenize("a")),
-        ("ParityBpeTrainer", lambda: face.trainers.ParityBpeTrainer()),
+        ("ParityBpeTrainer", face.trainers.ParityBpeTrainer),
         ("from_spm", lambda: face.SentencePieceUnigramTokenizer.from_spm("x.model")),
         ("cache_capacity", lambda: models.BPE(cache_capacity=10)),
         ("_clear_cache", lambda: models.BPE()._clear_cache()),

@@ -78,7 +78,6 @@ class Component:
     _kinds: ClassVar[dict[str, type[Component]]]
     _options: ClassVar[dict[str, Option[Any]]] = {}
     _inner: ClassVar[str] = ""
-    _is_kind: ClassVar[bool] = False
 
     def __init_subclass__(cls, **said: Any) -> None:
         super().__init_subclass__(**said)
@@ -148,6 +147,9 @@ def read(kinds: dict[str, type[Component]], table: Json, pointer: str) -> Compon
 class Inner(Component):
     """What every ``Sequence`` of components is."""
 
+    _is_flat: ClassVar[bool] = False
+    """Whether one that is made of others takes their components."""
+
     def _fill(self, components: Any) -> None:
         base = self._base()
         if not isinstance(components, (list, tuple)):
@@ -156,7 +158,12 @@ class Inner(Component):
             if not isinstance(each, base):
                 raise TypeError(f"{each!r} is no {base.__name__}")
         self._table = {"type": "Sequence"}
-        self._components: list[Component] = list(components)
+        self._components: list[Component] = []
+        for each in components:
+            if self._is_flat and isinstance(each, Inner):
+                self._components += each._components
+            else:
+                self._components.append(each)
 
     @classmethod
     def _base(cls) -> type[Component]:

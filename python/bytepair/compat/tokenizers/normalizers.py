@@ -153,6 +153,7 @@ class Sequence(Inner, Normalizer):
     """One normalizer after the other."""
 
     _inner = "normalizers"
+    _is_flat = True
 
     def __init__(self, normalizers: list[Normalizer]) -> None:
         self._fill(normalizers)

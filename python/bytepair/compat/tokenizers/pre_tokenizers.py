@@ -182,6 +182,7 @@ class Sequence(Inner, PreTokenizer):
     """One pre-tokenizer after the other."""
 
     _inner = "pretokenizers"
+    _is_flat = True
 
     def __init__(self, pre_tokenizers: list[PreTokenizer]) -> None:
         self._fill(pre_tokenizers)
