@@ -82,7 +82,7 @@ _OWN = {
                      Takes(_TOOLS, any_role=True, arguments="both", parts=True, none=True, texts=("date",), tools=True),
                      {}, _IM, ()),
     "marked": Subject("marked", own_templates.MARKED, own_templates.marked,
-                      Takes(_TOOLS, any_role=True, arguments="object", none=True), {"bos_token": "<|begin|>"},
+                      Takes(_TOOLS, any_role=True, arguments="object"), {"bos_token": "<|begin|>"},
                       ("<|begin|>", *_QWEN3), ("<|im_end|>",)),
     "named": Subject("named", own_templates.NAMED, own_templates.named, Takes(any_role=True, parts=True), {},
                      ("<|user|>", "<|assistant|>", "<|system|>", "<|end|>"), ("<|end|>",)),

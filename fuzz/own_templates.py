@@ -21,7 +21,7 @@ MARKED = """\
 {{- '<|im_start|>' + message.role + '\\n' }}
 {%- if message.role == 'assistant' %}
 {%- generation %}
-{{- message.content | trim }}
+{{- (message.content + '') | trim }}
 {%- for call in message.tool_calls or [] %}
 {{- '<tool_call>' ~ call.function.name ~ '(' ~ call.function.arguments | tojson ~ ')</tool_call>' }}
 {%- endfor %}
@@ -73,8 +73,7 @@ def marked(chat: Chat) -> Written:
         content = message.get("content", MISSING)
         first = len(out)
         if message["role"] == "assistant":
-            out.append(shown(content, at, "content"))
-            out[-1] = out[-1]._replace(text=out[-1].text.strip())
+            out.say(text_at(message, "content").strip(), at, "content")
             for number, call in enumerate(message.get("tool_calls") or ()):
                 path = f"tool_calls/{number}/function"
                 out += [
