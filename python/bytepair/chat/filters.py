@@ -268,7 +268,9 @@ def _sort(
     return _sorted(world, value, lambda item: make_list([get(item) for get in getters], world), reverse)
 
 
-def _dictsort(world: World, value: Any, case_sensitive: bool = False, by: str = "key", reverse: bool = False) -> list[Any]:
+def _dictsort(
+    world: World, value: Any, case_sensitive: bool = False, by: str = "key", reverse: bool = False
+) -> list[Any]:
     if by not in ("key", "value"):
         raise FilterArgumentError('You can only sort by either "key" or "value"')
     place = 0 if by == "key" else 1
