@@ -52,6 +52,10 @@ def test_the_tour_runs_as_written(tmp_path: Path, document: str) -> None:
         run_as_written(block, tmp_path)
 
 
+def test_a_page_that_goes_on_runs_as_one(tmp_path: Path) -> None:
+    run_as_written("\n".join(python_blocks(ROOT / "docs" / "chats.md")), tmp_path)
+
+
 COMPAT = ROOT / "docs" / "compat.md"
 LIBRARIES = {
     "langchain": "langchain_text_splitters",
