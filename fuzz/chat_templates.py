@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzz import own_templates, turns, turns_of_parts, turns_of_tools
+from bytepair.chat.template import Template
+from fuzz import own_templates, turns, turns_of_built_ins, turns_of_parts, turns_of_tools
 from fuzz.conversations import Takes
 
 if TYPE_CHECKING:
@@ -89,12 +90,38 @@ _OWN = {
 }  # fmt: skip
 
 
-NAMES = (*_OWN, *_FILES)
+_ANY, _THREE, _STRICT = Takes(any_role=True), Takes(), Takes(strict=True)
+_BUILT_IN: dict[str, tuple[Callable[[Chat], Written], Takes, tuple[str, ...], tuple[str, ...]]] = {
+    "chatml": (turns_of_built_ins.chatml, _ANY, _IM, ("<|im_end|>",)),
+    "llama3": (turns_of_built_ins.llama3, _ANY, _LLAMA3, ("<|eot_id|>",)),
+    "phi4": (turns_of_built_ins.phi4, _THREE, (*_IM, "<|im_sep|>"), ("<|im_end|>",)),
+    "zephyr": (turns_of_built_ins.zephyr, _THREE, ("<s>", "</s>", "<|user|>"), ("</s>",)),
+    "mistral": (turns_of_built_ins.mistral, _THREE, ("<s>", "</s>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]",
+                "[/SYSTEM_PROMPT]"), ("</s>",)),
+    "deepseek": (turns_of_built_ins.deepseek, _THREE, _DEEPSEEK, ("<｜end▁of▁sentence｜>",)),
+    "gemma": (turns_of_built_ins.gemma, _STRICT, ("<bos>", "<start_of_turn>", "<end_of_turn>"), ("<end_of_turn>",)),
+    "llama2": (turns_of_built_ins.llama2, _STRICT, ("<s>", "</s>", "[INST]", "[/INST]"), ("</s>",)),
+}  # fmt: skip
+
+
+@functools.cache
+def _built_in() -> dict[str, Subject]:
+    found = {}
+    for name, (oracle, takes, marks, ends) in _BUILT_IN.items():
+        if name not in Template.names():
+            continue
+        template = Template.named(name)
+        subject = f"built-in {name}"
+        found[subject] = Subject(subject, template.source, oracle, takes, dict(template.variables), marks, ends)
+    return found
+
+
+NAMES = (*_OWN, *(f"built-in {name}" for name in _BUILT_IN), *_FILES)
 
 
 def subjects() -> dict[str, Subject]:
-    """All templates: own ones, and those of the data folder if there is one."""
-    return {**_OWN, **real_subjects()}
+    """All templates: own ones, built-in ones, and those of the data folder if there is one."""
+    return {**_OWN, **_built_in(), **real_subjects()}
 
 
 def data_folder() -> Path:

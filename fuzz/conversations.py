@@ -66,11 +66,13 @@ class Takes:
     """What a template can be given.
 
     ``arguments`` of tool calls are an ``"object"``, a ``"string"``, ``"both"``, or ``""`` where calls are not taken.
-    ``variables`` are true or false, ``texts`` are variables that it writes.
+    ``strict`` templates want a system at the beginning only, and turns of user and assistant. ``variables`` are true or
+    false, ``texts`` are variables that a template writes.
     """
 
     roles: tuple[str, ...] = ("system", "user", "assistant")
     any_role: bool = False
+    strict: bool = False
     arguments: str = ""
     thinking: bool = False
     parts: bool = False
@@ -247,7 +249,7 @@ def chat_of(
     count = random.randint(1, turns)
     roles = ["system"] if "system" in takes.roles and random.random() < 0.4 else []
     while len(roles) < count:
-        if random.random() < 0.7:  # turns as they mostly are
+        if takes.strict or random.random() < 0.7:  # turns as they mostly are
             previous = roles[-1] if roles else "system"
             role = "user" if previous in ("system", "assistant") else "assistant"
             if previous == "assistant" and "tool" in takes.roles and random.random() < 0.3:

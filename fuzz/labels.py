@@ -209,7 +209,11 @@ def expected(
             continue
         end = _end_of(text, parts, max(part.end for part in mine), at, ends)
         if messages[at]["role"] == "assistant" and any(part.generated for part in parts):
-            wanted += [(part.start, part.end) for part in _generated(parts, at) if end is None or part.start < end[0]]
+            block = _generated(parts, at)
+            if not block:
+                continue  # nothing of this message was generated
+            stop = len(text) if end is None else end[0]
+            wanted += [(part.start, min(part.end, stop)) for part in block if part.start < stop]
         else:
             wanted += [
                 (part.start, part.end) for part in mine if (part.field or "").split("/")[0] not in ("role", "name")
@@ -222,7 +226,7 @@ def expected(
 
 
 def _generated(parts: Sequence[Placed], message: int) -> list[Placed]:
-    """The generated parts around a message's own."""
+    """The generated parts around a message's own; blocks that meet have an empty part of the template between them."""
     block: list[Placed] = []
     mine = False
     for part in parts:

@@ -600,3 +600,93 @@ def test_transformers_is_not_imported() -> None:
         "assert not {'transformers', 'tokenizers', 'torch', 'jinja2', 'huggingface_hub'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_new_one_is_trained_as_there(folder: Path, sources: list[str]) -> None:
+    ours, theirs = both(folder)
+    texts = [[sources[0][:9000], sources[0][9000:20000]]]
+    name = ours.special_tokens_map.get("pad_token", "")
+    some: list[dict[str, Any]] = [
+        {},
+        {"new_special_tokens": ["<new>", AddedToken("<two>", lstrip=True, special=True)]},
+        {"special_tokens_map": {name: "<renamed>"}},
+    ]
+    for options in some:
+        for_them = {
+            key: [
+                transformers.AddedToken(**each.__getstate__()) if isinstance(each, AddedToken) else each
+                for each in value
+            ]
+            if isinstance(value, list)
+            else value
+            for key, value in options.items()
+        }
+        found = said(ours.train_new_from_iterator(iter(texts), 500, **options))
+        expected = said(theirs.train_new_from_iterator(iter(texts), 500, **for_them))
+        if folder.name in ("wordpiece", "unigram") or "special_tokens_map" in options:
+            # tokenizers itself trains another one each time; and the old name of a token is added there once more.
+            for one in (found, expected):
+                for key in ("vocab", "vocab_size", "len", "added", "decoder", "all_special_ids"):
+                    one.pop(key)
+        assert found == expected, options
+    trained = ours.train_new_from_iterator(texts, 500)
+    assert trained.decode(trained("return self", add_special_tokens=False).input_ids).strip() == "return self"
+    assert ours.vocab_size != trained.vocab_size
+
+
+def test_a_collator_takes_it(folder: Path) -> None:
+    ours, theirs = both(folder)
+    rows = [dict(ours(text)) for text in ("a b c d", "e")]
+    for options in ({}, {"pad_to_multiple_of": 8}):
+        found, expected = (
+            transformers.DataCollatorWithPadding(tokenizer, return_tensors="np", **options)(copy.deepcopy(rows))
+            for tokenizer in (ours, theirs)
+        )
+        assert columns(found) == columns(expected)
+
+
+def test_a_repository_is_loaded_from_the_cache(plain: Path, tmp_path: Path, sources: list[str]) -> None:
+    pytest.importorskip("huggingface_hub")
+    from tests.formats.test_pretrained import COMMIT, cached
+
+    ours = PreTrainedTokenizerFast.from_pretrained(plain)
+    ours.chat_template = "{{ messages[0].content }}"
+    ours.save_pretrained(tmp_path / "saved")
+    names = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+    cached(tmp_path / "cache", {name: (tmp_path / "saved" / name).read_bytes() for name in names})
+    loaded = AutoTokenizer.from_pretrained("org/name", cache_dir=tmp_path / "cache", local_files_only=True)
+    assert said(loaded) == said(ours)
+    assert loaded.name_or_path == "org/name"
+    again = PreTrainedTokenizerFast.from_pretrained("org/name", cache_dir=tmp_path / "cache", revision=COMMIT)
+    assert said(again) == said(ours)
+    for options in ({"subfolder": "x"}, {"gguf_file": "x"}):
+        with pytest.raises(bp.ArtifactError, match="is not supported for a repository"):
+            AutoTokenizer.from_pretrained("org/name", **options)  # type: ignore[arg-type]
+    nested = tmp_path / "whole" / "part"
+    nested.parent.mkdir()
+    ours.save_pretrained(nested)
+    assert said(AutoTokenizer.from_pretrained(nested.parent, subfolder="part")) == said(ours)
+
+
+def test_older_files_are_heeded(plain: Path, tmp_path: Path) -> None:
+    import json
+
+    place = tmp_path / "older"
+    place.mkdir()
+    (place / "tokenizer.json").write_bytes((plain / "tokenizer.json").read_bytes())
+    special = {"eos_token": {"content": "</s>", "lstrip": True}, "additional_special_tokens": ["<extra>", "<s>"]}
+    (place / "special_tokens_map.json").write_text(json.dumps(special))
+    (place / "added_tokens.json").write_text(json.dumps({"</s>": 1497, "late": 1500}))
+    ours, theirs = both(place)
+    same_texts(ours, theirs, ["a </s><extra>late b"])
+    assert (ours.eos_token, ours.extra_special_tokens) == (theirs.eos_token, theirs.extra_special_tokens)
+    assert ours.get_vocab() == theirs.get_vocab()
+    listed = {"1500": {"content": "<a>", "special": True}, "1501": {"content": "b c", "normalized": True}}
+    (place / "tokenizer_config.json").write_text(json.dumps({"added_tokens_decoder": listed, "eos_token": "<a>"}))
+    ours, theirs = both(place)
+    assert said(ours) == said(theirs)
+    same_texts(ours, theirs, ["a </s><a>b c"])
+    for broken in ({"added_tokens_decoder": {"x": "y"}}, {"added_tokens_decoder": {"1": 5}}, {"model_max_length": "x"}):
+        (place / "tokenizer_config.json").write_text(json.dumps(broken))
+        with pytest.raises(bp.FormatError):
+            AutoTokenizer.from_pretrained(place)

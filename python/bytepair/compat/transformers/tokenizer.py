@@ -135,13 +135,7 @@ class PreTrainedTokenizerFast(Vocabulary):
             prefix = settings.pop("add_prefix_space", None)
             if prefix is not None:
                 self._tok = _with_prefix_space(self._tok, bool(prefix))
-            for key, value in settings.items():
-                if callable(getattr(type(self), key, None)):
-                    raise AttributeError(  # noqa: TRY004 (as there)
-                        f"{key} is a method of {type(self).__name__}, and no setting"
-                    )
-                if key not in ("tokenizer_class", *_NO_EFFECT):
-                    raise TypeError(f"{key}={value!r} is not supported")
+            _check_settings(settings, "tokenizer_class", *_NO_EFFECT)
         self.init_inputs: tuple[Any, ...] = ()
         self.init_kwargs: dict[str, Any] = settings
 
@@ -205,12 +199,19 @@ class PreTrainedTokenizerFast(Vocabulary):
         prefix = settings.pop("add_prefix_space", None)
         if prefix is not None:
             engine = _with_prefix_space(engine, bool(prefix))
-        known = (*ROLES, *_KNOWN, *parts.settings)
-        for key, value in settings.items():
-            if key not in known and not _is_named(key, value):
-                raise TypeError(f"{key}={value!r} is not supported")
+        _check_settings(settings, *ROLES, *_KNOWN, *parts.settings)
         merged = {**parts.settings, "name_or_path": str(name), **settings}
         return cls(engine, _listed=parts.added, _base=parts.base, _from_file=True, **merged)
+
+    @property
+    def add_prefix_space(self) -> bool:
+        """Whether texts of a model of bytes get a space in front; see the setting of the same name."""
+        return self._tok._loaded.prefix_space
+
+    @property
+    def backend(self) -> str:
+        """As those of ``transformers`` that have an engine."""
+        return "tokenizers"
 
     # What texts become; arguments may be given by place, as there.
 
@@ -588,6 +589,14 @@ _KNOWN = (
     *("model_input_names", "clean_up_tokenization_spaces", "split_special_tokens", "chat_template", "name_or_path"),
     *("add_bos_token", "add_eos_token", "tokenizer_class"),
 )
+
+
+def _check_settings(settings: dict[str, Any], *known: str) -> None:
+    for key, value in settings.items():
+        if callable(getattr(PreTrainedTokenizerFast, key, None)):
+            raise AttributeError(f"{key} is a method of a tokenizer, and no setting")  # noqa: TRY004 (as there)
+        if key not in known and not _is_named(key, value):
+            raise TypeError(f"{key}={value!r} is not supported")
 
 
 def _is_named(key: str, value: Any) -> bool:

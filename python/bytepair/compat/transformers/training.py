@@ -84,8 +84,10 @@ def _without_vocabulary(table: dict[str, Any], renamed: Mapping[str, str]) -> di
                 token = model["vocab"][unknown][0]
                 model |= {"unk_id": 0, "vocab": [[renamed.get(token, token), 0.0]]}
         case _:
-            model["vocab"] = {}
-    if model.get("unk_token") in renamed:
+            # The one token that such a model cannot be without.
+            unknown = renamed.get(model["unk_token"], model["unk_token"])
+            model |= {"unk_token": unknown, "vocab": {unknown: 0}}
+    if model["type"] == "BPE" and model.get("unk_token") in renamed:
         model["unk_token"] = renamed[model["unk_token"]]
     return {**table, "model": model}
 
