@@ -262,7 +262,7 @@ def test_limits_are_kept() -> None:
         (Limits(seconds=0.01), "{% for i in range(100000) %}{{ i * i }}{% endfor %}", "seconds"),
     ):
         with pytest.raises(TemplateError, match=rf"Limits\.{named}"):
-            render(MESSAGES, source, limits=limits)
+            render([], source, limits=limits)
 
 
 def test_what_is_large_but_means_no_harm_renders() -> None:
