@@ -1,10 +1,13 @@
 """Templates that mean harm end in TemplateError: soon, in bounded memory, and by what they do."""
 
+# ruff: noqa: E501 (templates are long lines)
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +15,7 @@ from bytepair.chat.limits import Limits
 from bytepair.chat.rendering import render
 from bytepair.errors import TemplateError
 
-MESSAGES = [
+MESSAGES: list[dict[str, Any]] = [
     {
         "role": "user",
         "content": "Hello there, this is a message of some length.",
@@ -177,6 +180,7 @@ BOMBS = {
     "of the template": "{{ self._TemplateReference__context.environment }}",
     "of a cycler": "{{ cycler.__init__.__globals__ }}",
     "of an undefined": "{{ nothing.__class__ }}",
+    "of an undefined's own": "{{ nothing._undefined_exception }}",
     "of a generator": "{{ ([1]|map('string')).gi_frame }}",
     "generators sent to": "{{ ([1]|map('string')).send(1) }}",
     "printed methods": "{{ messages[0].content.upper }}",
@@ -220,3 +224,48 @@ def test_a_bomb_ends_in_an_error_in_time(name: str) -> None:
     # The limit is a second for compiling and one for running; the rest is for the last step.
     assert time.thread_time() - started < 2.5
     assert len(str(raised.value)) < 2500
+
+
+def test_bombs_take_bounded_memory() -> None:
+    """All of them in one process, whose memory at its peak is known."""
+    root = str(Path(__file__).parent.parent.parent)
+    found = subprocess.run(
+        [sys.executable, "-c", _ALL_BOMBS, root], capture_output=True, text=True, check=True, timeout=600
+    )
+    megabytes = int(found.stdout)
+    # Of these 60 MB are Python, Jinja and the package before anything runs.
+    assert megabytes < 400
+
+
+_ALL_BOMBS = """
+import resource, sys
+sys.path.insert(0, sys.argv[1])
+from tests.chat.test_sandbox import BOMBS, MESSAGES
+from bytepair.chat.limits import Limits
+from bytepair.chat.rendering import render
+from bytepair.errors import TemplateError
+for source in BOMBS.values():
+    try:
+        render(MESSAGES, source, limits=Limits(seconds=0.3))
+    except TemplateError:
+        pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_limits_are_kept() -> None:
+    for limits, source, named in (
+        (Limits(output=10), "{{ 'x' * 11 }}", "output"),
+        (Limits(memory=1000), "{{ ('x' * 2000)|length }}", "memory"),
+        (Limits(template=10), "x" * 11 + " ", "template"),
+        (Limits(depth=3), "{{ [[[[1]]]] }}", "depth"),
+        (Limits(seconds=0.01), "{% for i in range(100000) %}{{ i * i }}{% endfor %}", "seconds"),
+    ):
+        with pytest.raises(TemplateError, match=rf"Limits\.{named}"):
+            render([], source, limits=limits)
+
+
+def test_what_is_large_but_means_no_harm_renders() -> None:
+    messages = [{"role": "user" if i % 2 == 0 else "assistant", "content": "word " * 200} for i in range(1000)]
+    assert len(render(messages, "chatml").text) > 1_000_000
+    assert len(render([{"role": "user", "content": "é" * 5_000_000}], "llama3").text) > 5_000_000

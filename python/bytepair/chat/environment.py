@@ -1,7 +1,7 @@
 """The sandbox: how chat templates are parsed, and compiled to code that a `World` bounds and traces.
 
-Jinja does both. The generator here writes a call of the world wherever Jinja would write plain Python that makes or walks
-values, and loops say that they turn; so all that a template does goes through `bytepair.chat.running`.
+Jinja does both. The generator here writes a call of the world wherever Jinja would write plain Python that makes or
+walks values, and loops say that they turn; so all that a template does goes through `bytepair.chat.running`.
 """
 
 from __future__ import annotations
@@ -55,18 +55,31 @@ class Generator(CodeGenerator):
         self.write(")")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
+        """``a ~ b``."""
         self._call("chain", "((", node.nodes, "))", frame)
 
+    def visit_Add(self, node: nodes.Add, frame: Frame) -> None:  # noqa: N802
+        """``a + b + c``, which makes one text."""
+        items: list[nodes.Expr] = []
+        left: nodes.Expr = node
+        while isinstance(left, nodes.Add):
+            items.append(left.right)
+            left = left.left
+        self._call("added", "((", [left, *reversed(items)], "))", frame)
+
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
+        """``(a, b)``, unless it is what is assigned to."""
         if node.ctx == "store":
             super().visit_Tuple(node, frame)
         else:
             self._call("tupled", "((", node.items, "))", frame)
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
+        """``[a, b]``."""
         self._call("listed", "((", node.items, "))", frame)
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+        """``{a: b}``."""
         self.write("environment.mapped((")
         for item in node.items:
             self.write("(")
@@ -77,6 +90,7 @@ class Generator(CodeGenerator):
         self.write("))")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
+        """``a[b]`` and ``a[b:c]``."""
         if not isinstance(node.arg, nodes.Slice):
             super().visit_Getitem(node, frame)
             return
@@ -91,6 +105,7 @@ class Generator(CodeGenerator):
         self.write(")")
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802
+        """``a < b``."""
         self.write("(")
         self._weighed(node.expr, frame)
         for op in node.ops:
@@ -98,6 +113,7 @@ class Generator(CodeGenerator):
         self.write(")")
 
     def visit_Operand(self, node: nodes.Operand, frame: Frame) -> None:  # noqa: N802
+        """``< b``."""
         spelled = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "in": "in"}
         self.write(f" {spelled.get(node.op, 'not in')} ")
         self._weighed(node.expr, frame)
@@ -120,6 +136,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     """What parses and compiles templates; nothing runs in it."""
 
     code_generator_class = Generator
+    intercepted_unops = frozenset({"+", "-"})
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "**", "%"})
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """The filters and tests of the sandbox, on values that know where they are from.
 
-Each filter takes the world first. Those that only choose, order or group give what they were given; those that rewrite text
-keep every place exactly, or raise. `REFUSED` are never run.
+Each filter takes the world first. Those that only choose, order or group give what they were given; those that rewrite
+text keep every place exactly, or raise. `REFUSED` are never run. The file is long because Jinja has many filters.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _title(world: World, value: Any) -> str:
     return joined(parts)
 
 
-def _truncate(
+def _truncate(  # noqa: PLR0917 (as Jinja has it)
     world: World, value: str, length: int = 255, killwords: bool = False, end: str = "...", leeway: int | None = None
 ) -> str:
     leeway = 5 if leeway is None or isinstance(leeway, TracedNone) else leeway
@@ -451,7 +451,7 @@ def _chosen(by_attribute: bool, wanted: bool) -> Callable[..., Any]:
     return apply
 
 
-def _tojson(
+def _tojson(  # noqa: PLR0917 (as transformers has it)
     world: World,
     x: Any,
     ensure_ascii: bool = False,
@@ -525,9 +525,9 @@ def _same(value: Any, other: Any) -> bool:
     """``is``, where what was given is what Python has one of."""
     for stand_in in (value, other):
         if isinstance(stand_in, TracedNone):
-            return value == other
+            return bool(value == other)
         if isinstance(stand_in, TracedBool):
-            return _is_bool(value) and _is_bool(other) and value == other
+            return _is_bool(value) and _is_bool(other) and bool(value == other)
     if isinstance(value, int) and isinstance(other, int) and not (_is_bool(value) or _is_bool(other)):
         # These alone are one object wherever they come from.
         return value == other and -5 <= value <= 256

@@ -94,7 +94,7 @@ def percent(budget: Budget, text: str, values: Any) -> str:
     return joined(parts)
 
 
-def _converted(
+def _converted(  # noqa: PLR0917 (the parts of a directive)
     budget: Budget,
     value: Any,
     kind: str,
@@ -156,7 +156,7 @@ class _Counter:
         return self.next - 1
 
 
-def _fill(
+def _fill(  # noqa: PLR0917 (it calls itself)
     budget: Budget,
     text: str,
     args: Sequence[Any],

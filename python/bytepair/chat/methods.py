@@ -270,7 +270,7 @@ def _placed(text: str, like: str) -> str:
 
 
 def _padded(budget: Budget, text: str, left: int, right: int, fill: str) -> str:
-    if not isinstance(fill, str) or len(fill) != 1:
+    if len(fill) != 1:
         raise TypeError("the fill character must be exactly one character long")
     if left <= 0 and right <= 0:
         return text

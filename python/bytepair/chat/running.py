@@ -1,7 +1,8 @@
 """What templates can reach while they run: one rendering in a closed world.
 
-Operators, filters, tests, functions, and the attributes of `_ATTRIBUTES`: nothing else of a value can be reached. The `World`
-is what the compiled code calls its environment. The file is long because the whole border of the sandbox is in it.
+Operators, filters, tests, functions, and the attributes of `_ATTRIBUTES`: nothing else of a value can be reached. The
+`World` is what the compiled code calls its environment. The file is long because the whole border of the sandbox is
+in it.
 """
 
 from __future__ import annotations
@@ -58,20 +59,6 @@ _OPERATORS = {
     "**": operator.pow,
     "%": operator.mod,
 }
-# What can be reached of a value, by its class. Of strings these are the methods that know places.
-_ATTRIBUTES: tuple[tuple[Any, frozenset[str]], ...] = (
-    (LoopContext, frozenset(name for name in dir(LoopContext) if not name.startswith("_"))),
-    (dict, frozenset({"get", "items", "keys", "values"})),
-    (list, frozenset({"index", "count"})),
-    (tuple, frozenset({"index", "count"})),
-    (float, frozenset({"real", "imag", "is_integer", "conjugate"})),
-    (int, frozenset({"real", "imag", "numerator", "denominator", "bit_length", "conjugate"})),
-    (range, frozenset({"start", "stop", "step"})),
-    (Macro, frozenset({"name", "arguments", "catch_kwargs", "catch_varargs", "caller"})),
-    (Cycler, frozenset({"reset", "current", "next", "pos"})),
-    (Joiner, frozenset({"sep", "used"})),
-    (BlockReference, frozenset({"super", "name"})),
-)
 
 
 class Space(Namespace):
@@ -86,7 +73,7 @@ class Space(Namespace):
 class Bound:
     """A method of a string or a container, as a template calls it."""
 
-    __slots__ = ("_method", "_world", "_value")
+    __slots__ = ("_method", "_value", "_world")
 
     def __init__(self, world: World, method: Callable[..., Any], value: Any) -> None:
         self._world = world
@@ -94,17 +81,22 @@ class Bound:
         self._value = value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it; methods of Python take no stand-in for None."""
         args = tuple(None if isinstance(arg, TracedNone) else arg for arg in args)
         return self._method(self._world, self._value, *args, **kwargs)
 
 
 class _DictFunction:
-    """The function ``dict`` of templates."""
+    """The function ``dict`` of templates, which has ``dict.fromkeys``."""
 
     __slots__ = ("_world",)
 
     def __init__(self, world: World) -> None:
         self._world = world
+
+    def fromkeys(self, keys: Iterable[Any], value: Any = None) -> TracedDict:
+        """``dict.fromkeys(...)``."""
+        return _from_keys(self._world, None, keys, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> TracedDict:
         if len(args) > 1:
@@ -129,6 +121,21 @@ def _copied(world: World, value: Any) -> Any:
     return make_list(value, world, getattr(value, "_origin", TEMPLATE))
 
 
+# What can be reached of a value, by its class. Of strings these are the methods that know places.
+_ATTRIBUTES: tuple[tuple[Any, frozenset[str]], ...] = (
+    (LoopContext, frozenset(name for name in dir(LoopContext) if not name.startswith("_"))),
+    (dict, frozenset({"get", "items", "keys", "values"})),
+    (list, frozenset({"index", "count"})),
+    (tuple, frozenset({"index", "count"})),
+    (float, frozenset({"real", "imag", "is_integer", "conjugate"})),
+    (int, frozenset({"real", "imag", "numerator", "denominator", "bit_length", "conjugate"})),
+    (range, frozenset({"start", "stop", "step"})),
+    (Macro, frozenset({"name", "arguments", "catch_kwargs", "catch_varargs", "caller"})),
+    (Cycler, frozenset({"reset", "current", "next", "pos"})),
+    (_DictFunction, frozenset({"fromkeys"})),
+    (Joiner, frozenset({"sep", "used"})),
+    (BlockReference, frozenset({"super", "name"})),
+)
 _STR_NAMES = frozenset(name for name in dir(str) if not name.startswith("_"))
 _DICT_NAMES = frozenset(name for name in dir(dict) if not name.startswith("_"))
 _MUTATING = frozenset(
@@ -205,6 +212,22 @@ class World(Budget):
         """``a ~ b ~ c``."""
         return self.concat([value if isinstance(value, str) else to_text(self, value) for value in values])
 
+    def added(self, values: tuple[Any, ...]) -> Any:
+        """``a + b + c``."""
+        total = 0
+        for value in values:
+            kind = type(value)
+            if kind is not str and kind is not Text:
+                break
+            total += len(value)
+        else:
+            self.spend(total)
+            return joined(values)
+        made = values[0]
+        for value in values[1:]:
+            made = self.call_binop(None, "+", made, value)
+        return made
+
     def concat(self, parts: Iterable[str]) -> str:
         """The text of a block or a macro."""
         parts = list(parts)
@@ -241,9 +264,9 @@ class World(Budget):
         if isinstance(value, list | tuple):
             self.spend(ELEMENT * len(range(*bounds.indices(len(value)))))
             make = make_list if isinstance(value, list) else make_tuple
-            return make(value[bounds], self, getattr(value, "_origin", TEMPLATE))  # type: ignore[operator]
+            return make(value[bounds], self, getattr(value, "_origin", TEMPLATE))
         if isinstance(value, range | Undefined):
-            return value[bounds]  # type: ignore[index]
+            return value[bounds]
         raise TypeError(f"{type(value).__name__!r} object is not subscriptable")
 
     def generation(self, caller: Macro) -> str:
@@ -300,7 +323,7 @@ class World(Budget):
         """What a format means by ``value.name`` or ``value[name]``."""
         return self.getattr(value, name) if is_attribute else self.getitem(value, name)
 
-    def _attribute(self, obj: Any, name: str) -> tuple[Any] | None:
+    def _attribute(self, obj: Any, name: str) -> tuple[Any] | None:  # noqa: PLR0911 (a kind of value each)
         """An attribute that can be reached, in a tuple; None if there is none.
 
         Raises:
@@ -308,36 +331,19 @@ class World(Budget):
         """
         if name.startswith("__"):
             raise TemplateError(f"the template reaches for {name[:80]}", remedy="remove it: internals are closed")
-        if isinstance(obj, Undefined):
-            return (getattr(obj, name),)
         if name.startswith("_"):
             return None
         if isinstance(obj, str):
-            method = methods.METHODS.get(name)
-            if method is not None:
-                if type(obj) is Safe and not name.startswith(("is", "count", "find", "startswith", "endswith")):
-                    self._no_operand(obj)
-                return (Bound(self, method, obj),)
-            if name in _STR_NAMES:
-                raise TemplateError(f"the template uses str.{name}", remedy="remove it: it is not supported")
-            return None
-        if isinstance(obj, Namespace):
+            return self._method(obj, name)
+        if isinstance(obj, Undefined | Namespace):
             try:
                 return (getattr(obj, name),)
             except AttributeError:
                 return None
         if isinstance(obj, dict | list | tuple):
-            if name == "copy" and not isinstance(obj, tuple):
-                return (Bound(self, _copied, obj),)
-            if name == "fromkeys" and isinstance(obj, dict):
-                return (Bound(self, _from_keys, obj),)
-            if isinstance(obj, filters.Group) and name in filters.Group.NAMES:
-                return (obj[filters.Group.NAMES.index(name)],)
-            if name in _MUTATING and hasattr(obj, name):
-                what = f"access to attribute {name!r} of {type(obj).__name__!r} object is unsafe."
-                return (Undefined(what, name=name, obj=obj, exc=SecurityError),)
-        if isinstance(obj, _DictFunction) and name == "fromkeys":
-            return (Bound(self, _from_keys, obj),)
+            found = self._of_container(obj, name)
+            if found is not None:
+                return found
         for kind, names in _ATTRIBUTES:
             if isinstance(obj, kind) and name in names:
                 return (getattr(obj, name),)
@@ -346,7 +352,29 @@ class World(Budget):
             raise TemplateError(f"the template uses {kind}.{name[:80]}", remedy="remove it: it is not supported")
         return None
 
-    def call(self, context: Any, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def _method(self, text: str, name: str) -> tuple[Any] | None:
+        method = methods.METHODS.get(name)
+        if method is None:
+            if name in _STR_NAMES:
+                raise TemplateError(f"the template uses str.{name}", remedy="remove it: it is not supported")
+            return None
+        if not name.startswith(("is", "count", "find", "startswith", "endswith")):
+            self._no_operand(text)
+        return (Bound(self, method, text),)
+
+    def _of_container(self, obj: Any, name: str) -> tuple[Any] | None:
+        if name == "copy" and not isinstance(obj, tuple):
+            return (Bound(self, _copied, obj),)
+        if name == "fromkeys" and isinstance(obj, dict):
+            return (Bound(self, _from_keys, obj),)
+        if isinstance(obj, filters.Group) and name in filters.Group.NAMES:
+            return (obj[filters.Group.NAMES.index(name)],)
+        if name in _MUTATING and hasattr(obj, name):
+            what = f"access to attribute {name!r} of {type(obj).__name__!r} object is unsafe."
+            return (Undefined(what, name=name, obj=obj, exc=SecurityError),)
+        return None
+
+    def call(self, _context: Any, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
         """``obj(...)``."""
         self.spend()
         kwargs.pop("_loop_vars", None)
@@ -409,17 +437,18 @@ class World(Budget):
     def _of_lists(self, sign: str, left: Any, right: Any) -> Any:
         for kind, make in ((list, make_list), (tuple, make_tuple)):
             if sign == "+" and isinstance(left, kind) and isinstance(right, kind):
-                return make(_chained(left, right), self)  # type: ignore[operator]
+                return make(_chained(left, right), self)
             if sign == "*":
                 items, times = (left, right) if isinstance(left, kind) else (right, left)
                 if isinstance(items, kind) and isinstance(times, int):
-                    self.spend(ELEMENT * len(items) * max(0, times))  # type: ignore[arg-type]
-                    return make(items * times, self)  # type: ignore[operator]
+                    self.spend(ELEMENT * len(items) * max(0, times))
+                    return make(items * times, self)
         raise _unsupported(sign, left, right)
 
     def call_unop(self, context: Any, sign: str, value: Any) -> Any:  # noqa: ARG002
         """``-value``."""
-        return -value if sign == "-" else +value
+        made = -value if sign == "-" else +value
+        return number(made, origin_of(value))
 
     def _no_operand(self, value: Any) -> None:
         if type(value) is Safe:
@@ -450,7 +479,7 @@ class World(Budget):
 
     # The functions of templates.
 
-    def range(self, *args: int) -> range:
+    def range(self, *args: Any) -> range:
         """``range(...)``, of bounded length and numbers."""
         if any(isinstance(arg, int) and abs(arg) > _LARGEST_NUMBER for arg in args):
             raise TemplateError("the template asks for a range of huge numbers", remedy="use smaller ones")

@@ -54,7 +54,7 @@ class Template:
     Example:
         >>> template = Template("{{ bos_token }}{{ messages[0].content }}", variables={"bos_token": "<s>"})
         >>> template.hash[:8]
-        '3a6e4fcb'
+        'f2f4ac3b'
         >>> template == Template("{{ bos_token }}{{ messages[0].content }}")
         False
     """
@@ -103,8 +103,8 @@ class Template:
 
         Args:
             path: A folder with ``tokenizer_config.json``, ``chat_template.jinja`` or ``chat_template.json``, or one of
-                these files. A file is read with those beside it, but its own template is taken; one with another name is
-                a template in the language of Jinja.
+                these files. Of a template alone the tokens are those of the folder, and of a configuration its own. A
+                file of another name that does not end in ``.json`` is a template in the language of Jinja.
             name: Which one, where there are several.
 
         Raises:

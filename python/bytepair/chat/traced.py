@@ -67,6 +67,7 @@ class Text(str):
     _runs: tuple[Run, ...]
 
     def __new__(cls, text: str, runs: tuple[Run, ...]) -> Text:
+        """A string with its runs, which cover it."""
         made = str.__new__(cls, text)
         made._runs = runs
         return made
@@ -218,7 +219,7 @@ def plain(text: str) -> str:
 
 
 def cut(text: str, start: int, end: int) -> str:
-    """The characters from `start` to `end`, both within the text; an empty part remembers the content that it is from."""
+    """The characters from `start` to `end`, both within the text; an empty part remembers what content it is from."""
     piece = str.__getitem__(text, slice(start, end))
     if type(text) is str:
         return piece
@@ -303,7 +304,7 @@ def weigh(value: object, budget: Budget) -> int:
         return ELEMENT + (value.bit_length() >> 2)
     if isinstance(value, (list, tuple, dict, *VIEWS)):
         total = 0
-        items = value.items() if isinstance(value, dict) else value
+        items: Any = value.items() if isinstance(value, dict) else value
         for item in items:
             budget.spend()
             total = budget.hold(total + weigh(item, budget))

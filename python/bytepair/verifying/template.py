@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from typing import TYPE_CHECKING, Any
 
 from bytepair import manifest
-from bytepair.errors import ArtifactError, FormatError
+from bytepair.errors import ArtifactError, FormatError, TemplateError
 from bytepair.verifying.report import Check, Subject, quoted
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ _NAME = "chat template fits"
 # In words between bars inside angle brackets, ASCII or full-width, nothing but a control token is spelled.
 _CONTROL = re.compile(r"<\|[\w/:.▁-]+\|>|<｜[\w/:.▁ -]+｜>")
 _VARIABLE = re.compile(r"\b(bos_token|eos_token|pad_token|unk_token)\b")
-# A block that some libraries add to the language, to mark what is trained on.
-_GENERATION = re.compile(r"\{%-?\s*(?:end)?generation\s*-?%\}")
 
 
 def checks(subject: Subject) -> list[Check]:
@@ -37,7 +36,7 @@ def checks(subject: Subject) -> list[Check]:
     if wrong:
         return [Check(_NAME, "fail", "; ".join(dict.fromkeys(wrong)))]
     named = {token for text in texts for token in _CONTROL.findall(text)}
-    parsed = "parsed" if _jinja() else "not parsed, for jinja2 is not installed"
+    parsed = "parsed" if _has_jinja() else "not parsed, for jinja2 is not installed"
     return [Check(_NAME, "pass", f"{len(named)} control tokens that it spells are added tokens; {parsed}")]
 
 
@@ -69,23 +68,18 @@ def content(token: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _jinja() -> Any:
-    try:
-        import jinja2.sandbox  # noqa: PLC0415 (it need not be there)
-    except ImportError:
-        return None
-    return jinja2.sandbox
+def _has_jinja() -> bool:
+    return importlib.util.find_spec("jinja2") is not None
 
 
 def _unparsable(text: str) -> str:
-    sandbox = _jinja()
-    if sandbox is None:
+    if not _has_jinja():
         return ""
-    from jinja2 import TemplateError  # noqa: PLC0415 (as above)
+    from bytepair.chat.limits import Limits  # noqa: PLC0415 (only a template asks for these)
+    from bytepair.chat.template import Template, compiled  # noqa: PLC0415 (as above)
 
-    environment = sandbox.ImmutableSandboxedEnvironment(extensions=["jinja2.ext.loopcontrols"])
     try:
-        environment.parse(_GENERATION.sub("", text))
-    except (TemplateError, RecursionError) as error:
+        compiled(Template(text), Limits())
+    except TemplateError as error:
         return json.dumps(str(error), ensure_ascii=True)
     return ""
