@@ -327,6 +327,27 @@ def test_what_raises_says_what_and_where() -> None:
         lonely.encode("ab")
 
 
+def test_old_files_are_read_as_new_ones() -> None:
+    vocab = {"<unk>": 0, "▁": 1, "a": 2, "▁a": 3}
+    metaspace = {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True, "str_rep": "▁"}
+    file = {
+        "version": "1.0",
+        "added_tokens": [],
+        "pre_tokenizer": metaspace,
+        "decoder": metaspace,
+        "post_processor": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True},
+        "model": {"unk_token": "<unk>", "vocab": vocab, "merges": ["▁ a"]},
+    }
+
+    def observe(m: Any) -> Any:
+        tokenizer = m.Tokenizer.from_buffer(json.dumps(file).encode())
+        return dump(tokenizer.encode("a a")), tokenizer.pre_tokenizer.prepend_scheme, tokenizer.to_str()
+
+    same(observe)
+    without = {**file, "pre_tokenizer": {**metaspace, "add_prefix_space": False}}
+    assert face.Tokenizer.from_str(json.dumps(without)).encode("a a").tokens == ["a", "▁a"]
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["gpt2", "roberta-base", "llama2", "t5-small", "gpt-neox", "clip", "phi-2"])
 def test_real_files_say_the_same(name: str, data: Path) -> None:

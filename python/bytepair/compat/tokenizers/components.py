@@ -10,8 +10,10 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
+from bytepair._core import check_step
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import shown
+from bytepair.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -295,6 +297,8 @@ class Regex:
 
     def __init__(self, s: str) -> None:
         self.pattern = text("s", s)
+        step = {"type": "Replace", "pattern": {"Regex": self.pattern}, "content": ""}
+        check_step("normalizer", spell_step(step))
 
 
 def as_pattern(name: str, value: Any) -> dict[str, str]:
@@ -302,6 +306,14 @@ def as_pattern(name: str, value: Any) -> dict[str, str]:
     if isinstance(value, Regex):
         return {"Regex": value.pattern}
     return {"String": text(name, value)}
+
+
+def read_metaspace(table: dict[str, Json]) -> dict[str, Json]:
+    """A Metaspace of an old file, which says ``add_prefix_space`` in place of ``prepend_scheme``, as a new one."""
+    if "add_prefix_space" not in table or "prepend_scheme" in table:
+        return table
+    kept = {key: value for key, value in table.items() if key not in ("add_prefix_space", "str_rep")}
+    return {**kept, "prepend_scheme": "always" if boolean("add_prefix_space", table["add_prefix_space"]) else "never"}
 
 
 class Hidden:

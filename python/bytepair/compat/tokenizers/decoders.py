@@ -15,12 +15,15 @@ from bytepair.compat.tokenizers.components import (
     character,
     choice,
     natural,
+    read_metaspace,
     text,
 )
 from bytepair.formats import hf_stages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Tokens
+
+    from typing_extensions import Self
 
     from bytepair.compat.tokenizers.tokenizer import Tokenizer
 
@@ -108,6 +111,10 @@ class Metaspace(Decoder):
 
     def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
         self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
+
+    @classmethod
+    def _read(cls, table: dict[str, Any]) -> Self:
+        return super()._read(read_metaspace(table))
 
 
 class Replace(Decoder):

@@ -141,12 +141,18 @@ def _charsmap(name: str, value: Any) -> str:
 
 
 class Precompiled(Normalizer):
-    """The table of a SentencePiece model."""
+    """The table of a SentencePiece model.
+
+    Raises:
+        FormatError: The table is broken.
+    """
 
     _precompiled_charsmap = Option[Any](_charsmap, "", "precompiled_charsmap")
 
     def __init__(self, precompiled_charsmap: bytes | list[int]) -> None:
         self._set(_precompiled_charsmap=precompiled_charsmap)
+        # A broken table is told now.
+        hf_stages.read_steps("normalizer", self._raw())
 
 
 class Sequence(Inner, Normalizer):
