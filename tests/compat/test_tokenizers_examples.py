@@ -19,6 +19,8 @@ import pytest
 from bytepair.compat import tokenizers as face
 from bytepair.compat.tokenizers import AddedToken, Encoding, Tokenizer, decoders, models, pre_tokenizers, processors
 from tests.compat.tokenizers_peer import TEXT, dump, named, same, template, trained, walk
+from tests.conftest import ROOT
+from tests.test_docs import python_blocks, run_as_written
 
 # The quick tour.
 
@@ -699,6 +701,13 @@ def test_parallelism_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch)
     for name, value in (("TOKENIZERS_PARALLELISM", "false"), ("RAYON_NUM_THREADS", "2")):
         monkeypatch.setenv(name, value)
         assert [each.ids for each in tokenizer.encode_batch_fast(TEXT)] == expected
+
+
+def test_the_page_runs_as_written(tmp_path: Path) -> None:
+    blocks = python_blocks(ROOT / "docs" / "compat-tokenizers.md")
+    assert blocks
+    for block in blocks:
+        run_as_written(block, tmp_path)
 
 
 # What is not supported says so by its name.

@@ -5,12 +5,11 @@ Long because of the many methods that ``tokenizers`` has; what they do stands in
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
 from bytepair.compat.tokenizers.compiling import compile_core
@@ -32,11 +31,12 @@ from bytepair.formats.hf_json import _read_added
 from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bytepair.compat.tokenizers.trainers import Trainer
     from bytepair.tokenizer import Tokenizer as Core
 
+T = TypeVar("T")
 Json = Any
 
 _STAGES: dict[str, type[Component]] = {
@@ -515,7 +515,7 @@ class Tokenizer:
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
         """As `encode`, in another thread."""
-        return await asyncio.to_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
+        return await _in_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch(
         self,
@@ -524,7 +524,7 @@ class Tokenizer:
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """As `encode_batch`, in another thread."""
-        return await asyncio.to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
+        return await _in_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch_fast(
         self,
@@ -539,7 +539,7 @@ class Tokenizer:
         self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True
     ) -> list[str]:
         """As `decode_batch`, in another thread."""
-        return await asyncio.to_thread(self.decode_batch, sequences, skip_special_tokens)
+        return await _in_thread(self.decode_batch, sequences, skip_special_tokens)
 
     # Training.
 
@@ -560,6 +560,12 @@ class Tokenizer:
         from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
 
         training.train(self, training.texts(iterator), trainer, length)
+
+
+async def _in_thread(call: Callable[..., T], *said: Any) -> T:
+    import asyncio  # noqa: PLC0415 (who awaits has it)
+
+    return await asyncio.to_thread(call, *said)
 
 
 def _restore(state: bytes) -> Tokenizer:
