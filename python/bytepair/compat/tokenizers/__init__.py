@@ -23,7 +23,6 @@ from bytepair.compat.tokenizers import (
     trainers,
 )
 from bytepair.compat.tokenizers.added_tokens import AddedToken
-from bytepair.compat.tokenizers.components import Regex
 from bytepair.compat.tokenizers.encoding import Encoding
 from bytepair.compat.tokenizers.implementations import (
     BertWordPieceTokenizer,
@@ -41,6 +40,7 @@ from bytepair.compat.tokenizers.unsupported import (
     PreTokenizedString,
     SplitDelimiterBehavior,
 )
+from bytepair.compat.tokenizers.values import Regex
 
 __all__ = [
     "AddedToken",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair.compat.tokenizers.components import boolean, text
+from bytepair.compat.tokenizers.values import boolean, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

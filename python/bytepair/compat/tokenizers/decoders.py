@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bytepair._core import decode_tokens
-from bytepair.compat.tokenizers.components import (
-    Component,
-    Inner,
-    Option,
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import (
     Regex,
     as_pattern,
     boolean,

@@ -6,17 +6,8 @@ from base64 import b64encode
 from typing import Any, ClassVar, NoReturn
 
 from bytepair._core import normalize
-from bytepair.compat.tokenizers.components import (
-    Component,
-    Hidden,
-    Inner,
-    Option,
-    Regex,
-    as_pattern,
-    boolean,
-    optional,
-    text,
-)
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import Hidden, Regex, as_pattern, boolean, optional, text
 from bytepair.formats import hf_stages
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bytepair._core import pre_tokenize
-from bytepair.compat.tokenizers.components import (
-    Component,
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import (
     Hidden,
-    Inner,
-    Option,
     Regex,
     as_behavior,
     as_pattern,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
 from bytepair.compat.tokenizers.compiling import compile_core
-from bytepair.compat.tokenizers.components import Changes, Component, natural, read, spell
+from bytepair.compat.tokenizers.components import Changes, Component, read
 from bytepair.compat.tokenizers.decoders import Decoder
 from bytepair.compat.tokenizers.encoding import Encoding
 from bytepair.compat.tokenizers.inputs import batch_input, one_input
@@ -23,6 +23,8 @@ from bytepair.compat.tokenizers.normalizers import Normalizer
 from bytepair.compat.tokenizers.pre_tokenizers import PreTokenizer
 from bytepair.compat.tokenizers.processors import PostProcessor, _shown
 from bytepair.compat.tokenizers.rows import Ready
+from bytepair.compat.tokenizers.spelling import spell
+from bytepair.compat.tokenizers.values import natural
 from bytepair.errors import ArtifactError, FormatError, InvalidIdError
 from bytepair.files import replacing
 from bytepair.formats import hf_models
@@ -551,15 +553,15 @@ class Tokenizer:
             ArtifactError: A file cannot be read.
             TrainingError: There is nothing to train on, or a setting does not fit.
         """
-        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
 
-        training.train(self, training.lines(files), trainer)
+        training.train(self, counting.lines(files), trainer)
 
     def train_from_iterator(self, iterator: Any, trainer: Trainer | None = None, length: int | None = None) -> None:
         """As `train`, on texts, or on batches of texts; `length` is how many there are, for the progress bar only."""
-        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
 
-        training.train(self, training.texts(iterator), trainer, length)
+        training.train(self, counting.texts(iterator), trainer, length)
 
 
 async def _in_thread(call: Callable[..., T], *said: Any) -> T:
