@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import copy
 import gzip
+import importlib
 import json
 import pickle
 import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import pytest
 
 from bytepair.compat import tokenizers as face
 from bytepair.compat.tokenizers import AddedToken, Encoding, Tokenizer, decoders, models, pre_tokenizers, processors
+from bytepair.hub import Origin
 from tests.compat.tokenizers_peer import TEXT, dump, named, same, template, trained, walk
 from tests.conftest import ROOT
 from tests.test_docs import python_blocks, run_as_written
@@ -724,6 +727,7 @@ def test_the_page_runs_as_written(tmp_path: Path) -> None:
         ("normalize_str", lambda: face.normalizers.NFC().normalize("a")),
         ("pre_tokenize_str", lambda: face.pre_tokenizers.Whitespace().pre_tokenize("a")),
         ("ParityBpeTrainer", face.trainers.ParityBpeTrainer),
+        ("get_word_count", lambda: face.trainers.BpeTrainer().get_word_count()),
         ("from_spm", lambda: face.SentencePieceUnigramTokenizer.from_spm("x.model")),
         ("cache_capacity", lambda: models.BPE(cache_capacity=10)),
         ("_clear_cache", lambda: models.BPE()._clear_cache()),
@@ -737,6 +741,59 @@ def test_what_is_not_supported_raises_by_name(name: str, make: Any) -> None:
         make()
     with pytest.raises(TypeError, match="option"):
         models.WordPiece(other=1)
+
+
+def test_names_are_those_of_the_library() -> None:
+    library = __import__("tokenizers")
+    assert face.__version__ == library.__version__
+    for module in ("", ".models", ".normalizers", ".pre_tokenizers", ".processors", ".decoders", ".trainers"):
+        theirs, ours = (importlib.import_module(root + module) for root in ("tokenizers", "bytepair.compat.tokenizers"))
+        names = {name for name in vars(theirs) if not name.startswith("_")}
+        assert names - vars(ours).keys() <= {"Enum", "List", "Tuple", "Union", "tokenizers"}
+        for name in names & vars(ours).keys():
+            kind, mine = getattr(theirs, name), getattr(ours, name)
+            refused = name in ("NormalizedString", "PreTokenizedString", "ParityBpeTrainer")
+            if isinstance(kind, type) and not issubclass(kind, Enum) and not refused:
+                public = {each for each in vars(kind) if not each.startswith("_")}
+                # Settings of trainers are annotated, and set when one is made.
+                assert public <= {*dir(mine), *getattr(mine, "__annotations__", {})}, name
+
+
+def test_from_a_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = trained(face, "bytes")
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    asked: list[Any] = []
+
+    def snapshot(name: str, **options: Any) -> Any:
+        asked.append((name, options))
+        return Origin(name, "main", "abc", tmp_path, {})
+
+    monkeypatch.setattr("bytepair.hub.snapshot", snapshot)
+    assert Tokenizer.from_pretrained("some/model", revision="r", token="t").to_str() == tokenizer.to_str()
+    assert asked == [("some/model", {"revision": "r", "token": "t"})]
+
+
+def test_drawing_is_refused_as_soon_as_it_is_asked_for() -> None:
+    model = models.Unigram([("a", 0.0)], 0)
+    tokenizer = Tokenizer(model)
+    assert tokenizer.encode("a").ids == [0]
+    model.alpha = 0.1
+    with pytest.raises(NotImplementedError, match="alpha"):
+        tokenizer.encode("a")
+    assert tokenizer.decode([0]) == "a"
+    model.alpha = None
+    assert tokenizer.encode("a").ids == [0]
+
+
+def test_dropout_of_bytes() -> None:
+    tokenizer = trained(face, "bytes")
+    whole = tokenizer.encode("the sea was calm", add_special_tokens=False)
+    tokenizer.model.dropout = 1.0
+    drawn = tokenizer.encode("the sea was calm", add_special_tokens=False)
+    assert drawn.tokens == list("".join(whole.tokens))
+    tokenizer.enable_padding(length=20, direction="left")
+    assert tokenizer.encode("the sea").tokens[-1] == "[SEP]"
+    assert pickle.loads(pickle.dumps(tokenizer)).model.dropout == 1.0
 
 
 def test_dropout_draws_ids() -> None:

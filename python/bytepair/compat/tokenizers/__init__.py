@@ -31,6 +31,15 @@ from bytepair.compat.tokenizers.implementations import (
     SentencePieceBPETokenizer,
     SentencePieceUnigramTokenizer,
 )
+from bytepair.compat.tokenizers.inputs import (
+    EncodeInput,
+    InputSequence,
+    Offsets,
+    PreTokenizedEncodeInput,
+    PreTokenizedInputSequence,
+    TextEncodeInput,
+    TextInputSequence,
+)
 from bytepair.compat.tokenizers.models import Token
 from bytepair.compat.tokenizers.tokenizer import Tokenizer
 from bytepair.compat.tokenizers.unsupported import (
@@ -42,22 +51,33 @@ from bytepair.compat.tokenizers.unsupported import (
 )
 from bytepair.compat.tokenizers.values import Regex
 
+__version__ = "0.23.3"
+"""The version of ``tokenizers`` whose interface this is."""
+
 __all__ = [
     "AddedToken",
     "BertWordPieceTokenizer",
     "ByteLevelBPETokenizer",
     "CharBPETokenizer",
+    "EncodeInput",
     "Encoding",
+    "InputSequence",
     "NormalizedString",
     "OffsetReferential",
     "OffsetType",
+    "Offsets",
+    "PreTokenizedEncodeInput",
+    "PreTokenizedInputSequence",
     "PreTokenizedString",
     "Regex",
     "SentencePieceBPETokenizer",
     "SentencePieceUnigramTokenizer",
     "SplitDelimiterBehavior",
+    "TextEncodeInput",
+    "TextInputSequence",
     "Token",
     "Tokenizer",
+    "__version__",
     "decoders",
     "implementations",
     "models",

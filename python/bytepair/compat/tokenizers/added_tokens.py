@@ -31,6 +31,9 @@ class AddedToken:
         (True, False)
     """
 
+    content: str
+    special: bool
+
     def __init__(
         self,
         content: str | None = None,

@@ -168,7 +168,6 @@ class Tokenizer:
         if before is not None and same and key[:-1] == before.parts[:-1]:
             core = before.core
         else:
-            self._check_drawing()
             core = compile_core(table, self._added.table(), parts)
         processor = None if before is None or processed != before.parts[-1] else before.processor
         self._compiled = _Engine(changes, key, vocab, core, processor or Processing(processed))
@@ -187,6 +186,7 @@ class Tokenizer:
         last = self._last
         if last is not None and last[0] is engine:
             return last[1]
+        self._check_drawing()
         dropout = getattr(self._model, "dropout", None)
         padding = self._padding
         ready = Ready(

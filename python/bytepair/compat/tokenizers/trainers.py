@@ -151,6 +151,10 @@ class BpeTrainer(Trainer):
     ) -> None:
         self._set({name: value for name, value in locals().items() if name in self._settings})
 
+    def get_word_count(self) -> NoReturn:
+        """Not supported: words are counted by each training, and not kept."""
+        raise NotImplementedError("get_word_count is not supported: count with bytepair.Counts.of")
+
 
 class WordPieceTrainer(Trainer):
     """Trains a `models.WordPiece`, by frequency as there; settings are those of `BpeTrainer`."""
