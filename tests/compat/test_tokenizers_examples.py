@@ -760,6 +760,40 @@ def test_names_are_those_of_the_library() -> None:
                 assert public <= {*dir(mine), *getattr(mine, "__annotations__", {})}, name
 
 
+def test_added_tokens_of_the_library_itself_are_taken() -> None:
+    library = importlib.import_module("tokenizers")
+    tokenizer = named(face)
+    given = library.AddedToken("<new>", lstrip=True, normalized=False)
+    assert tokenizer.add_special_tokens([given]) == 1
+    assert given.special
+    assert tokenizer.get_added_tokens_decoder()[5] == AddedToken("<new>", lstrip=True, normalized=False, special=True)
+
+
+def test_transformers_runs_with_the_face_under_it(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    file = tmp_path / "tokenizer.json"
+    trained(face, "bytes").save(str(file))
+    one, two = (transformers.PreTrainedTokenizerFast(tokenizer_file=str(file), pad_token="[PAD]") for _ in range(2))
+    two._tokenizer = Tokenizer.from_str(two._tokenizer.to_str())
+    texts = ["The sea was calm", "boats, nets and more boats"]
+    calls: list[dict[str, Any]] = [
+        {},
+        {"padding": True},
+        {"padding": "max_length", "max_length": 12, "truncation": True},
+        {"return_offsets_mapping": True, "add_special_tokens": False},
+        {"truncation": True, "max_length": 12, "stride": 2, "return_overflowing_tokens": True},
+    ]
+    for call in calls:
+        assert dict(two(texts, **call)) == dict(one(texts, **call))
+        assert dict(two(texts, texts[::-1], **call)) == dict(one(texts, texts[::-1], **call))
+    assert two.add_tokens(["<new>"]) == one.add_tokens(["<new>"]) == 1
+    ids = one("the <new> sea").input_ids
+    assert two("the <new> sea").input_ids == ids
+    assert two.decode(ids) == one.decode(ids)
+    assert (two.get_vocab(), len(two)) == (one.get_vocab(), len(one))
+    assert copy.deepcopy(two)("the <new>").input_ids == two("the <new>").input_ids
+
+
 def test_from_a_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = trained(face, "bytes")
     tokenizer.save(str(tmp_path / "tokenizer.json"))

@@ -440,6 +440,8 @@ class Unigram(Model):
     """
 
     _trainer = "UnigramTrainer"
+    alpha: float | None
+    nbest_size: int | None
 
     def __init__(
         self,
