@@ -327,6 +327,12 @@ def test_what_raises_says_what_and_where() -> None:
     assert lonely.encode("aa").ids == [0, 0]
     with pytest.raises(EncodeError):
         lonely.encode("ab")
+    with pytest.raises(EncodeError) as missed:
+        lonely.encode_batch([("a", "a"), ("a", "aa"), ("a", "ab")])
+    assert missed.value.row == 2
+    with pytest.raises(EncodeError) as missed:
+        lonely.encode_batch([["a", "a"], ["a", "b"], ["a"]], is_pretokenized=True)
+    assert missed.value.row == 1
 
 
 def test_old_files_are_read_as_new_ones() -> None:
