@@ -285,6 +285,19 @@ def test_a_component_serves_several_tokenizers() -> None:
     assert before[0] == before[1] != after[0] == after[1]
 
 
+def test_a_kind_can_have_kinds_of_its_own() -> None:
+    class Quiet(face.normalizers.Lowercase):
+        """Another name."""
+
+    tokenizer = trained(face, "bytes")
+    tokenizer.normalizer = Quiet()
+    assert tokenizer.encode("SEA").ids == tokenizer.encode("sea").ids
+    assert Quiet().normalize_str("A") == "a"
+    for base in (face.normalizers.Normalizer, face.pre_tokenizers.PreTokenizer, face.decoders.Decoder):
+        with pytest.raises(TypeError, match="is one of"):
+            base()
+
+
 def test_an_encoding_is_of_the_tokenizer_that_made_it() -> None:
     tokenizer = trained(face, "words")
     encoding = tokenizer.encode("the sea")

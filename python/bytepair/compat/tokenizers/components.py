@@ -92,9 +92,12 @@ class Component:
 
     def _set(self, **values: Any) -> None:
         """Gives a new component its properties."""
+        kind = next((each for each in type(self).__mro__ if self._kinds.get(each.__name__) is each), None)
+        if kind is None:
+            raise TypeError(f"a {type(self).__name__} is one of {', '.join(self._kinds)}")
         options = {option.name: option for option in self._options.values()}
         self._table: dict[str, Json] = {
-            "type": type(self).__name__,
+            "type": kind.__name__,
             **{option.key: option.check(name, values[name]) for name, option in options.items() if name in values},
         }
 
