@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import copy
 import gzip
+import importlib
 import json
 import pickle
 import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,7 +21,10 @@ import pytest
 
 from bytepair.compat import tokenizers as face
 from bytepair.compat.tokenizers import AddedToken, Encoding, Tokenizer, decoders, models, pre_tokenizers, processors
+from bytepair.hub import Origin
 from tests.compat.tokenizers_peer import TEXT, dump, named, same, template, trained, walk
+from tests.conftest import ROOT
+from tests.test_docs import python_blocks, run_as_written
 
 # The quick tour.
 
@@ -582,6 +588,10 @@ def test_models_spell_text_by_themselves() -> None:
         lambda m: m.processors.TemplateProcessing(single="[CLS] $A: [SEP]"),
         lambda m: m.processors.TemplateProcessing(single=["[CLS]"]),
         lambda m: m.processors.TemplateProcessing(pair="$A"),
+        lambda m: m.Regex("["),
+        lambda m: m.normalizers.Precompiled(b""),
+        lambda m: m.normalizers.Sequence([m.pre_tokenizers.Whitespace()]),
+        lambda m: m.pre_tokenizers.Sequence([])[0],
         lambda m: m.normalizers.unicode_normalizer_from_str("nfx") if m is face else m.normalizers.NFX(),
         lambda m: m.Tokenizer(m.models.BPE()).train([], m.trainers.UnigramTrainer(show_progress=False)),
     ],
@@ -697,6 +707,13 @@ def test_parallelism_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch)
         assert [each.ids for each in tokenizer.encode_batch_fast(TEXT)] == expected
 
 
+def test_the_page_runs_as_written(tmp_path: Path) -> None:
+    blocks = python_blocks(ROOT / "docs" / "compat-tokenizers.md")
+    assert blocks
+    for block in blocks:
+        run_as_written(block, tmp_path)
+
+
 # What is not supported says so by its name.
 
 
@@ -711,6 +728,7 @@ def test_parallelism_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch)
         ("normalize_str", lambda: face.normalizers.NFC().normalize("a")),
         ("pre_tokenize_str", lambda: face.pre_tokenizers.Whitespace().pre_tokenize("a")),
         ("ParityBpeTrainer", face.trainers.ParityBpeTrainer),
+        ("get_word_count", lambda: face.trainers.BpeTrainer().get_word_count()),
         ("from_spm", lambda: face.SentencePieceUnigramTokenizer.from_spm("x.model")),
         ("cache_capacity", lambda: models.BPE(cache_capacity=10)),
         ("_clear_cache", lambda: models.BPE()._clear_cache()),
@@ -724,6 +742,93 @@ def test_what_is_not_supported_raises_by_name(name: str, make: Any) -> None:
         make()
     with pytest.raises(TypeError, match="option"):
         models.WordPiece(other=1)
+
+
+def test_names_are_those_of_the_library() -> None:
+    library = __import__("tokenizers")
+    assert face.__version__ == library.__version__
+    for module in ("", ".models", ".normalizers", ".pre_tokenizers", ".processors", ".decoders", ".trainers"):
+        theirs, ours = (importlib.import_module(root + module) for root in ("tokenizers", "bytepair.compat.tokenizers"))
+        names = {name for name, value in vars(theirs).items() if name[0] != "_" and not isinstance(value, ModuleType)}
+        assert names - vars(ours).keys() <= {"Enum", "List", "Tuple", "Union"}
+        for name in names & vars(ours).keys():
+            kind, mine = getattr(theirs, name), getattr(ours, name)
+            refused = name in ("NormalizedString", "PreTokenizedString", "ParityBpeTrainer")
+            if isinstance(kind, type) and not issubclass(kind, Enum) and not refused:
+                public = {each for each in vars(kind) if not each.startswith("_")}
+                # Settings of trainers are annotated, and set when one is made.
+                assert public <= {*dir(mine), *getattr(mine, "__annotations__", {})}, name
+
+
+def test_added_tokens_of_the_library_itself_are_taken() -> None:
+    library = importlib.import_module("tokenizers")
+    tokenizer = named(face)
+    given = library.AddedToken("<new>", lstrip=True, normalized=False)
+    assert tokenizer.add_special_tokens([given]) == 1
+    assert given.special
+    assert tokenizer.get_added_tokens_decoder()[5] == AddedToken("<new>", lstrip=True, normalized=False, special=True)
+
+
+def test_transformers_runs_with_the_face_under_it(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    file = tmp_path / "tokenizer.json"
+    trained(face, "bytes").save(str(file))
+    one, two = (transformers.PreTrainedTokenizerFast(tokenizer_file=str(file), pad_token="[PAD]") for _ in range(2))
+    two._tokenizer = Tokenizer.from_str(two._tokenizer.to_str())
+    texts = ["The sea was calm", "boats, nets and more boats"]
+    calls: list[dict[str, Any]] = [
+        {},
+        {"padding": True},
+        {"padding": "max_length", "max_length": 12, "truncation": True},
+        {"return_offsets_mapping": True, "add_special_tokens": False},
+        {"truncation": True, "max_length": 12, "stride": 2, "return_overflowing_tokens": True},
+    ]
+    for call in calls:
+        assert dict(two(texts, **call)) == dict(one(texts, **call))
+        assert dict(two(texts, texts[::-1], **call)) == dict(one(texts, texts[::-1], **call))
+    assert two.add_tokens(["<new>"]) == one.add_tokens(["<new>"]) == 1
+    ids = one("the <new> sea").input_ids
+    assert two("the <new> sea").input_ids == ids
+    assert two.decode(ids) == one.decode(ids)
+    assert (two.get_vocab(), len(two)) == (one.get_vocab(), len(one))
+    assert copy.deepcopy(two)("the <new>").input_ids == two("the <new>").input_ids
+
+
+def test_from_a_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = trained(face, "bytes")
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    asked: list[Any] = []
+
+    def snapshot(name: str, **options: Any) -> Any:
+        asked.append((name, options))
+        return Origin(name, "main", "abc", tmp_path, {})
+
+    monkeypatch.setattr("bytepair.hub.snapshot", snapshot)
+    assert Tokenizer.from_pretrained("some/model", revision="r", token="t").to_str() == tokenizer.to_str()
+    assert asked == [("some/model", {"revision": "r", "token": "t"})]
+
+
+def test_drawing_is_refused_as_soon_as_it_is_asked_for() -> None:
+    model = models.Unigram([("a", 0.0)], 0)
+    tokenizer = Tokenizer(model)
+    assert tokenizer.encode("a").ids == [0]
+    model.alpha = 0.1
+    with pytest.raises(NotImplementedError, match="alpha"):
+        tokenizer.encode("a")
+    assert tokenizer.decode([0]) == "a"
+    model.alpha = None
+    assert tokenizer.encode("a").ids == [0]
+
+
+def test_dropout_of_bytes() -> None:
+    tokenizer = trained(face, "bytes")
+    whole = tokenizer.encode("the sea was calm", add_special_tokens=False)
+    tokenizer.model.dropout = 1.0
+    drawn = tokenizer.encode("the sea was calm", add_special_tokens=False)
+    assert drawn.tokens == list("".join(whole.tokens))
+    tokenizer.enable_padding(length=20, direction="left")
+    assert tokenizer.encode("the sea").tokens[-1] == "[SEP]"
+    assert pickle.loads(pickle.dumps(tokenizer)).model.dropout == 1.0
 
 
 def test_dropout_draws_ids() -> None:

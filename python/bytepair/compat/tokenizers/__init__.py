@@ -23,7 +23,6 @@ from bytepair.compat.tokenizers import (
     trainers,
 )
 from bytepair.compat.tokenizers.added_tokens import AddedToken
-from bytepair.compat.tokenizers.components import Regex
 from bytepair.compat.tokenizers.encoding import Encoding
 from bytepair.compat.tokenizers.implementations import (
     BertWordPieceTokenizer,
@@ -31,6 +30,15 @@ from bytepair.compat.tokenizers.implementations import (
     CharBPETokenizer,
     SentencePieceBPETokenizer,
     SentencePieceUnigramTokenizer,
+)
+from bytepair.compat.tokenizers.inputs import (
+    EncodeInput,
+    InputSequence,
+    Offsets,
+    PreTokenizedEncodeInput,
+    PreTokenizedInputSequence,
+    TextEncodeInput,
+    TextInputSequence,
 )
 from bytepair.compat.tokenizers.models import Token
 from bytepair.compat.tokenizers.tokenizer import Tokenizer
@@ -41,23 +49,35 @@ from bytepair.compat.tokenizers.unsupported import (
     PreTokenizedString,
     SplitDelimiterBehavior,
 )
+from bytepair.compat.tokenizers.values import Regex
+
+__version__ = "0.23.3"
+"""The version of ``tokenizers`` whose interface this is."""
 
 __all__ = [
     "AddedToken",
     "BertWordPieceTokenizer",
     "ByteLevelBPETokenizer",
     "CharBPETokenizer",
+    "EncodeInput",
     "Encoding",
+    "InputSequence",
     "NormalizedString",
     "OffsetReferential",
     "OffsetType",
+    "Offsets",
+    "PreTokenizedEncodeInput",
+    "PreTokenizedInputSequence",
     "PreTokenizedString",
     "Regex",
     "SentencePieceBPETokenizer",
     "SentencePieceUnigramTokenizer",
     "SplitDelimiterBehavior",
+    "TextEncodeInput",
+    "TextInputSequence",
     "Token",
     "Tokenizer",
+    "__version__",
     "decoders",
     "implementations",
     "models",

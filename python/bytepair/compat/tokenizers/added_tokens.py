@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair.compat.tokenizers.components import boolean, text
+from bytepair.compat.tokenizers.values import boolean, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +30,9 @@ class AddedToken:
         >>> token.normalized, token == AddedToken("<mask>")
         (True, False)
     """
+
+    content: str
+    special: bool
 
     def __init__(
         self,

@@ -7,14 +7,14 @@ tokenizer looks at its components again only when there were any.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
+from bytepair.compat.tokenizers.spelling import spell
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from typing_extensions import Self
 
@@ -92,9 +92,12 @@ class Component:
 
     def _set(self, **values: Any) -> None:
         """Gives a new component its properties."""
+        kind = next((each for each in type(self).__mro__ if self._kinds.get(each.__name__) is each), None)
+        if kind is None:
+            raise TypeError(f"a {type(self).__name__} is one of {', '.join(self._kinds)}")
         options = {option.name: option for option in self._options.values()}
         self._table: dict[str, Json] = {
-            "type": type(self).__name__,
+            "type": kind.__name__,
             **{option.key: option.check(name, values[name]) for name, option in options.items() if name in values},
         }
 
@@ -201,163 +204,3 @@ class Inner(Component):
             raise TypeError(f"{value!r} is no {self._base().__name__}")
         self._components[index] = value
         Changes.tell()
-
-
-# What values may be.
-
-
-def boolean(name: str, value: Any) -> bool:
-    """True or False."""
-    if value is True or value is False:
-        return bool(value)
-    raise TypeError(f"{name} is True or False, not {shown(value)}")
-
-
-def text(name: str, value: Any) -> str:
-    """A string."""
-    if isinstance(value, str):
-        return str(value)
-    raise TypeError(f"{name} is a str, not {shown(value)}")
-
-
-def natural(name: str, value: Any) -> int:
-    """A number from 0 on."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} is a number, not {shown(value)}")
-    number = value.__index__()
-    if number < 0:
-        raise OverflowError(f"{name}={number} is less than 0")
-    return int(number)
-
-
-def character(name: str, value: Any) -> str:
-    """One character."""
-    value = text(name, value)
-    if len(value) != 1:
-        raise ValueError(f"{name}: expected a string of length 1, and {shown(value)} has {len(value)}")
-    return str(value)
-
-
-def optional(check: Callable[[str, Any], Json]) -> Callable[[str, Any], Json]:
-    """The same or None."""
-    return lambda name, value: None if value is None else check(name, value)
-
-
-def choice(**known: str) -> Callable[[str, Any], str]:
-    """One of these, which JSON spells as said."""
-
-    def check(name: str, value: Any) -> str:
-        value = text(name, value)
-        if value not in known:
-            raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(known)}")
-        return known[value]
-
-    return check
-
-
-_BEHAVIORS = {
-    "removed": "Removed",
-    "isolated": "Isolated",
-    "merged_with_previous": "MergedWithPrevious",
-    "merged_with_next": "MergedWithNext",
-    "contiguous": "Contiguous",
-}
-_NAMES = {said: name for name, said in _BEHAVIORS.items()}
-
-
-def as_behavior(name: str, value: Any) -> str:
-    """What becomes of what divides."""
-    value = text(name, getattr(value, "value", value))
-    if value not in _BEHAVIORS:
-        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_BEHAVIORS)}")
-    return _BEHAVIORS[value]
-
-
-def behavior_name(said: Json) -> str:
-    """What Python calls what JSON says."""
-    return _NAMES.get(said, str(said))
-
-
-class Regex:
-    """A regular expression, where a plain string is meant literally.
-
-    Args:
-        s: The expression.
-
-    Raises:
-        PatternError: It does not compile.
-
-    Example:
-        >>> from bytepair.compat.tokenizers import Regex, pre_tokenizers
-        >>> pre_tokenizers.Split(Regex(r"[0-9]+"), "isolated").pre_tokenize_str("ab12")
-        [('ab', (0, 2)), ('12', (2, 4))]
-    """
-
-    def __init__(self, s: str) -> None:
-        self.pattern = text("s", s)
-
-
-def as_pattern(name: str, value: Any) -> dict[str, str]:
-    """A literal string, or a regular expression."""
-    if isinstance(value, Regex):
-        return {"Regex": value.pattern}
-    return {"String": text(name, value)}
-
-
-class Hidden:
-    """A pattern, which ``tokenizers`` neither shows nor changes once a component has it."""
-
-    def __get__(self, component: Any, owner: Any) -> Any:
-        raise NotImplementedError("the pattern of a component cannot be read; see its state, or make a new component")
-
-    def __set__(self, component: Any, value: Any) -> None:
-        raise NotImplementedError("the pattern of a component cannot be set; make a new component")
-
-
-def spell(value: Json, most: int) -> str:  # noqa: PLR0911 (one for each kind)
-    """A JSON object as a call that would make it; lists have at most so many members, and long strings are cut.
-
-    Example:
-        >>> spell({"type": "Strip", "strip_left": True, "strip_right": False}, 6)
-        'Strip(strip_left=True, strip_right=False)'
-    """
-    if isinstance(value, dict):
-        if "type" in value:
-            inside = [
-                f"{key}={spell(Word(each) if key in _NAMED and isinstance(each, str) else each, most)}"
-                for key, each in value.items()
-                if key != "type"
-            ]
-            return f"{value['type']}({', '.join(inside)})"
-        if value.keys() in ({"String"}, {"Regex"}, {"Fixed"}):
-            [(key, each)] = value.items()
-            return f"{key}({spell(each, most)})"
-        return "{" + ", ".join(_few([f"{spell(k, most)}:{spell(v, most)}" for k, v in _first(value, most)], most)) + "}"
-    if isinstance(value, (list, tuple)):
-        inside = _few([spell(each, most) for each in value[: most + 1]], most)
-        return "(" + ", ".join(inside) + ")" if isinstance(value, tuple) else "[" + ", ".join(inside) + "]"
-    if isinstance(value, Word):
-        return str(value)
-    if isinstance(value, str):
-        return f'"{value[:100]}..."' if most < 100 and len(value) > 100 else f'"{value}"'
-    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
-
-
-# Options whose values are names.
-_NAMED = ("behavior", "prepend_scheme", "direction", "strategy")
-
-
-class Word(str):
-    """A string that is spelled without quotation marks."""
-
-    __slots__ = ()
-
-
-def _first(value: dict[str, Json], most: int) -> list[tuple[str, Json]]:
-    from itertools import islice  # noqa: PLC0415 (for those who print)
-
-    return list(islice(value.items(), most + 1))
-
-
-def _few(inside: list[str], most: int) -> list[str]:
-    return inside if len(inside) < most else [*inside[: most - 1], "..."]

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bytepair._core import decode_tokens
-from bytepair.compat.tokenizers.components import (
-    Component,
-    Inner,
-    Option,
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import (
     Regex,
     as_pattern,
     boolean,
     character,
     choice,
     natural,
+    read_metaspace,
     text,
 )
 from bytepair.formats import hf_stages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Tokens
+
+    from typing_extensions import Self
 
     from bytepair.compat.tokenizers.tokenizer import Tokenizer
 
@@ -108,6 +109,10 @@ class Metaspace(Decoder):
 
     def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
         self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
+
+    @classmethod
+    def _read(cls, table: dict[str, Any]) -> Self:
+        return super()._read(read_metaspace(table))
 
 
 class Replace(Decoder):

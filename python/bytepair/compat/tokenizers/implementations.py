@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair.compat.tokenizers import decoders, normalizers, pre_tokenizers, processors, trainers
-from bytepair.compat.tokenizers.components import Regex
 from bytepair.compat.tokenizers.models import BPE, Unigram, WordPiece
 from bytepair.compat.tokenizers.tokenizer import Tokenizer
+from bytepair.compat.tokenizers.values import Regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from bytepair.compat.tokenizers.rows import Text
+
+Offsets: TypeAlias = tuple[int, int]
+"""A place in a text."""
+TextInputSequence: TypeAlias = str
+"""A text."""
+PreTokenizedInputSequence: TypeAlias = "list[str] | tuple[str, ...]"
+"""The words of a text."""
+TextEncodeInput: TypeAlias = "str | tuple[str, str] | list[str]"
+"""A text or a pair."""
+PreTokenizedEncodeInput: TypeAlias = (
+    "PreTokenizedInputSequence | tuple[PreTokenizedInputSequence, PreTokenizedInputSequence]"
+    " | list[PreTokenizedInputSequence]"
+)
+"""The words of a text or of a pair."""
+InputSequence: TypeAlias = "TextInputSequence | PreTokenizedInputSequence"
+"""A text, or its words."""
+EncodeInput: TypeAlias = "TextEncodeInput | PreTokenizedEncodeInput"
+"""A text or a pair, or their words."""
 
 
 def one_input(sequence: Any, pair: Any, is_pretokenized: bool) -> tuple[Text, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from bytepair.compat.tokenizers.components import natural, optional, text
+from bytepair.compat.tokenizers.values import natural, optional, text
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import shown
 from bytepair.truncation import Padding, Truncation

@@ -10,16 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
-from bytepair.compat.tokenizers.components import (
-    Changes,
-    Component,
-    Option,
-    boolean,
-    natural,
-    optional,
-    spell,
-    text,
-)
+from bytepair.compat.tokenizers.components import Changes, Component, Option
+from bytepair.compat.tokenizers.spelling import spell
+from bytepair.compat.tokenizers.values import boolean, natural, optional, text
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats.hf_common import shown
 
@@ -447,6 +440,8 @@ class Unigram(Model):
     """
 
     _trainer = "UnigramTrainer"
+    alpha: float | None
+    nbest_size: int | None
 
     def __init__(
         self,

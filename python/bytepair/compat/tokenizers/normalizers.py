@@ -6,17 +6,8 @@ from base64 import b64encode
 from typing import Any, ClassVar, NoReturn
 
 from bytepair._core import normalize
-from bytepair.compat.tokenizers.components import (
-    Component,
-    Hidden,
-    Inner,
-    Option,
-    Regex,
-    as_pattern,
-    boolean,
-    optional,
-    text,
-)
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import Hidden, Regex, as_pattern, boolean, optional, text
 from bytepair.formats import hf_stages
 
 
@@ -141,12 +132,18 @@ def _charsmap(name: str, value: Any) -> str:
 
 
 class Precompiled(Normalizer):
-    """The table of a SentencePiece model."""
+    """The table of a SentencePiece model.
+
+    Raises:
+        FormatError: The table is broken.
+    """
 
     _precompiled_charsmap = Option[Any](_charsmap, "", "precompiled_charsmap")
 
     def __init__(self, precompiled_charsmap: bytes | list[int]) -> None:
         self._set(_precompiled_charsmap=precompiled_charsmap)
+        # A broken table is told now.
+        hf_stages.read_steps("normalizer", self._raw())
 
 
 class Sequence(Inner, Normalizer):

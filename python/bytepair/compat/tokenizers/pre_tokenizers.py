@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bytepair._core import pre_tokenize
-from bytepair.compat.tokenizers.components import (
-    Component,
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import (
     Hidden,
-    Inner,
-    Option,
     Regex,
     as_behavior,
     as_pattern,
@@ -18,9 +16,13 @@ from bytepair.compat.tokenizers.components import (
     character,
     choice,
     natural,
+    read_metaspace,
     text,
 )
 from bytepair.formats import byte_alphabet, hf_stages
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class PreTokenizer(Component):
@@ -148,6 +150,10 @@ class Metaspace(PreTokenizer):
 
     def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
         self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
+
+    @classmethod
+    def _read(cls, table: dict[str, Any]) -> Self:
+        return super()._read(read_metaspace(table))
 
 
 class Punctuation(PreTokenizer):

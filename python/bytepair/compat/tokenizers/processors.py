@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bytepair.compat.tokenizers.components import Component, Inner, Option, Word, boolean, natural, spell, text
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.spelling import Word, spell
+from bytepair.compat.tokenizers.values import boolean, natural, text
 from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:

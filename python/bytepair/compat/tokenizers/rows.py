@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from bytepair.compat.tokenizers.encoding import pad
@@ -44,32 +46,34 @@ class Ready(NamedTuple):
         """The ids of each text.
 
         Raises:
-            TypeError: A text is not Unicode.
-            EncodeError: No token spells a character, and there is none for what is unknown.
+            EncodeError: A text is not Unicode; or no token spells a character, and there is none for what is unknown.
         """
         special: Any = self.special
-        try:
-            if self.dropout:
-                return [self.core.encode(text, special=special, dropout=self.dropout) for text in texts]
-            if len(texts) == 1:
-                return [self.core.encode(texts[0], special=special)]
-            return self.core.encode_batch(texts, special=special, threads=threads)
-        except EncodeError as error:
-            # What tokenizers says of a lone surrogate; the rest is said of characters that no token spells.
-            if all(map(_is_unicode, texts)):
-                raise
-            raise TypeError(f"TextInputSequence must be str of valid Unicode: {error}") from error
+        if self.dropout:
+            return [self.core.encode(text, special=special, dropout=self.dropout) for text in texts]
+        if len(texts) == 1:
+            return [self.core.encode(texts[0], special=special)]
+        return self.core.encode_batch(texts, special=special, threads=threads)
 
     def rows(self, inputs: list[tuple[Text, ...]], *, add: bool, threads: int | None = None) -> list[Row]:
-        """The rows of texts and pairs."""
-        flat: list[str] = []
-        for row in inputs:
-            for text in row:
-                if isinstance(text, str):
-                    flat.append(text)
-                else:
-                    flat.extend(text)
-        ids = iter(self.encode(flat, threads))
+        """The rows of texts and pairs.
+
+        Raises:
+            TypeError: A text is not Unicode.
+            EncodeError: No token spells a character, and there is none for what is unknown.
+            LimitError: Truncation leaves no room.
+        """
+        flat = [part for row in inputs for text in row for part in ((text,) if isinstance(text, str) else text)]
+        try:
+            ids = iter(self.encode(flat, threads))
+        except EncodeError as error:
+            if len(inputs) > 1 and error.row is not None:
+                parts = [sum(1 if isinstance(text, str) else len(text) for text in row) for row in inputs]
+                error.row = bisect(list(accumulate(parts)), error.row)
+            # What tokenizers says of a lone surrogate; the rest is said of characters that no token spells.
+            if all(map(_is_unicode, flat)):
+                raise
+            raise TypeError(f"TextInputSequence must be str of valid Unicode: {error}") from error
         made = []
         for row in inputs:
             sides = [next(ids) if isinstance(text, str) else [id for _ in text for id in next(ids)] for text in row]

@@ -5,16 +5,15 @@ Long because of the many methods that ``tokenizers`` has; what they do stands in
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
 from bytepair.compat.tokenizers.compiling import compile_core
-from bytepair.compat.tokenizers.components import Changes, Component, natural, read, spell
+from bytepair.compat.tokenizers.components import Changes, Component, read
 from bytepair.compat.tokenizers.decoders import Decoder
 from bytepair.compat.tokenizers.encoding import Encoding
 from bytepair.compat.tokenizers.inputs import batch_input, one_input
@@ -24,6 +23,8 @@ from bytepair.compat.tokenizers.normalizers import Normalizer
 from bytepair.compat.tokenizers.pre_tokenizers import PreTokenizer
 from bytepair.compat.tokenizers.processors import PostProcessor, _shown
 from bytepair.compat.tokenizers.rows import Ready
+from bytepair.compat.tokenizers.spelling import spell
+from bytepair.compat.tokenizers.values import natural
 from bytepair.errors import ArtifactError, FormatError, InvalidIdError
 from bytepair.files import replacing
 from bytepair.formats import hf_models
@@ -32,11 +33,12 @@ from bytepair.formats.hf_json import _read_added
 from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bytepair.compat.tokenizers.trainers import Trainer
     from bytepair.tokenizer import Tokenizer as Core
 
+T = TypeVar("T")
 Json = Any
 
 _STAGES: dict[str, type[Component]] = {
@@ -166,7 +168,6 @@ class Tokenizer:
         if before is not None and same and key[:-1] == before.parts[:-1]:
             core = before.core
         else:
-            self._check_drawing()
             core = compile_core(table, self._added.table(), parts)
         processor = None if before is None or processed != before.parts[-1] else before.processor
         self._compiled = _Engine(changes, key, vocab, core, processor or Processing(processed))
@@ -185,6 +186,7 @@ class Tokenizer:
         last = self._last
         if last is not None and last[0] is engine:
             return last[1]
+        self._check_drawing()
         dropout = getattr(self._model, "dropout", None)
         padding = self._padding
         ready = Ready(
@@ -515,7 +517,7 @@ class Tokenizer:
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
         """As `encode`, in another thread."""
-        return await asyncio.to_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
+        return await _in_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch(
         self,
@@ -524,7 +526,7 @@ class Tokenizer:
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """As `encode_batch`, in another thread."""
-        return await asyncio.to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
+        return await _in_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch_fast(
         self,
@@ -539,7 +541,7 @@ class Tokenizer:
         self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True
     ) -> list[str]:
         """As `decode_batch`, in another thread."""
-        return await asyncio.to_thread(self.decode_batch, sequences, skip_special_tokens)
+        return await _in_thread(self.decode_batch, sequences, skip_special_tokens)
 
     # Training.
 
@@ -551,15 +553,21 @@ class Tokenizer:
             ArtifactError: A file cannot be read.
             TrainingError: There is nothing to train on, or a setting does not fit.
         """
-        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
 
-        training.train(self, training.lines(files), trainer)
+        training.train(self, counting.lines(files), trainer)
 
     def train_from_iterator(self, iterator: Any, trainer: Trainer | None = None, length: int | None = None) -> None:
         """As `train`, on texts, or on batches of texts; `length` is how many there are, for the progress bar only."""
-        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
 
-        training.train(self, training.texts(iterator), trainer, length)
+        training.train(self, counting.texts(iterator), trainer, length)
+
+
+async def _in_thread(call: Callable[..., T], *said: Any) -> T:
+    import asyncio  # noqa: PLC0415 (who awaits has it)
+
+    return await asyncio.to_thread(call, *said)
 
 
 def _restore(state: bytes) -> Tokenizer:

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, tokens_of
-from bytepair.compat.tokenizers.components import boolean, natural, optional, spell, text
+from bytepair.compat.tokenizers.spelling import spell
+from bytepair.compat.tokenizers.values import boolean, natural, optional, text
 from bytepair.formats.hf_common import shown
 
 if TYPE_CHECKING:
@@ -149,6 +150,10 @@ class BpeTrainer(Trainer):
         max_token_length: int | None = None,
     ) -> None:
         self._set({name: value for name, value in locals().items() if name in self._settings})
+
+    def get_word_count(self) -> NoReturn:
+        """Not supported: words are counted by each training, and not kept."""
+        raise NotImplementedError("get_word_count is not supported: count with bytepair.Counts.of")
 
 
 class WordPieceTrainer(Trainer):

@@ -9,27 +9,22 @@ Source: ``models/*/trainer.rs`` of ``tokenizers`` 0.23, read for their behaviour
 from __future__ import annotations
 
 from collections import Counter
-from itertools import count as numbers
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import PieceCounter
 from bytepair.compat.tokenizers import models, trainers
-from bytepair.compat.tokenizers.compiling import compile_core
+from bytepair.compat.tokenizers.counting import count_words
 from bytepair.counts import Counts
-from bytepair.errors import ArtifactError, EncodeError, TrainingError
+from bytepair.errors import TrainingError
 from bytepair.learning import learn_merges
-from bytepair.progress import Phase, Report, reporter
+from bytepair.progress import Report, reporter
 from bytepair.unigram import learn_unigram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from bytepair.compat.tokenizers.tokenizer import Tokenizer
     from bytepair.learning import Learned
 
-_BATCH_TEXTS = 1000
-_BATCH_CHARACTERS = 4_000_000
 _FIRST = 0x10000
 """The character that stands for the first symbol; from here on all have four bytes."""
 _PRIVATE = 0xF0000
@@ -40,39 +35,6 @@ _MODELS: dict[type[trainers.Trainer], type[models.Model]] = {
     trainers.WordLevelTrainer: models.WordLevel,
     trainers.UnigramTrainer: models.Unigram,
 }
-
-
-def lines(files: Iterable[str]) -> Iterator[bytes]:
-    """The lines of files, each with its end.
-
-    Raises:
-        ArtifactError: One cannot be read.
-    """
-    if isinstance(files, (str, bytes)):
-        raise TypeError("files is a list of paths")
-    for file in files:
-        yield from _lines(Path(file))
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as opened:
-            yield from opened
-    except OSError as error:
-        raise ArtifactError(f"cannot read: {error.strerror}", file=str(path)) from error
-
-
-def texts(iterator: Iterable[Any]) -> Iterator[str]:
-    """The texts of an iterator of texts, or of batches of texts.
-
-    Raises:
-        TypeError: There is something else in it.
-    """
-    for element in iterator:
-        for text in (element,) if isinstance(element, str) else element:
-            if not isinstance(text, str):
-                raise TypeError(f"training takes texts, not {type(text).__name__}")
-            yield text
 
 
 def train(
@@ -97,7 +59,7 @@ def train(
         kind = type(tokenizer.model).__name__
         raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {kind}")
     report = _report(trainer)
-    words = _count(tokenizer, sequences, length, report)
+    words = count_words(tokenizer, sequences, length, report)
     if isinstance(trainer, trainers.WordLevelTrainer):
         _train_word_level(model, trainer, words)
     elif isinstance(trainer, trainers.UnigramTrainer):
@@ -112,45 +74,6 @@ def _report(trainer: Any) -> Report | None:
     if how == "json":
         return reporter("json")
     return reporter(trainer.show_progress and how == "indicatif")
-
-
-def _count(
-    tokenizer: Tokenizer, sequences: Iterable[str | bytes], length: int | None, report: Report | None
-) -> dict[str, int]:
-    """The words of texts, as the stages before the model make them, and how often each occurs."""
-    stages = {
-        name: None if part is None else part._raw()
-        for name, part in (("normalizer", tokenizer.normalizer), ("pre_tokenizer", tokenizer.pre_tokenizer))
-    }
-    added = tokenizer._added.table()
-    free = next(id for id in numbers() if id not in tokenizer._added.by_id)
-    blank = {"type": "WordLevel", "vocab": {"\0": free}, "unk_token": "\0"}
-    counter = PieceCounter.of(compile_core(blank, added, stages))
-    with Phase(report, "texts", length) as phase:
-        done = 0
-        for batch in _batches(sequences):
-            options = {"group": 0, "errors": "strict", "threads": None, "tell": lambda _: None}
-            try:
-                counter.count(batch, options)
-            except EncodeError as error:
-                error.row = done + (error.row or 0)
-                raise
-            done += len(batch)
-            phase.tell(done)
-    return {piece.decode(): count for piece, _, count, _ in counter.finish().rows()}
-
-
-def _batches(sequences: Iterable[str | bytes]) -> Iterator[list[str | bytes]]:
-    batch: list[str | bytes] = []
-    room = _BATCH_CHARACTERS
-    for text in sequences:
-        batch.append(text)
-        room -= len(text)
-        if len(batch) == _BATCH_TEXTS or room <= 0:
-            yield batch
-            batch, room = [], _BATCH_CHARACTERS
-    if batch:
-        yield batch
 
 
 def _train_word_level(model: models.WordLevel, trainer: trainers.WordLevelTrainer, words: dict[str, int]) -> None:
