@@ -7,7 +7,7 @@ it is from. Padding is the format's, and a number that is spelled in another way
 from __future__ import annotations
 
 import re
-from _string import formatter_field_name_split, formatter_parser
+from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.traced import Origin, TracedNone, cut, joined, origin_of, placed, plain, runs_of
@@ -94,7 +94,7 @@ def percent(budget: Budget, text: str, values: Any) -> str:
     return joined(parts)
 
 
-def _converted(
+def _converted(  # noqa: PLR0917 (the parts of a directive)
     budget: Budget,
     value: Any,
     kind: str,
@@ -156,7 +156,7 @@ class _Counter:
         return self.next - 1
 
 
-def _fill(
+def _fill(  # noqa: PLR0917 (it calls itself)
     budget: Budget,
     text: str,
     args: Sequence[Any],

@@ -15,7 +15,7 @@ from bytepair.errors import TemplateError
 _STRIDE = 64
 # What each given character adds to the memory that may be made: copies that ordinary templates make.
 _COPIES = 16
-ELEMENT = 16
+ELEMENT = 64
 """What an element of a container counts, in characters."""
 
 
@@ -26,17 +26,20 @@ class Limits:
     Attributes:
         seconds: Processor time of the thread, once for compiling and once for rendering.
         output: Characters of the rendered text.
-        memory: Characters that may be made on the way, beyond 16 for each that is given; an element of a list counts 16.
+        memory: Characters that may be made on the way, beyond 16 for each that is given; an element of a list
+            counts 64.
         depth: How deep macros, loops and values may be nested.
         template: Characters of the template's source.
         messages: Characters of all that is given: messages, tools, documents and variables.
 
     Example:
         >>> from bytepair.chat.rendering import render
-        >>> render([], "{% for i in range(9999) %}{{ i }}{% endfor %}", limits=Limits(output=1000))
-        Traceback (most recent call last):
-            ...
-        bytepair.errors.TemplateError: the text grows beyond 1000 characters (line 1); raise Limits.output if it is meant so
+        >>> from bytepair.errors import TemplateError
+        >>> try:
+        ...     render([], "{% for i in range(9999) %}{{ i }}{% endfor %}", limits=Limits(output=1000))
+        ... except TemplateError as error:
+        ...     print(error.what)
+        the text grows beyond 1000 characters
     """
 
     seconds: float = 1.0
@@ -79,7 +82,7 @@ class Budget:
             self._look()
 
     def lookup(self, value: Any, name: Any, is_attribute: bool) -> Any:
-        """What a format means by ``value.name`` or ``value[name]``; a run of a template looks it up in its own way."""
+        """What a format means by ``value.name`` or ``value[name]``; a world looks it up as templates do."""
         raise NotImplementedError
 
     def _look(self) -> None:

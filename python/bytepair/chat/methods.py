@@ -92,9 +92,8 @@ def rsplit(budget: Budget, text: str, sep: str | None = None, maxsplit: int = -1
 
 def _pieces_cost(text: str, sep: str | None, maxsplit: int) -> int:
     """What the pieces of a text weigh at most, before they are made."""
-    if sep is None:
-        most = len(text) // 2 + 1
-    else:
+    most = len(text) // 2 + 1
+    if sep is not None:
         most = str.count(text, sep) + 1 if sep else 1
     return len(text) + 64 * (most if maxsplit < 0 else min(most, maxsplit + 1))
 
@@ -182,7 +181,7 @@ def repeat(budget: Budget, text: str, times: int) -> str:
     return Text(plain(text) * times, merged(runs * times) if times else merged((0, origin) for _, origin in runs))
 
 
-def _respelled(budget: Budget, text: str, made: Callable[[str], str], prefixed: bool) -> str:
+def respelled(budget: Budget, text: str, made: Callable[[str], str], prefixed: bool) -> str:
     """A text each of whose characters is respelled; `prefixed`: how depends on the one before."""
     budget.spend(3 * len(text))
     whole = made(plain(text))
@@ -205,27 +204,27 @@ def _respelled(budget: Budget, text: str, made: Callable[[str], str], prefixed: 
 
 def lower(budget: Budget, text: str) -> str:
     """`str.lower`."""
-    return _respelled(budget, text, str.lower, False)
+    return respelled(budget, text, str.lower, False)
 
 
 def upper(budget: Budget, text: str) -> str:
     """`str.upper`."""
-    return _respelled(budget, text, str.upper, False)
+    return respelled(budget, text, str.upper, False)
 
 
 def casefold(budget: Budget, text: str) -> str:
     """`str.casefold`."""
-    return _respelled(budget, text, str.casefold, False)
+    return respelled(budget, text, str.casefold, False)
 
 
 def swapcase(budget: Budget, text: str) -> str:
     """`str.swapcase`."""
-    return _respelled(budget, text, str.swapcase, False)
+    return respelled(budget, text, str.swapcase, False)
 
 
 def title(budget: Budget, text: str) -> str:
     """`str.title`."""
-    return _respelled(budget, text, str.title, True)
+    return respelled(budget, text, str.title, True)
 
 
 def capitalize(budget: Budget, text: str) -> str:
@@ -236,7 +235,7 @@ def capitalize(budget: Budget, text: str) -> str:
     if type(text) is str or not whole:
         return whole if type(text) is str else text
     first = str.capitalize(str.__getitem__(text, 0))
-    rest = _respelled(budget, cut(text, 1, len(text)), str.lower, False)
+    rest = respelled(budget, cut(text, 1, len(text)), str.lower, False)
     runs = [(len(first), runs_of(cut(text, 0, 1))), (0, runs_of(rest))]
     head = [(length and runs[0][0], origin) for length, origin in runs[0][1]]
     return Text(whole, merged([*head, *runs[1][1]]))
@@ -271,7 +270,7 @@ def _placed(text: str, like: str) -> str:
 
 
 def _padded(budget: Budget, text: str, left: int, right: int, fill: str) -> str:
-    if not isinstance(fill, str) or len(fill) != 1:
+    if len(fill) != 1:
         raise TypeError("the fill character must be exactly one character long")
     if left <= 0 and right <= 0:
         return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # Where a message's reasoning stands; older names are copied to the newer ones, which templates read.
 _REASONING = ("reasoning_content", "thinking", "reasoning")
+_TRACED = re.compile(r"(?:bytepair\.chat\.traced\.)?Traced(\w+)")
+_MOST_BITS = 1 << 13
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
 
@@ -35,10 +38,10 @@ def render(
     now: datetime | None = None,
     limits: Limits = Limits(),  # noqa: B008 (frozen)
 ) -> Rendered:
-    """Make text of a chat, and know of each character where it is from.
+    r"""Make text of a chat, and know of each character where it is from.
 
-    The text is that of ``apply_chat_template`` in ``transformers``. Where a template rewrites content so that its places
-    are not exactly known, it raises.
+    The text is that of ``apply_chat_template`` in ``transformers``. Where a template rewrites content so that its
+    places are not exactly known, it raises.
 
     Args:
         messages: Mappings with ``role``, ``content`` and whatever else the template reads.
@@ -61,12 +64,13 @@ def render(
     Example:
         >>> rendered = render([{"role": "user", "content": "Hi"}], "chatml", add_generation_prompt=True)
         >>> rendered.text
-        '<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\n'
+        '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n'
         >>> [(span.role, span.field) for span in rendered.spans if span.kind == "content"]
         [('user', 'role'), ('user', 'content')]
     """
     try:
-        from bytepair.chat.environment import FILE_NAME, Run  # noqa: PLC0415 (Jinja is an extra)
+        from bytepair.chat.environment import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
+        from bytepair.chat.running import World  # noqa: PLC0415
         from bytepair.chat.traced import joined, runs_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
@@ -76,12 +80,12 @@ def render(
     values["add_generation_prompt"] = add_generation_prompt
     program = compiled(template, limits)
     clock = datetime.now if now is None else (lambda: now)
-    run = Run(limits, given.size, clock)
+    world = World(limits, given.size, clock)
     pieces = []
     try:
-        for piece in run.pieces(program, values):
-            run.write(len(piece))
-            run.left -= ELEMENT
+        for piece in world.pieces(program, values):
+            world.write(len(piece))
+            world.left -= ELEMENT
             pieces.append(piece)
         text = joined(pieces)
     except Exception as error:
@@ -103,8 +107,10 @@ def _spans(runs: Sequence[tuple[int, Origin]]) -> tuple[Span, ...]:
     spans = []
     at = start = 0
     key: tuple[Any, ...] | None = None
+    last = None
     for length, origin in runs:
-        here = origin.key()
+        here = key if origin is last else origin.key()
+        last = origin
         if here != key and (length or origin.kind == "content"):
             if key is not None:
                 spans.append(Span(start, at, *key))
@@ -136,22 +142,31 @@ def _explained(error: Exception, line: int | None) -> BytepairError:
     if isinstance(error, MemoryError):
         return TemplateError("the template needs too much memory", line=line, remedy="make it simpler")
     return TemplateError(
-        f"the template fails: {type(error).__name__}: {str(error)[:500]}",
+        f"the template fails: {type(error).__name__}: {_TRACED.sub(_native_name, str(error)[:500])}",
         line=line,
         remedy="check that the messages have what it reads",
     )
+
+
+def _native_name(match: re.Match[str]) -> str:
+    return match[1].lower()
 
 
 class _Given:
     """What is given, as values that know where they are from."""
 
     def __init__(self, limits: Limits) -> None:
-        from bytepair.chat import traced  # noqa: PLC0415 (Jinja is an extra)
+        from bytepair.chat import traced  # noqa: PLC0415 (as above)
 
         self._limits = limits
         self._traced = traced
-        self.size = 0
+        self._left = limits.messages
         self._place: tuple[int | None, str | None] = (None, None)
+
+    @property
+    def size(self) -> int:
+        """How many characters were given; an element counts as elsewhere."""
+        return self._limits.messages - self._left
 
     def arguments(
         self, messages: Any, tools: Any, documents: Any, template: Template, variables: Mapping[str, Any] | None
@@ -163,7 +178,8 @@ class _Given:
                 raise TypeError(f"the name of a variable is text, not {type(name).__name__}")
             if name in _RESERVED:
                 raise TypeError(f"the variable {name!r} is an argument of its own")
-            values[name] = self._own(value, name) if name in SPECIAL else self._value(value, f"variables/{name}", 0)
+            own = name in SPECIAL
+            values[name] = self._own(value, name) if own else self._value(value, self._origin(f"variables/{name}"), 0)
         values["messages"] = self._messages(messages)
         values["tools"] = self._tables(tools, "tools")
         values["documents"] = self._tables(documents, "documents")
@@ -171,13 +187,16 @@ class _Given:
 
     def _own(self, value: Any, name: str) -> Any:
         """A variable that is text of the template."""
-        if isinstance(value, str) or value is None or isinstance(value, bool | int | float):
+        self._take(ELEMENT + (len(value) if isinstance(value, str) else 0))
+        if value is None or type(value) in (str, bool, int, float):
             return value
+        if isinstance(value, str):
+            return str.__str__(value)
         if isinstance(value, list | tuple):
-            return self._list([self._own(item, name) for item in value], self._traced.TEMPLATE, 0)
+            return self._list([self._own(item, name) for item in value], self._traced.TEMPLATE)
         if isinstance(value, Mapping):
-            pairs = [(str(key), self._own(item, name)) for key, item in value.items()]
-            return self._dict(pairs, self._traced.TEMPLATE, 0)
+            pairs = [(str.__str__(self._name(key, name)), self._own(item, name)) for key, item in value.items()]
+            return self._dict(pairs, self._traced.TEMPLATE)
         raise TypeError(f"the variable {name!r} is {type(value).__name__}: give text, numbers, lists or mappings")
 
     def _tables(self, tables: Any, name: str) -> Any:
@@ -190,7 +209,7 @@ class _Given:
                 raise TypeError(f"{name}[{index}] is a function: describe it by a JSON schema")
             if not isinstance(_plain(table), Mapping):
                 raise TypeError(f"{name}[{index}] is a mapping, not {type(table).__name__}")
-        return self._value(list(tables), name, 0)
+        return self._value(list(tables), self._origin(name), 0)
 
     def _messages(self, messages: Any) -> Any:
         messages = getattr(messages, "messages", messages)
@@ -198,39 +217,42 @@ class _Given:
             raise TypeError(f"messages are a list of mappings, not {type(messages).__name__}")
         found = []
         for index, given in enumerate(messages):
-            message = _plain(given)
+            message = given if type(given) is dict else _plain(given)
             if not isinstance(message, Mapping):
                 raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
             role = message.get("role")
-            self._place = (index, str(role) if isinstance(role, str) else None)
-            pairs = {self._name(key, ""): (key, value) for key, value in message.items()}
-            values = [(self._text(key, key), self._value(value, key, 1)) for key, (_, value) in pairs.items()]
-            found.append(self._dict(self._with_reasoning(values), self._origin(""), 1))
+            self._place = (index, str.__str__(role) if isinstance(role, str) else None)
+            pairs = [self._pair(key, value, "", 1) for key, value in message.items()]
+            if any(name in message for name in _REASONING):
+                pairs = self._with_reasoning(pairs)
+            found.append(self._dict(pairs, self._origin("")))
         self._place = (None, None)
-        return self._list(found, self._origin("messages"), 0)
+        return self._list(found, self._origin("messages"))
 
     def _with_reasoning(self, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         """The pairs of a message with its reasoning under the names that templates read."""
         known = dict(pairs)
-        none = (None, self._traced.TracedNone)
-        source = next((name for name in _REASONING if not isinstance(known.get(name), none[1] | type(None))), None)
+        # What is given as None has a stand-in.
+        empty = self._traced.TracedNone
+        source = next((name for name in _REASONING if name in known and type(known[name]) is not empty), None)
         if source is None:
             return pairs
-        merged = {self._text("thinking", source): known[source]} | known
-        merged.pop("reasoning_content", None)
-        order = list({"thinking": None} | dict.fromkeys(known) | {"reasoning_content": None})
-        values = known | {"reasoning_content": known[source]}
-        values.setdefault("thinking", known[source])
-        return [(self._text(name, name if name in known else source), values[name]) for name in order]
+        origin = self._origin(source)
+        value = known[source]
+        thinking = [] if "thinking" in known else [(self._text("thinking", origin), value)]
+        changed = [(name, value if name == "reasoning_content" else old) for name, old in pairs]
+        standard = [] if "reasoning_content" in known else [(self._text("reasoning_content", origin), value)]
+        # As `transformers` merges them: what is new in front, what was there in its order, what is last at the end.
+        order = [pair for pair in changed if pair[0] == "thinking"] + [pair for pair in changed if pair[0] != "thinking"]
+        return [*thinking, *order, *standard]
 
     def _origin(self, field: str) -> Origin:
         message, role = self._place
         return self._traced.Origin("content", message, role, field)
 
-    def _text(self, text: str, field: str) -> Any:
+    def _text(self, text: str, origin: Origin) -> Any:
         self._take(len(text) + ELEMENT)
-        text = str.__str__(text)
-        return self._traced.Text(text, ((len(text), self._origin(field)),))
+        return self._traced.Text(text, ((len(text), origin),))
 
     def _name(self, key: Any, field: str) -> str:
         if not isinstance(key, str):
@@ -238,69 +260,66 @@ class _Given:
                 f"{self._where(field)} has the key {str(key)[:80]!r}, which is {type(key).__name__}",
                 remedy="keys are text",
             )
-        return str.__str__(key)
+        return key if type(key) is str else str.__str__(key)
 
-    def _where(self, field: str) -> str:
+    def _where(self, field: str | None) -> str:
         message = self._place[0]
         if message is None:
-            return field
+            return str(field)
         return f"message {message}" + (f", {field}," if field else "")
 
-    def _value(self, value: Any, field: str, depth: int) -> Any:
+    def _pair(self, key: Any, value: Any, parent: str | None, depth: int) -> tuple[Any, Any]:
+        """A key and its value, which are from one place."""
+        name = self._name(key, str(parent))
+        origin = self._origin(f"{parent}/{name}" if parent else name)
+        return self._text(name, origin), self._value(value, origin, depth)
+
+    def _value(self, value: Any, origin: Origin, depth: int) -> Any:
         """A value from outside; numpy's scalars, dataclasses and models of pydantic are what they stand for."""
-        if isinstance(value, str):
-            return self._text(value, field)
+        if type(value) is str:
+            return self._text(value, origin)
         value = _plain(value)
         if isinstance(value, str):
-            return self._text(value, field)
+            return self._text(str.__str__(value), origin)
         self._take(ELEMENT)
-        origin = self._origin(field)
+        where = origin.field
         if value is None or isinstance(value, bool | int | float):
             if isinstance(value, float) and not math.isfinite(value):
-                raise TemplateError(f"{self._where(field)} is {value}", remedy="JSON has no such number")
-            if isinstance(value, int) and value.bit_length() > 1 << 13:
-                raise TemplateError(f"{self._where(field)} has thousands of digits", remedy="give it as text")
+                raise TemplateError(f"{self._where(where)} is {value}", remedy="JSON has no such number")
+            if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+                raise TemplateError(f"{self._where(where)} has thousands of digits", remedy="give it as text")
             return self._traced.number(value, origin)
         if depth > self._limits.depth:
-            raise exceeded(f"{self._where(field)} is nested deeper than {self._limits.depth} levels", "depth")
+            raise exceeded(f"{self._where(str(where)[:80])} is nested deeper than {self._limits.depth} levels", "depth")
         if isinstance(value, Mapping):
-            pairs = []
-            for key, item in value.items():
-                inner = f"{field}/{self._name(key, field)}"
-                pairs.append((self._text(key, inner), self._value(item, inner, depth + 1)))
-            return self._dict(pairs, origin, depth)
+            return self._dict([self._pair(key, item, where, depth + 1) for key, item in value.items()], origin)
         if isinstance(value, list | tuple):
-            items = [self._value(item, f"{field}/{index}", depth + 1) for index, item in enumerate(value)]
-            if isinstance(value, tuple):
-                made = self._traced.TracedTuple(items)
-                made._origin, made._weight = origin, sum(map(self._weight, items))
-                return made
-            return self._list(items, origin, depth)
+            items = [self._value(item, self._origin(f"{where}/{at}"), depth + 1) for at, item in enumerate(value)]
+            return self._list(items, origin, isinstance(value, tuple))
         raise TemplateError(
-            f"{self._where(field)} is {type(value).__name__}",
+            f"{self._where(where)} is {type(value).__name__}",
             remedy="give text, numbers, True, False, None, lists and mappings",
         )
 
     def _take(self, amount: int) -> None:
-        self.size += amount
-        if self.size > self._limits.messages:
+        self._left -= amount
+        if self._left < 0:
             raise exceeded(f"messages and tools have more than {self._limits.messages} characters", "messages")
 
-    def _weight(self, value: Any) -> int:
-        if isinstance(value, str):
-            return ELEMENT + len(value)
-        return ELEMENT + getattr(value, "_weight", 0)
-
-    def _list(self, items: list[Any], origin: Origin, _depth: int) -> Any:
-        made = self._traced.TracedList(items)
-        made._origin, made._weight = origin, sum(map(self._weight, items))
+    def _list(self, items: list[Any], origin: Origin, as_tuple: bool = False) -> Any:
+        made = self._traced.TracedTuple(items) if as_tuple else self._traced.TracedList(items)
+        made._origin, made._weight = origin, sum(map(_weight, items))
         return made
 
-    def _dict(self, pairs: list[tuple[Any, Any]], origin: Origin, _depth: int) -> Any:
+    def _dict(self, pairs: list[tuple[Any, Any]], origin: Origin) -> Any:
         made = self._traced.TracedDict(pairs)
         made._origin = origin
-        made._weight = sum(self._weight(key) + self._weight(value) for key, value in pairs)
+        made._weight = sum([_weight(key) + _weight(value) for key, value in pairs])
         return made
+
+
+def _weight(value: Any) -> int:
+    return ELEMENT + (len(value) if isinstance(value, str) else getattr(value, "_weight", 0))
 
 
 def _plain(value: Any) -> Any:

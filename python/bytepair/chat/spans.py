@@ -19,8 +19,8 @@ class Span:
         kind: ``"template"`` for the template's own text and for special tokens, ``"content"`` for what was given.
         message: The index of the message; None if it is from no message.
         role: The role of that message, if it has one.
-        field: The path inside of the message, such as ``"content"`` or ``"tool_calls/0/function/name"``; of what is from
-            no message the whole path, such as ``"tools/0/function/name"`` or ``"variables/date"``; None for the template.
+        field: The path inside of the message, such as ``"content"`` or ``"tool_calls/0/function/name"``; of what is
+            from no message the whole path, such as ``"tools/0/name"`` or ``"variables/date"``; None for the template.
         generated: Whether it lies in a ``{% generation %}`` block.
 
     Example:

@@ -24,7 +24,16 @@ _BUILT_IN = Path(__file__).parent / "templates"
 _ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 SPECIAL = (*(f"{role}_token" for role in _ROLES), "additional_special_tokens", "extra_special_tokens")
 """Variables that are text of the template, whoever gives them."""
-_TOKENS: dict[str, dict[str, str]] = {}
+_TOKENS = {
+    "chatml": {},
+    "deepseek": {"bos_token": "<｜begin▁of▁sentence｜>", "eos_token": "<｜end▁of▁sentence｜>"},
+    "gemma": {"bos_token": "<bos>"},
+    "llama2": {"bos_token": "<s>", "eos_token": "</s>"},
+    "llama3": {"bos_token": "<|begin_of_text|>"},
+    "mistral": {"bos_token": "<s>", "eos_token": "</s>"},
+    "phi4": {},
+    "zephyr": {"eos_token": "</s>"},
+}
 _KEPT = 64
 _kept: OrderedDict[tuple[str, Limits], Program] = OrderedDict()
 _lock = threading.Lock()
@@ -45,7 +54,7 @@ class Template:
     Example:
         >>> template = Template("{{ bos_token }}{{ messages[0].content }}", variables={"bos_token": "<s>"})
         >>> template.hash[:8]
-        '3a6e4fcb'
+        'f2f4ac3b'
         >>> template == Template("{{ bos_token }}{{ messages[0].content }}")
         False
     """
@@ -68,7 +77,7 @@ class Template:
             >>> "chatml" in Template.names()
             True
         """
-        return tuple(sorted(path.stem for path in _BUILT_IN.glob("*.jinja")))
+        return tuple(sorted(_TOKENS))
 
     @classmethod
     def named(cls, name: str) -> Template:
@@ -86,7 +95,7 @@ class Template:
                 f"there is no built-in template {name[:80]!r}", remedy=f"one of {', '.join(cls.names())}"
             )
         source = (_BUILT_IN / f"{name}.jinja").read_text("utf-8")
-        return cls(source, variables=_TOKENS.get(name), name=name)
+        return cls(source, variables=_TOKENS[name], name=name)
 
     @classmethod
     def read(cls, path: str | Path, name: str = "default") -> Template:
@@ -94,8 +103,8 @@ class Template:
 
         Args:
             path: A folder with ``tokenizer_config.json``, ``chat_template.jinja`` or ``chat_template.json``, or one of
-                these files. A file is read with those beside it, but its own template is taken; one with another name is
-                a template in the language of Jinja.
+                these files. Of a template alone the tokens are those of the folder, and of a configuration its own. A
+                file of another name that does not end in ``.json`` is a template in the language of Jinja.
             name: Which one, where there are several.
 
         Raises:
@@ -116,17 +125,17 @@ class Template:
         path = Path(path)
         if files.is_folder(path):
             settings = configs.read(path)
-            found, tokens = dict(settings.chat_template), _tokens(settings)
+            found, tokens = dict(settings.chat_template), _special(settings)
         elif path.suffix == ".json":
             config = _object(path)
             found = _listed(config.get("chat_template"), path)
-            tokens = _tokens(configs.read(path.parent)) if path.name == configs.TEMPLATE_JSON else _named(config, path)
+            tokens = _special(configs.read(path.parent)) if path.name == configs.TEMPLATE_JSON else _named(config, path)
         else:
             try:
                 found = {name: files.read(path).decode()}
             except UnicodeDecodeError as error:
                 raise FormatError(f"the template is not UTF-8: {error.reason}", file=str(path)) from error
-            tokens = _tokens(configs.read(path.parent))
+            tokens = _special(configs.read(path.parent))
         if name not in found:
             known = ", ".join(map(repr, sorted(found))) or "none"
             raise TemplateError(
@@ -156,7 +165,7 @@ class Template:
         return f"<Template {shown}>"
 
 
-def _tokens(settings: Any) -> dict[str, str]:
+def _special(settings: Any) -> dict[str, str]:
     """The special tokens that the files of a folder name."""
     named = {f"{role}_token": getattr(settings, f"{role}_token") for role in _ROLES}
     return {name: token for name, token in named.items() if token is not None}
@@ -189,10 +198,10 @@ def _listed(found: Any, path: Path) -> dict[str, str]:
     rows = found if isinstance(found, list) else [{"name": "default", "template": found}]
     if isinstance(found, dict):
         rows = [{"name": name, "template": source} for name, source in found.items()]
-    named = {row.get("name"): row.get("template") for row in rows if isinstance(row, dict)}
+    named: dict[Any, Any] = {row.get("name"): row.get("template") for row in rows if isinstance(row, dict)}
     if len(named) < len(rows) or not all(isinstance(part, str) for pair in named.items() for part in pair):
         raise FormatError("chat_template is no text and no list of names and templates", file=str(path))
-    return named  # type: ignore[return-value] (checked in the line above)
+    return named
 
 
 def compiled(template: Template, limits: Limits) -> Program:

@@ -67,6 +67,7 @@ class Text(str):
     _runs: tuple[Run, ...]
 
     def __new__(cls, text: str, runs: tuple[Run, ...]) -> Text:
+        """A string with its runs, which cover it."""
         made = str.__new__(cls, text)
         made._runs = runs
         return made
@@ -78,10 +79,10 @@ class Text(str):
         return (cut(self, at, at + 1) for at in range(len(self)))
 
     def __add__(self, other: str) -> str:
-        return joined((self, other)) if isinstance(other, str) else NotImplemented
+        return joined((self, other))
 
     def __radd__(self, other: str) -> str:
-        return joined((other, self)) if isinstance(other, str) else NotImplemented
+        return joined((other, self))
 
 
 class Safe(Text):
@@ -154,9 +155,9 @@ class TracedTuple(tuple[Any, ...]):
     _weight: int
 
 
-NUMBERS = (TracedInt, TracedBool, TracedFloat)
 CONTAINERS = (TracedDict, TracedList, TracedTuple)
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_PLACED = (TracedInt, TracedFloat, TracedNone, *CONTAINERS)
+VIEWS: tuple[type[Any], ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -181,7 +182,7 @@ def joined(parts: Iterable[str]) -> str:
                     last = TEMPLATE
             continue
         plain = False
-        for run in part._runs:  # type: ignore[attr-defined] (what is no plain str is a Text)
+        for run in part._runs:  # type: ignore[attr-defined]
             if run[1] is last:
                 runs[-1] = (runs[-1][0] + run[0], last)
             else:
@@ -218,7 +219,7 @@ def plain(text: str) -> str:
 
 
 def cut(text: str, start: int, end: int) -> str:
-    """The characters from `start` to `end`, both within the text; an empty part remembers the content that it is from."""
+    """The characters from `start` to `end`, both within the text; an empty part remembers what content it is from."""
     piece = str.__getitem__(text, slice(start, end))
     if type(text) is str:
         return piece
@@ -267,7 +268,7 @@ def origin_of(value: object) -> Origin:
     """Where a value is from; of text the first content in it."""
     if isinstance(value, Text):
         return next((origin for _, origin in value._runs if origin.kind == "content"), TEMPLATE)
-    return getattr(value, "_origin", TEMPLATE)
+    return value._origin if isinstance(value, _PLACED) else TEMPLATE
 
 
 def number(value: Any, origin: Origin) -> Any:
@@ -303,7 +304,7 @@ def weigh(value: object, budget: Budget) -> int:
         return ELEMENT + (value.bit_length() >> 2)
     if isinstance(value, (list, tuple, dict, *VIEWS)):
         total = 0
-        items = value.items() if isinstance(value, dict) else value
+        items: Any = value.items() if isinstance(value, dict) else value
         for item in items:
             budget.spend()
             total = budget.hold(total + weigh(item, budget))

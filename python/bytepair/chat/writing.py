@@ -1,7 +1,7 @@
 """Values as text: as ``str`` and ``repr`` of Python print them, and as JSON, each part of it from its place.
 
 What a container prints of its own (brackets, commas) is from where the container is: the template's if it made it. A
-key, with what stands around it, is from where its value is; escapes are from where the character is that they stand for.
+key is from where its value is, and an escape from where the character is that it stands for.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _represent(budget: Budget, value: Any, origin: Origin, parts: list[str]) -> 
     elif isinstance(value, Namespace):
         parts.append("<Namespace ")
         # Its own class makes an attribute of it.
-        _braces(budget, value._Namespace__attrs.items(), TEMPLATE, parts)  # type: ignore[attr-defined]
+        _braces(budget, value._Namespace__attrs.items(), TEMPLATE, parts)
         parts.append(">")
     elif isinstance(value, range | Undefined | LoopContext | Macro):
         parts.append(repr(value))
@@ -107,7 +107,9 @@ def _braces(budget: Budget, items: Any, origin: Origin, parts: list[str]) -> Non
     parts.append(placed("}", origin))
 
 
-def _listed(budget: Budget, items: Any, origin: Origin, parts: list[str], left: str, right: str) -> None:
+def _listed(  # noqa: PLR0917 (both brackets)
+    budget: Budget, items: Any, origin: Origin, parts: list[str], left: str, right: str
+) -> None:
     parts.append(placed(left, origin))
     for at, value in enumerate(items):
         if at:
@@ -142,7 +144,7 @@ def _by_runs(text: str, whole: str, length_of: Callable[[str], int]) -> str:
     return Text(whole, merged([*found, (1, TEMPLATE)]))
 
 
-def to_json(
+def to_json(  # noqa: PLR0917 (as json.dumps has it)
     budget: Budget,
     value: Any,
     ensure_ascii: bool = False,
