@@ -7,10 +7,10 @@ Example:
     >>> from bytepair.compat.tokenizers import Tokenizer, models, pre_tokenizers, trainers
     >>> tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))
     >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    >>> trainer = trainers.BpeTrainer(vocab_size=9, special_tokens=["[UNK]"], show_progress=False)
+    >>> trainer = trainers.BpeTrainer(vocab_size=12, special_tokens=["[UNK]"], show_progress=False)
     >>> tokenizer.train_from_iterator(["low lower lowest"], trainer)
     >>> tokenizer.encode("low lower").tokens
-    ['low', 'low', 'e', 'r']
+    ['low', 'lowe', 'r']
 """
 
 from bytepair.compat.tokenizers import (
@@ -23,7 +23,6 @@ from bytepair.compat.tokenizers import (
     trainers,
 )
 from bytepair.compat.tokenizers.added_tokens import AddedToken
-from bytepair.compat.tokenizers.components import Regex
 from bytepair.compat.tokenizers.encoding import Encoding
 from bytepair.compat.tokenizers.implementations import (
     BertWordPieceTokenizer,
@@ -41,6 +40,7 @@ from bytepair.compat.tokenizers.unsupported import (
     PreTokenizedString,
     SplitDelimiterBehavior,
 )
+from bytepair.compat.tokenizers.values import Regex
 
 __all__ = [
     "AddedToken",

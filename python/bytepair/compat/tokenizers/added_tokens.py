@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair.compat.tokenizers.components import boolean, text
+from bytepair.compat.tokenizers.values import boolean, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,10 +112,11 @@ def tokens_of(given: Any, *, special: bool) -> list[AddedToken]:
     for each in given:
         if isinstance(each, str):
             tokens.append(AddedToken(each, special=special))
-        elif isinstance(each, AddedToken):
+        elif all(hasattr(each, name) for name in ("content", *_FLAGS)):
+            # An added token of the library itself, such as transformers makes.
             if special:
                 each.special = True
-            tokens.append(each._fixed())
+            tokens.append(AddedToken(each.content, **{flag: getattr(each, flag) for flag in _FLAGS}))
         else:
             raise TypeError(f"Input must be a List[Union[str, AddedToken]], and {each!r} is neither")
     return tokens

@@ -7,14 +7,14 @@ tokenizer looks at its components again only when there were any.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
+from bytepair.compat.tokenizers.spelling import spell
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from typing_extensions import Self
 
@@ -78,7 +78,6 @@ class Component:
     _kinds: ClassVar[dict[str, type[Component]]]
     _options: ClassVar[dict[str, Option[Any]]] = {}
     _inner: ClassVar[str] = ""
-    _is_kind: ClassVar[bool] = False
 
     def __init_subclass__(cls, **said: Any) -> None:
         super().__init_subclass__(**said)
@@ -110,6 +109,10 @@ class Component:
         """The component as its JSON object, with all its keys in order."""
         known = {key: self._table.get(key, option.default) for key, option in self._options.items()}
         return {"type": self._table["type"], **known, **{k: v for k, v in self._table.items() if k not in known}}
+
+    def _raw(self) -> dict[str, Json]:
+        """The component as it was given: what a file leaves out is not filled in, so that what it needs is missed."""
+        return dict(self._table)
 
     def __getstate__(self) -> bytes:
         return json.dumps(self._json(), ensure_ascii=False, separators=(",", ":")).encode()
@@ -144,6 +147,9 @@ def read(kinds: dict[str, type[Component]], table: Json, pointer: str) -> Compon
 class Inner(Component):
     """What every ``Sequence`` of components is."""
 
+    _is_flat: ClassVar[bool] = False
+    """Whether one that is made of others takes their components."""
+
     def _fill(self, components: Any) -> None:
         base = self._base()
         if not isinstance(components, (list, tuple)):
@@ -152,7 +158,12 @@ class Inner(Component):
             if not isinstance(each, base):
                 raise TypeError(f"{each!r} is no {base.__name__}")
         self._table = {"type": "Sequence"}
-        self._components: list[Component] = list(components)
+        self._components: list[Component] = []
+        for each in components:
+            if self._is_flat and isinstance(each, Inner):
+                self._components += each._components
+            else:
+                self._components.append(each)
 
     @classmethod
     def _base(cls) -> type[Component]:
@@ -173,6 +184,9 @@ class Inner(Component):
     def _json(self) -> dict[str, Json]:
         return {**self._table, self._inner: [each._json() for each in self._components]}
 
+    def _raw(self) -> dict[str, Json]:
+        return {**self._table, self._inner: [each._raw() for each in self._components]}
+
     def __len__(self) -> int:
         return len(self._components)
 
@@ -187,163 +201,3 @@ class Inner(Component):
             raise TypeError(f"{value!r} is no {self._base().__name__}")
         self._components[index] = value
         Changes.tell()
-
-
-# What values may be.
-
-
-def boolean(name: str, value: Any) -> bool:
-    """True or False."""
-    if value is True or value is False:
-        return bool(value)
-    raise TypeError(f"{name} is True or False, not {shown(value)}")
-
-
-def text(name: str, value: Any) -> str:
-    """A string."""
-    if isinstance(value, str):
-        return str(value)
-    raise TypeError(f"{name} is a str, not {shown(value)}")
-
-
-def natural(name: str, value: Any) -> int:
-    """A number from 0 on."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} is a number, not {shown(value)}")
-    number = value.__index__()
-    if number < 0:
-        raise OverflowError(f"{name}={number} is less than 0")
-    return int(number)
-
-
-def character(name: str, value: Any) -> str:
-    """One character."""
-    value = text(name, value)
-    if len(value) != 1:
-        raise ValueError(f"{name}: expected a string of length 1, and {shown(value)} has {len(value)}")
-    return str(value)
-
-
-def optional(check: Callable[[str, Any], Json]) -> Callable[[str, Any], Json]:
-    """The same or None."""
-    return lambda name, value: None if value is None else check(name, value)
-
-
-def choice(**known: str) -> Callable[[str, Any], str]:
-    """One of these, which JSON spells as said."""
-
-    def check(name: str, value: Any) -> str:
-        value = text(name, value)
-        if value not in known:
-            raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(known)}")
-        return known[value]
-
-    return check
-
-
-_BEHAVIORS = {
-    "removed": "Removed",
-    "isolated": "Isolated",
-    "merged_with_previous": "MergedWithPrevious",
-    "merged_with_next": "MergedWithNext",
-    "contiguous": "Contiguous",
-}
-_NAMES = {said: name for name, said in _BEHAVIORS.items()}
-
-
-def as_behavior(name: str, value: Any) -> str:
-    """What becomes of what divides."""
-    value = text(name, getattr(value, "value", value))
-    if value not in _BEHAVIORS:
-        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_BEHAVIORS)}")
-    return _BEHAVIORS[value]
-
-
-def behavior_name(said: Json) -> str:
-    """What Python calls what JSON says."""
-    return _NAMES.get(said, str(said))
-
-
-class Regex:
-    """A regular expression, where a plain string is meant literally.
-
-    Args:
-        s: The expression.
-
-    Raises:
-        PatternError: It does not compile.
-
-    Example:
-        >>> from bytepair.compat.tokenizers import Regex, pre_tokenizers
-        >>> pre_tokenizers.Split(Regex(r"[0-9]+"), "isolated").pre_tokenize_str("ab12")
-        [('ab', (0, 2)), ('12', (2, 4))]
-    """
-
-    def __init__(self, s: str) -> None:
-        self.pattern = text("s", s)
-
-
-def as_pattern(name: str, value: Any) -> dict[str, str]:
-    """A literal string, or a regular expression."""
-    if isinstance(value, Regex):
-        return {"Regex": value.pattern}
-    return {"String": text(name, value)}
-
-
-class Hidden:
-    """A pattern, which ``tokenizers`` neither shows nor changes once a component has it."""
-
-    def __get__(self, component: Any, owner: Any) -> Any:
-        raise NotImplementedError("the pattern of a component cannot be read; see its state, or make a new component")
-
-    def __set__(self, component: Any, value: Any) -> None:
-        raise NotImplementedError("the pattern of a component cannot be set; make a new component")
-
-
-def spell(value: Json, most: int) -> str:
-    """A JSON object as a call that would make it; lists have at most so many members, and long strings are cut.
-
-    Example:
-        >>> spell({"type": "Strip", "strip_left": True, "strip_right": False}, 6)
-        'Strip(strip_left=True, strip_right=False)'
-    """
-    if isinstance(value, dict):
-        if "type" in value:
-            inside = [
-                f"{key}={spell(Word(each) if key in _NAMED and isinstance(each, str) else each, most)}"
-                for key, each in value.items()
-                if key != "type"
-            ]
-            return f"{value['type']}({', '.join(inside)})"
-        if value.keys() in ({"String"}, {"Regex"}, {"Fixed"}):
-            [(key, each)] = value.items()
-            return f"{key}({spell(each, most)})"
-        return "{" + ", ".join(_few([f"{spell(k, most)}:{spell(v, most)}" for k, v in _first(value, most)], most)) + "}"
-    if isinstance(value, (list, tuple)):
-        inside = _few([spell(each, most) for each in value[: most + 1]], most)
-        return "(" + ", ".join(inside) + ")" if isinstance(value, tuple) else "[" + ", ".join(inside) + "]"
-    if isinstance(value, Word):
-        return str(value)
-    if isinstance(value, str):
-        return f'"{value[:100]}..."' if most < 100 and len(value) > 100 else f'"{value}"'
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-# Options whose values are names.
-_NAMED = ("behavior", "prepend_scheme", "direction", "strategy")
-
-
-class Word(str):
-    """A string that is spelled without quotation marks."""
-
-    __slots__ = ()
-
-
-def _first(value: dict[str, Json], most: int) -> list[tuple[str, Json]]:
-    from itertools import islice  # noqa: PLC0415 (for those who print)
-
-    return list(islice(value.items(), most + 1))
-
-
-def _few(inside: list[str], most: int) -> list[str]:
-    return inside if len(inside) < most else [*inside[: most - 1], "..."]

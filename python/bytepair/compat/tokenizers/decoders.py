@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bytepair._core import decode_tokens
-from bytepair.compat.tokenizers.components import (
-    Component,
-    Inner,
-    Option,
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import (
     Regex,
     as_pattern,
     boolean,
     character,
     choice,
     natural,
+    read_metaspace,
     text,
 )
 from bytepair.formats import hf_stages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Tokens
+
+    from typing_extensions import Self
 
     from bytepair.compat.tokenizers.tokenizer import Tokenizer
 
@@ -42,7 +43,7 @@ class Decoder(Component):
         Raises:
             FormatError: The decoder cannot be run; ``pointer`` says which part.
         """
-        steps = hf_stages.read_steps("decoder", self._json())
+        steps = hf_stages.read_steps("decoder", self._raw())
         return decode_tokens(steps, list(tokens)) if steps else "".join(tokens)
 
     @staticmethod
@@ -77,7 +78,7 @@ class ByteLevel(Decoder):
         add_prefix_space: bool = True,
         trim_offsets: bool = True,
         use_regex: bool = True,
-        type: str = "ByteLevel",
+        type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
             raise ValueError(f"type={type!r}: a ByteLevel is of no other type")
@@ -108,6 +109,10 @@ class Metaspace(Decoder):
 
     def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
         self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
+
+    @classmethod
+    def _read(cls, table: dict[str, Any]) -> Self:
+        return super()._read(read_metaspace(table))
 
 
 class Replace(Decoder):

@@ -20,17 +20,17 @@ def one_input(sequence: Any, pair: Any, is_pretokenized: bool) -> tuple[Text, ..
     return (_text(sequence),) if pair is None else (_text(sequence), _text(pair))
 
 
-def batch_input(input: Iterable[Any], is_pretokenized: bool) -> list[tuple[Text, ...]]:
+def batch_input(rows: Iterable[Any], is_pretokenized: bool) -> list[tuple[Text, ...]]:
     """The texts and pairs of a batch.
 
     Raises:
         TypeError: One is something else.
     """
-    if isinstance(input, (str, bytes)) or not isinstance(input, Iterable):
-        raise TypeError(f"a batch is a list of texts or pairs, not {type(input).__name__}")
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+        raise TypeError(f"a batch is a list of texts or pairs, not {type(rows).__name__}")
     if not is_pretokenized:
-        return [(each,) if isinstance(each, str) else _pair(each) for each in input]
-    return [_words_or_pair(each) for each in input]
+        return [(each,) if isinstance(each, str) else _pair(each) for each in rows]
+    return [_words_or_pair(each) for each in rows]
 
 
 def _text(given: Any) -> str:

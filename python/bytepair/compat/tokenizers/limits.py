@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from bytepair.compat.tokenizers.components import natural, optional, text
+from bytepair.compat.tokenizers.values import natural, optional, text
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import shown
 from bytepair.truncation import Padding, Truncation
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 Json = Any
 
 _STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
@@ -114,7 +118,7 @@ class PaddingParams(NamedTuple):
         )
 
 
-def _read(make: Any, table: Json, known: set[str], pointer: str) -> Any:
+def _read(make: Callable[[], T], table: Json, known: set[str], pointer: str) -> T:
     try:
         for key in table.keys() - known:
             raise FormatError(f"not supported: {key}", pointer=f"{pointer}/{key}")

@@ -10,16 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
-from bytepair.compat.tokenizers.components import (
-    Changes,
-    Component,
-    Option,
-    boolean,
-    natural,
-    optional,
-    spell,
-    text,
-)
+from bytepair.compat.tokenizers.components import Changes, Component, Option
+from bytepair.compat.tokenizers.spelling import spell
+from bytepair.compat.tokenizers.values import boolean, natural, optional, text
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats.hf_common import shown
 
@@ -245,7 +238,7 @@ class BPE(Model):
             raise ValueError("`vocab` and `merges` go together: give both or none")
         if isinstance(vocab, str) or isinstance(merges, str):
             if not (isinstance(vocab, str) and isinstance(merges, str)):
-                raise ValueError("`vocab` and `merges` are both paths, or both from memory")
+                raise ValueError("`vocab` and `merges` are both paths, or both from memory")  # noqa: TRY004 (as there)
             vocab, merges = self.read_file(vocab, merges)
         self._set(
             dropout=dropout,

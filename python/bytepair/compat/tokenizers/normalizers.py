@@ -6,17 +6,8 @@ from base64 import b64encode
 from typing import Any, ClassVar, NoReturn
 
 from bytepair._core import normalize
-from bytepair.compat.tokenizers.components import (
-    Component,
-    Hidden,
-    Inner,
-    Option,
-    Regex,
-    as_pattern,
-    boolean,
-    optional,
-    text,
-)
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import Hidden, Regex, as_pattern, boolean, optional, text
 from bytepair.formats import hf_stages
 
 
@@ -37,7 +28,7 @@ class Normalizer(Component):
         Raises:
             FormatError: The normalizer cannot be run; ``pointer`` says which part.
         """
-        return normalize(hf_stages.read_steps("normalizer", self._json()), text("sequence", sequence))
+        return normalize(hf_stages.read_steps("normalizer", self._raw()), text("sequence", sequence))
 
     def normalize(self, normalized: Any) -> NoReturn:
         """Not supported, as NormalizedString is not."""
@@ -141,18 +132,25 @@ def _charsmap(name: str, value: Any) -> str:
 
 
 class Precompiled(Normalizer):
-    """The table of a SentencePiece model."""
+    """The table of a SentencePiece model.
+
+    Raises:
+        FormatError: The table is broken.
+    """
 
     _precompiled_charsmap = Option[Any](_charsmap, "", "precompiled_charsmap")
 
     def __init__(self, precompiled_charsmap: bytes | list[int]) -> None:
         self._set(_precompiled_charsmap=precompiled_charsmap)
+        # A broken table is told now.
+        hf_stages.read_steps("normalizer", self._raw())
 
 
 class Sequence(Inner, Normalizer):
     """One normalizer after the other."""
 
     _inner = "normalizers"
+    _is_flat = True
 
     def __init__(self, normalizers: list[Normalizer]) -> None:
         self._fill(normalizers)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bytepair._core import pre_tokenize
-from bytepair.compat.tokenizers.components import (
-    Component,
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.values import (
     Hidden,
-    Inner,
-    Option,
     Regex,
     as_behavior,
     as_pattern,
@@ -18,9 +16,13 @@ from bytepair.compat.tokenizers.components import (
     character,
     choice,
     natural,
+    read_metaspace,
     text,
 )
 from bytepair.formats import byte_alphabet, hf_stages
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class PreTokenizer(Component):
@@ -40,7 +42,7 @@ class PreTokenizer(Component):
         Raises:
             FormatError: The pre-tokenizer cannot be run; ``pointer`` says which part.
         """
-        return pre_tokenize(hf_stages.read_steps("pre_tokenizer", self._json()), text("s", s))
+        return pre_tokenize(hf_stages.read_steps("pre_tokenizer", self._raw()), text("s", s))
 
     def pre_tokenize(self, pretok: Any) -> NoReturn:
         """Not supported, as PreTokenizedString is not."""
@@ -88,7 +90,7 @@ class ByteLevel(PreTokenizer):
         trim_offsets: bool = True,
         use_regex: bool = True,
         *,
-        type: str = "ByteLevel",
+        type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
             raise ValueError(f"type={type!r}: a ByteLevel is of no other type")
@@ -137,7 +139,8 @@ class Metaspace(PreTokenizer):
 
     Args:
         replacement: The character.
-        prepend_scheme: Whether a text begins with it in any case: ``always``, ``never``, or ``first`` for the first one.
+        prepend_scheme: Whether a text begins with it in any case: ``always``, ``never``, or ``first`` for the first
+            one.
         split: Whether it cuts at all.
     """
 
@@ -147,6 +150,10 @@ class Metaspace(PreTokenizer):
 
     def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
         self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
+
+    @classmethod
+    def _read(cls, table: dict[str, Any]) -> Self:
+        return super()._read(read_metaspace(table))
 
 
 class Punctuation(PreTokenizer):
@@ -181,6 +188,7 @@ class Sequence(Inner, PreTokenizer):
     """One pre-tokenizer after the other."""
 
     _inner = "pretokenizers"
+    _is_flat = True
 
     def __init__(self, pre_tokenizers: list[PreTokenizer]) -> None:
         self._fill(pre_tokenizers)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bytepair.compat.tokenizers.components import Component, Inner, Option, Word, boolean, natural, spell, text
+from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.spelling import Word, spell
+from bytepair.compat.tokenizers.values import boolean, natural, text
 from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ class PostProcessor(Component):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens it adds to a text, or to a pair."""
-        return Processing(self._json()).added(pair=is_pair)
+        return Processing(self._raw()).added(pair=is_pair)
 
     def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """One encoding of that of a text, or of those of a pair; these stay as they are.
@@ -37,7 +39,7 @@ class PostProcessor(Component):
         from bytepair.compat.tokenizers.encoding import Encoding  # noqa: PLC0415 (it is asked for)
 
         sides = [each._copy() for each in (encoding, pair) if each is not None]
-        return Encoding._of(Processing(self._json()).process(sides, add=add_special_tokens))
+        return Encoding._of(Processing(self._raw()).process(sides, add=add_special_tokens))
 
     def __repr__(self) -> str:
         return spell(_shown(self._json()), 100)
@@ -104,7 +106,7 @@ class ByteLevel(PostProcessor):
         trim_offsets: bool | None = None,
         use_regex: bool | None = None,
         *,
-        type: str = "ByteLevel",
+        type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
             raise ValueError(f"type={type!r}: a ByteLevel is of no other type")

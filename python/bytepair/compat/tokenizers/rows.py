@@ -45,6 +45,7 @@ class Ready(NamedTuple):
 
         Raises:
             TypeError: A text is not Unicode.
+            EncodeError: No token spells a character, and there is none for what is unknown.
         """
         special: Any = self.special
         try:
@@ -54,6 +55,9 @@ class Ready(NamedTuple):
                 return [self.core.encode(texts[0], special=special)]
             return self.core.encode_batch(texts, special=special, threads=threads)
         except EncodeError as error:
+            # What tokenizers says of a lone surrogate; the rest is said of characters that no token spells.
+            if all(map(_is_unicode, texts)):
+                raise
             raise TypeError(f"TextInputSequence must be str of valid Unicode: {error}") from error
 
     def rows(self, inputs: list[tuple[Text, ...]], *, add: bool, threads: int | None = None) -> list[Row]:
@@ -207,6 +211,14 @@ class Row:
             )
         sides = [_locate(ready, text, place) for place, text in enumerate(self._texts)]
         return ready.finish(sides, add=self._add, width=self.length if self._filling else None)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _locate(ready: Ready, text: Text, sequence: int) -> Encoding:

@@ -5,16 +5,15 @@ Long because of the many methods that ``tokenizers`` has; what they do stands in
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
 from bytepair.compat.tokenizers.compiling import compile_core
-from bytepair.compat.tokenizers.components import Changes, Component, natural, read, spell
+from bytepair.compat.tokenizers.components import Changes, Component, read
 from bytepair.compat.tokenizers.decoders import Decoder
 from bytepair.compat.tokenizers.encoding import Encoding
 from bytepair.compat.tokenizers.inputs import batch_input, one_input
@@ -24,6 +23,8 @@ from bytepair.compat.tokenizers.normalizers import Normalizer
 from bytepair.compat.tokenizers.pre_tokenizers import PreTokenizer
 from bytepair.compat.tokenizers.processors import PostProcessor, _shown
 from bytepair.compat.tokenizers.rows import Ready
+from bytepair.compat.tokenizers.spelling import spell
+from bytepair.compat.tokenizers.values import natural
 from bytepair.errors import ArtifactError, FormatError, InvalidIdError
 from bytepair.files import replacing
 from bytepair.formats import hf_models
@@ -32,11 +33,12 @@ from bytepair.formats.hf_json import _read_added
 from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bytepair.compat.tokenizers.trainers import Trainer
     from bytepair.tokenizer import Tokenizer as Core
 
+T = TypeVar("T")
 Json = Any
 
 _STAGES: dict[str, type[Component]] = {
@@ -156,7 +158,7 @@ class Tokenizer:
         changes = Changes.count
         if before is not None and before.changes == changes:
             return before
-        parts = {stage: None if part is None else part._json() for stage, part in self._parts.items()}
+        parts = {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
         table = self._model._table
         options = {key: value for key, value in table.items() if key not in ("vocab", "merges")}
         processed = parts.pop("post_processor")
@@ -168,11 +170,8 @@ class Tokenizer:
         else:
             self._check_drawing()
             core = compile_core(table, self._added.table(), parts)
-        if before is not None and processed == before.parts[-1]:
-            processor = before.processor
-        else:
-            processor = Processing(processed)
-        self._compiled = _Engine(changes, key, vocab, core, processor)
+        processor = None if before is None or processed != before.parts[-1] else before.processor
+        self._compiled = _Engine(changes, key, vocab, core, processor or Processing(processed))
         return self._compiled
 
     def _check_drawing(self) -> None:
@@ -208,7 +207,7 @@ class Tokenizer:
         Raises:
             FormatError: A part cannot be run; ``pointer`` says which.
         """
-        parts = {stage: None if part is None else part._json() for stage, part in self._parts.items()}
+        parts = {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
         return compile_core(self._model._table, self._added.table(), parts, parts["post_processor"])
 
     # Files.
@@ -252,17 +251,14 @@ class Tokenizer:
         """As `from_file`, of the ``tokenizer.json`` of a repository of Hugging Face's hub.
 
         Raises:
-            ArtifactError: ``huggingface_hub`` is not installed.
-            Exception: What ``huggingface_hub`` raises where it cannot fetch the file.
+            ArtifactError: ``huggingface_hub`` is not installed, or the file cannot be fetched.
+            FormatError: As `from_str`.
         """
-        try:
-            from huggingface_hub import hf_hub_download  # noqa: PLC0415 (only for those who load from a hub)
-        except ImportError as error:
-            raise ArtifactError(
-                "from_pretrained needs huggingface_hub", remedy="pip install 'bytepair[hub]'"
-            ) from error
-        said = {} if token is None else {"token": token}
-        return Tokenizer.from_file(hf_hub_download(identifier, "tokenizer.json", revision=revision, **said))
+        # Only those who load from a hub wait for this import.
+        from bytepair import hub  # noqa: PLC0415
+
+        origin = hub.snapshot(identifier, revision=revision, token=token)
+        return Tokenizer.from_file(origin.folder / "tokenizer.json")
 
     def _json(self) -> dict[str, Json]:
         return {
@@ -360,7 +356,7 @@ class Tokenizer:
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens the post-processor adds to a text, or to a pair."""
         part = self._parts["post_processor"]
-        return 0 if part is None else Processing(part._json()).added(pair=is_pair)
+        return 0 if part is None else Processing(part._raw()).added(pair=is_pair)
 
     # Truncation and padding.
 
@@ -400,7 +396,7 @@ class Tokenizer:
         """The arguments of `enable_truncation`; None if it is off."""
         return None if self._truncation is None else self._truncation._asdict()
 
-    def enable_padding(
+    def enable_padding(  # noqa: PLR0917 (the order is given)
         self,
         direction: str = "right",
         pad_id: int = 0,
@@ -468,7 +464,10 @@ class Tokenizer:
         return Encoding._later(self._ready().rows([row], add=add_special_tokens)[0])
 
     def encode_batch(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[Any],  # noqa: A002 (the name is given)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """The encoding of each text or pair, by several threads; a pair is a tuple or list of two.
 
@@ -481,7 +480,10 @@ class Tokenizer:
         return [Encoding._later(row) for row in self._ready().rows(rows, add=add_special_tokens, threads=_threads())]
 
     def encode_batch_fast(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[Any],  # noqa: A002 (the name is given)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """As `encode_batch`, where offsets are made only if they are asked for anyway."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
@@ -515,16 +517,22 @@ class Tokenizer:
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
         """As `encode`, in another thread."""
-        return await asyncio.to_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
+        return await _in_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[Any],  # noqa: A002 (the name is given)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """As `encode_batch`, in another thread."""
-        return await asyncio.to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
+        return await _in_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch_fast(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[Any],  # noqa: A002 (the name is given)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """As `encode_batch_fast`, in another thread."""
         return await self.async_encode_batch(input, is_pretokenized, add_special_tokens)
@@ -533,7 +541,7 @@ class Tokenizer:
         self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True
     ) -> list[str]:
         """As `decode_batch`, in another thread."""
-        return await asyncio.to_thread(self.decode_batch, sequences, skip_special_tokens)
+        return await _in_thread(self.decode_batch, sequences, skip_special_tokens)
 
     # Training.
 
@@ -545,15 +553,21 @@ class Tokenizer:
             ArtifactError: A file cannot be read.
             TrainingError: There is nothing to train on, or a setting does not fit.
         """
-        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
 
-        training.train(self, training.lines(files), trainer)
+        training.train(self, counting.lines(files), trainer)
 
     def train_from_iterator(self, iterator: Any, trainer: Trainer | None = None, length: int | None = None) -> None:
         """As `train`, on texts, or on batches of texts; `length` is how many there are, for the progress bar only."""
-        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
 
-        training.train(self, training.texts(iterator), trainer, length)
+        training.train(self, counting.texts(iterator), trainer, length)
+
+
+async def _in_thread(call: Callable[..., T], *said: Any) -> T:
+    import asyncio  # noqa: PLC0415 (who awaits has it)
+
+    return await asyncio.to_thread(call, *said)
 
 
 def _restore(state: bytes) -> Tokenizer:

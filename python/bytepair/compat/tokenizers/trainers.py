@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, tokens_of
-from bytepair.compat.tokenizers.components import boolean, natural, optional, spell, text
+from bytepair.compat.tokenizers.spelling import spell
+from bytepair.compat.tokenizers.values import boolean, natural, optional, text
 from bytepair.formats.hf_common import shown
 
 if TYPE_CHECKING:

@@ -9,27 +9,22 @@ Source: ``models/*/trainer.rs`` of ``tokenizers`` 0.23, read for their behaviour
 from __future__ import annotations
 
 from collections import Counter
-from itertools import count as numbers
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import PieceCounter
 from bytepair.compat.tokenizers import models, trainers
-from bytepair.compat.tokenizers.compiling import compile_core
+from bytepair.compat.tokenizers.counting import count_words
 from bytepair.counts import Counts
-from bytepair.errors import ArtifactError, EncodeError, TrainingError
+from bytepair.errors import TrainingError
 from bytepair.learning import learn_merges
-from bytepair.progress import Phase, Report, reporter
+from bytepair.progress import Report, reporter
 from bytepair.unigram import learn_unigram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from bytepair.compat.tokenizers.tokenizer import Tokenizer
     from bytepair.learning import Learned
 
-_BATCH_TEXTS = 1000
-_BATCH_CHARACTERS = 4_000_000
 _FIRST = 0x10000
 """The character that stands for the first symbol; from here on all have four bytes."""
 _PRIVATE = 0xF0000
@@ -42,39 +37,10 @@ _MODELS: dict[type[trainers.Trainer], type[models.Model]] = {
 }
 
 
-def lines(files: Iterable[str]) -> Iterator[bytes]:
-    """The lines of files, each with its end.
-
-    Raises:
-        ArtifactError: One cannot be read.
-    """
-    if isinstance(files, (str, bytes)):
-        raise TypeError("files is a list of paths")
-    for file in files:
-        try:
-            with Path(file).open("rb") as opened:
-                yield from opened
-        except OSError as error:
-            raise ArtifactError(f"cannot read: {error.strerror}", file=str(file)) from error
-
-
-def texts(iterator: Iterable[Any]) -> Iterator[str]:
-    """The texts of an iterator of texts, or of batches of texts.
-
-    Raises:
-        TypeError: There is something else in it.
-    """
-    for element in iterator:
-        for text in (element,) if isinstance(element, str) else element:
-            if not isinstance(text, str):
-                raise TypeError(f"training takes texts, not {type(text).__name__}")
-            yield text
-
-
 def train(
     tokenizer: Tokenizer,
     sequences: Iterable[str | bytes],
-    trainer: trainers.Trainer | None,
+    given: trainers.Trainer | None,
     length: int | None = None,
 ) -> None:
     """Trains the model of a tokenizer, and adds the trainer's special tokens.
@@ -85,14 +51,15 @@ def train(
         TrainingError: A setting does not fit.
     """
     model = tokenizer.model
-    trainer = model.get_trainer() if trainer is None else trainer
-    if not isinstance(trainer, tuple(_MODELS)):
+    trainer: Any = model.get_trainer() if given is None else given
+    wanted = next((each for kind, each in _MODELS.items() if isinstance(trainer, kind)), None)
+    if wanted is None:
         raise TypeError(f"a trainer is a Trainer, not {type(trainer).__name__}")
-    wanted = _MODELS[type(trainer)]
-    if not isinstance(model, wanted):
-        raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {type(model).__name__}")
+    if not isinstance(tokenizer.model, wanted):
+        kind = type(tokenizer.model).__name__
+        raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {kind}")
     report = _report(trainer)
-    words = _count(tokenizer, sequences, length, report)
+    words = count_words(tokenizer, sequences, length, report)
     if isinstance(trainer, trainers.WordLevelTrainer):
         _train_word_level(model, trainer, words)
     elif isinstance(trainer, trainers.UnigramTrainer):
@@ -107,45 +74,6 @@ def _report(trainer: Any) -> Report | None:
     if how == "json":
         return reporter("json")
     return reporter(trainer.show_progress and how == "indicatif")
-
-
-def _count(
-    tokenizer: Tokenizer, sequences: Iterable[str | bytes], length: int | None, report: Report | None
-) -> dict[str, int]:
-    """The words of texts, as the stages before the model make them, and how often each occurs."""
-    stages = {
-        name: None if part is None else part._json()
-        for name, part in (("normalizer", tokenizer.normalizer), ("pre_tokenizer", tokenizer.pre_tokenizer))
-    }
-    added = tokenizer._added.table()
-    free = next(id for id in numbers() if id not in tokenizer._added.by_id)
-    blank = {"type": "WordLevel", "vocab": {"\0": free}, "unk_token": "\0"}
-    counter = PieceCounter.of(compile_core(blank, added, stages))
-    with Phase(report, "texts", length) as phase:
-        done = 0
-        for batch in _batches(sequences):
-            options = {"group": 0, "errors": "strict", "threads": None, "tell": lambda _: None}
-            try:
-                counter.count(batch, options)
-            except EncodeError as error:
-                error.row = done + (error.row or 0)
-                raise
-            done += len(batch)
-            phase.tell(done)
-    return {piece.decode(): count for piece, _, count, _ in counter.finish().rows()}
-
-
-def _batches(sequences: Iterable[str | bytes]) -> Iterator[list[str | bytes]]:
-    batch: list[str | bytes] = []
-    room = _BATCH_CHARACTERS
-    for text in sequences:
-        batch.append(text)
-        room -= len(text)
-        if len(batch) == _BATCH_TEXTS or room <= 0:
-            yield batch
-            batch, room = [], _BATCH_CHARACTERS
-    if batch:
-        yield batch
 
 
 def _train_word_level(model: models.WordLevel, trainer: trainers.WordLevelTrainer, words: dict[str, int]) -> None:
@@ -220,7 +148,8 @@ def _train_pairs(
     pieces = symbols.pieces(words)
     longest = getattr(trainer, "max_token_length", None)
     room = trainer.vocab_size - symbols.first
-    vocab, merges = dict(symbols.ids), []
+    vocab = dict(symbols.ids)
+    merges: list[list[str]] = []
     wanted = room
     while pieces and wanted > 0:
         learned: list[Learned] = []
@@ -239,7 +168,8 @@ def _train_pairs(
         )
         names = list(symbols.ids)
         tokens = [names[ord(symbol.decode()) - _FIRST] for symbol in alphabet]
-        vocab, merges = dict(symbols.ids), []
+        vocab = dict(symbols.ids)
+        merges = []
         for left, right, _ in learned:
             merged = symbols.joined(tokens[left], tokens[right])
             vocab.setdefault(merged, len(vocab))
@@ -267,7 +197,8 @@ def _train_unigram(
     if unk is not None and unk not in special:
         special.insert(0, unk)
     # No character means anything to the learning: spaces and U+2581 would, and get others in their place.
-    seen = {character for word in words for character in word} | set(trainer.initial_alphabet)
+    seen = {character for word in words for character in word}
+    unseen = [character for character in trainer.initial_alphabet if character not in seen]
     if any(ord(character) >= _PRIVATE for character in seen):
         raise TrainingError(
             "a text has characters of the planes for private use, which stand for spaces while a Unigram is trained",
@@ -283,9 +214,8 @@ def _train_unigram(
         learned = learn_unigram(
             Counts.of(dict(pieces), split="none", digest=False),
             trainer.vocab_size,
-            reserved=len(special),
+            reserved=len(special) + len(unseen),
             character_coverage=1.0,
-            required_chars="".join(trainer.initial_alphabet).translate(stands),
             max_piece_length=trainer.max_piece_length,
             shrinking_factor=trainer.shrinking_factor,
             sub_iterations=trainer.n_sub_iterations,
@@ -295,6 +225,8 @@ def _train_unigram(
             progress=report or False,
         )
     scores = [(token.translate(back), score) for token, score in learned]
+    lowest = min((score for _, score in scores), default=0.0)
+    scores += [(character, lowest - 0.0001 * place) for place, character in enumerate(unseen, 1)]
     vocab = [[token, 0.0] for token in special] + [[token, score] for token, score in scores if token not in special]
     model._learn(vocab=vocab, unk_id=None if unk is None else special.index(unk))
 

@@ -1,0 +1,96 @@
+"""Files and texts that a tokenizer is trained on -> its words, and how often each occurs."""
+
+from __future__ import annotations
+
+from itertools import count as numbers
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair._core import PieceCounter
+from bytepair.compat.tokenizers.compiling import compile_core
+from bytepair.errors import ArtifactError, EncodeError
+from bytepair.progress import Phase, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bytepair.compat.tokenizers.tokenizer import Tokenizer
+
+_BATCH_TEXTS = 1000
+_BATCH_CHARACTERS = 4_000_000
+
+
+def lines(files: Iterable[str]) -> Iterator[bytes]:
+    """The lines of files, each with its end.
+
+    Raises:
+        ArtifactError: One cannot be read.
+    """
+    if isinstance(files, (str, bytes)):
+        raise TypeError("files is a list of paths")
+    for file in files:
+        yield from _lines(Path(file))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as opened:
+            yield from opened
+    except OSError as error:
+        raise ArtifactError(f"cannot read: {error.strerror}", file=str(path)) from error
+
+
+def texts(iterator: Iterable[Any]) -> Iterator[str]:
+    """The texts of an iterator of texts, or of batches of texts.
+
+    Raises:
+        TypeError: There is something else in it.
+    """
+    for element in iterator:
+        for text in (element,) if isinstance(element, str) else element:
+            if not isinstance(text, str):
+                raise TypeError(f"training takes texts, not {type(text).__name__}")
+            yield text
+
+
+def count_words(
+    tokenizer: Tokenizer, sequences: Iterable[str | bytes], length: int | None, report: Report | None
+) -> dict[str, int]:
+    """The words of texts, as the stages before the model make them, and how often each occurs.
+
+    Raises:
+        EncodeError: A text is not Unicode.
+    """
+    stages = {
+        name: None if part is None else part._raw()
+        for name, part in (("normalizer", tokenizer.normalizer), ("pre_tokenizer", tokenizer.pre_tokenizer))
+    }
+    added = tokenizer._added.table()
+    free = next(id for id in numbers() if id not in tokenizer._added.by_id)
+    blank = {"type": "WordLevel", "vocab": {"\0": free}, "unk_token": "\0"}
+    counter = PieceCounter.of(compile_core(blank, added, stages))
+    with Phase(report, "texts", length) as phase:
+        done = 0
+        for batch in _batches(sequences):
+            options = {"group": 0, "errors": "strict", "threads": None, "tell": lambda _: None}
+            try:
+                counter.count(batch, options)
+            except EncodeError as error:
+                error.row = done + (error.row or 0)
+                raise
+            done += len(batch)
+            phase.tell(done)
+    return {piece.decode(): count for piece, _, count, _ in counter.finish().rows()}
+
+
+def _batches(sequences: Iterable[str | bytes]) -> Iterator[list[str | bytes]]:
+    batch: list[str | bytes] = []
+    room = _BATCH_CHARACTERS
+    for text in sequences:
+        batch.append(text)
+        room -= len(text)
+        if len(batch) == _BATCH_TEXTS or room <= 0:
+            yield batch
+            batch, room = [], _BATCH_CHARACTERS
+    if batch:
+        yield batch

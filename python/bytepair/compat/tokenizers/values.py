@@ -1,0 +1,132 @@
+"""What values the properties of components may have, and how JSON spells them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bytepair._core import check_step
+from bytepair.formats.hf_common import shown
+from bytepair.steps import spell_step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Json = Any
+
+
+def boolean(name: str, value: Any) -> bool:
+    """True or False."""
+    if value is True or value is False:
+        return bool(value)
+    raise TypeError(f"{name} is True or False, not {shown(value)}")
+
+
+def text(name: str, value: Any) -> str:
+    """A string."""
+    if isinstance(value, str):
+        return str(value)
+    raise TypeError(f"{name} is a str, not {shown(value)}")
+
+
+def natural(name: str, value: Any) -> int:
+    """A number from 0 on."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is a number, not {shown(value)}")
+    number = value.__index__()
+    if number < 0:
+        raise OverflowError(f"{name}={number} is less than 0")
+    return int(number)
+
+
+def character(name: str, value: Any) -> str:
+    """One character."""
+    value = text(name, value)
+    if len(value) != 1:
+        raise ValueError(f"{name}: expected a string of length 1, and {shown(value)} has {len(value)}")
+    return str(value)
+
+
+def optional(check: Callable[[str, Any], Json]) -> Callable[[str, Any], Json]:
+    """The same or None."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def choice(**known: str) -> Callable[[str, Any], str]:
+    """One of these, which JSON spells as said."""
+
+    def check(name: str, value: Any) -> str:
+        value = text(name, value)
+        if value not in known:
+            raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(known)}")
+        return known[value]
+
+    return check
+
+
+_BEHAVIORS = {
+    "removed": "Removed",
+    "isolated": "Isolated",
+    "merged_with_previous": "MergedWithPrevious",
+    "merged_with_next": "MergedWithNext",
+    "contiguous": "Contiguous",
+}
+_NAMES = {said: name for name, said in _BEHAVIORS.items()}
+
+
+def as_behavior(name: str, value: Any) -> str:
+    """What becomes of what divides."""
+    value = text(name, getattr(value, "value", value))
+    if value not in _BEHAVIORS:
+        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_BEHAVIORS)}")
+    return _BEHAVIORS[value]
+
+
+def behavior_name(said: Json) -> str:
+    """What Python calls what JSON says."""
+    return _NAMES.get(said, str(said))
+
+
+class Regex:
+    """A regular expression, where a plain string is meant literally.
+
+    Args:
+        s: The expression.
+
+    Raises:
+        PatternError: It does not compile.
+
+    Example:
+        >>> from bytepair.compat.tokenizers import Regex, pre_tokenizers
+        >>> pre_tokenizers.Split(Regex(r"[0-9]+"), "isolated").pre_tokenize_str("ab12")
+        [('ab', (0, 2)), ('12', (2, 4))]
+    """
+
+    def __init__(self, s: str) -> None:
+        self.pattern = text("s", s)
+        step = {"type": "Replace", "pattern": {"Regex": self.pattern}, "content": ""}
+        check_step("normalizer", spell_step(step))
+
+
+def as_pattern(name: str, value: Any) -> dict[str, str]:
+    """A literal string, or a regular expression."""
+    if isinstance(value, Regex):
+        return {"Regex": value.pattern}
+    return {"String": text(name, value)}
+
+
+def read_metaspace(table: dict[str, Json]) -> dict[str, Json]:
+    """A Metaspace of an old file, which says ``add_prefix_space`` in place of ``prepend_scheme``, as a new one."""
+    if "add_prefix_space" not in table or "prepend_scheme" in table:
+        return table
+    kept = {key: value for key, value in table.items() if key not in ("add_prefix_space", "str_rep")}
+    return {**kept, "prepend_scheme": "always" if boolean("add_prefix_space", table["add_prefix_space"]) else "never"}
+
+
+class Hidden:
+    """A pattern, which ``tokenizers`` neither shows nor changes once a component has it."""
+
+    def __get__(self, component: Any, owner: Any) -> Any:
+        raise NotImplementedError("the pattern of a component cannot be read; see its state, or make a new component")
+
+    def __set__(self, component: Any, value: Any) -> None:
+        raise NotImplementedError("the pattern of a component cannot be set; make a new component")
