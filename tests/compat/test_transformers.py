@@ -643,6 +643,16 @@ def test_a_collator_takes_it(folder: Path) -> None:
             for tokenizer in (ours, theirs)
         )
         assert columns(found) == columns(expected)
+    labelled = [{**row, "labels": row["input_ids"]} for row in rows]
+    for name, given, options in (
+        ("DataCollatorForLanguageModeling", rows, {"mlm": False}),
+        ("DataCollatorForSeq2Seq", labelled, {}),
+    ):
+        found, expected = (
+            getattr(transformers, name)(tokenizer, return_tensors="np", **options)(copy.deepcopy(given))
+            for tokenizer in (ours, theirs)
+        )
+        assert columns(found) == columns(expected)
 
 
 def test_a_repository_is_loaded_from_the_cache(plain: Path, tmp_path: Path) -> None:
