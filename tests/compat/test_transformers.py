@@ -644,12 +644,13 @@ def test_a_collator_takes_it(folder: Path) -> None:
         )
         assert columns(found) == columns(expected)
     labelled = [{**row, "labels": row["input_ids"]} for row in rows]
-    for name, given, options in (
+    others: list[tuple[str, Any, dict[str, Any]]] = [
         ("DataCollatorForLanguageModeling", rows, {"mlm": False}),
         ("DataCollatorForSeq2Seq", labelled, {}),
-    ):
+    ]
+    for name, given, more in others:
         found, expected = (
-            getattr(transformers, name)(tokenizer, return_tensors="np", **options)(copy.deepcopy(given))
+            getattr(transformers, name)(tokenizer, return_tensors="np", **more)(copy.deepcopy(given))
             for tokenizer in (ours, theirs)
         )
         assert columns(found) == columns(expected)
