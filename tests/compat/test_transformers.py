@@ -643,9 +643,20 @@ def test_a_collator_takes_it(folder: Path) -> None:
             for tokenizer in (ours, theirs)
         )
         assert columns(found) == columns(expected)
+    labelled = [{**row, "labels": row["input_ids"]} for row in rows]
+    others: list[tuple[str, Any, dict[str, Any]]] = [
+        ("DataCollatorForLanguageModeling", rows, {"mlm": False}),
+        ("DataCollatorForSeq2Seq", labelled, {}),
+    ]
+    for name, given, more in others:
+        found, expected = (
+            getattr(transformers, name)(tokenizer, return_tensors="np", **more)(copy.deepcopy(given))
+            for tokenizer in (ours, theirs)
+        )
+        assert columns(found) == columns(expected)
 
 
-def test_a_repository_is_loaded_from_the_cache(plain: Path, tmp_path: Path, sources: list[str]) -> None:
+def test_a_repository_is_loaded_from_the_cache(plain: Path, tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub")
     from tests.formats.test_pretrained import COMMIT, cached
 
@@ -690,3 +701,66 @@ def test_older_files_are_heeded(plain: Path, tmp_path: Path) -> None:
         (place / "tokenizer_config.json").write_text(json.dumps(broken))
         with pytest.raises(bp.FormatError):
             AutoTokenizer.from_pretrained(place)
+
+
+def test_the_table_of_padding_and_truncation(folder: Path) -> None:
+    """Each line of the page on padding and truncation, for single texts and pairs."""
+    ours, theirs = both(folder, model_max_length=24)
+    long = "def parse(self): return self.value " * 5
+    batches: list[tuple[Any, Any]] = [
+        (["a b", long, "x"], None),
+        (["a b", long, "x"], ["return", "def x(): pass", long]),
+        ("a b", "return value"),
+    ]
+    paddings: list[dict[str, Any]] = [
+        {},
+        {"padding": True},
+        {"padding": "longest"},
+        {"padding": "max_length"},
+        {"padding": "max_length", "max_length": 16},
+        {"padding": True, "pad_to_multiple_of": 8},
+        {"padding": False},
+    ]
+    truncations: list[dict[str, Any]] = [
+        {},
+        {"truncation": False},
+        {"truncation": "do_not_truncate"},
+        {"truncation": True},
+        {"truncation": True, "max_length": 16},
+        {"truncation": "longest_first"},
+        {"truncation": "only_first", "max_length": 16},
+        {"truncation": "only_second", "max_length": 16},
+    ]
+    compared = 0
+    for text, pair in batches:
+        for padding in paddings:
+            for truncation in truncations:
+                options = {**padding, **truncation}
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        expected = theirs(text, pair, **options)
+                except Exception:  # a strategy that cannot cut enough
+                    with pytest.raises((bp.LimitError, ValueError)):
+                        ours(text, pair, **options)
+                    continue
+                try:
+                    found = ours(text, pair, **options)
+                except ValueError as error:
+                    # tokenizers leaves a text that it cannot cut enough as it is, or cuts it to nothing.
+                    if not isinstance(error, bp.LimitError) and "max_length has no effect" not in str(error):
+                        raise
+                    continue
+                assert columns(found) == columns(expected), options
+                compared += 1
+    assert compared > 120
+
+
+def test_tensors_of_torch_are_named_where_there_is_none(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    ours = PreTrainedTokenizerFast.from_pretrained(plain)
+    for call in (ours, lambda text, **options: ours.pad(ours([text]), **options)):
+        with pytest.raises(ImportError, match="needs torch"):
+            call("a", return_tensors="pt")

@@ -102,23 +102,20 @@ def test_tools_documents_and_variables(plain: Path) -> None:
         "{{ mood | default('none') }}{% for m in messages %}{{ m.content }}{% endfor %}"
     )
     schema = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
-    for options in (
+    some: list[dict[str, Any]] = [
         {"tools": [schema], "documents": [{"title": "t", "text": "x"}], "mood": "glad", "bos_token": "<b>"},
         {"mood": "glad"},
         {},
-    ):
+        {"tools": [weather]},
+        {"tools": [Tools().count, schema]},
+    ]
+    for options in some:
         found, expected = (
             tokenizer.apply_chat_template(OTHER, chat_template=template, tokenize=False, **options)
             for tokenizer in (ours, theirs)
         )
         assert found == expected
 
-    for options in ({"tools": [weather]}, {"tools": [Tools().count, schema]}):
-        found, expected = (
-            tokenizer.apply_chat_template(OTHER, chat_template=template, tokenize=False, **options)
-            for tokenizer in (ours, theirs)
-        )
-        assert found == expected
     with pytest.raises(ValueError, match="tool 0 is a int"):
         ours.apply_chat_template(OTHER, tools=[5], chat_template=template)
 
@@ -209,7 +206,7 @@ def strange(x: Path) -> None:
 
 
 def test_functions_are_read_as_there() -> None:
-    from transformers.utils import get_json_schema
+    from transformers.utils.chat_template_utils import get_json_schema
 
     for function in (weather, Tools().count, Tools.count):
         assert json.dumps(functions.schema(function)) == json.dumps(get_json_schema(function))

@@ -182,6 +182,9 @@ def _more_templates(path: Path) -> dict[str, str]:
 def _by_class(path: Path, kind: str | None, engine: Tokenizer, settings: Mapping[str, Any]) -> dict[str, Any]:
     vocab = {row[0]: row[1] for row in engine._loaded.added}
     model = configs.table(path, "config.json").get("model_type")
+    if (kind or "").startswith("Llama") and engine._loaded.model is None:
+        # Whose tokens are characters; files with tokens of bytes name it for want of a better one.
+        return {}
     known = classes.known(kind, model)
     if not known and kind is None and not any(_is_name(key) for key in settings):
         known = classes.guessed(vocab, engine.special_tokens)
