@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.template import Template
-from fuzz import own_templates, turns, turns_of_built_ins, turns_of_parts, turns_of_tools
+from fuzz import own_templates, turns, turns_of_built_ins, turns_of_deepseek, turns_of_parts, turns_of_tools
 from fuzz.conversations import Takes
 
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ _FILES: dict[str, tuple[str, Callable[[Chat], Written], Takes, tuple[str, ...], 
     "kimi": ("kimi-k2/tokenizer_config.json", turns_of_parts.kimi,
              Takes(_TOOLS, any_role=True, arguments="both", parts=True, tools=True, none=True), _KIMI,
              ("<|im_end|>",)),
-    "deepseek": ("deepseek/tokenizer_config.json", turns.deepseek,
+    "deepseek": ("deepseek/tokenizer_config.json", turns_of_deepseek.deepseek,
                  Takes(_TOOLS, arguments="string", none=True, thinking=True), (*_DEEPSEEK, "<think>", "</think>"),
                  ("<｜end▁of▁sentence｜>",)),
-    "deepseek31": ("deepseek/v31_tokenizer_config.json", turns.deepseek31,
+    "deepseek31": ("deepseek/v31_tokenizer_config.json", turns_of_deepseek.deepseek31,
                    Takes(_TOOLS, arguments="string", none=True, thinking=True, variables=("thinking",)),
                    (*_DEEPSEEK, "<think>", "</think>"), ("<｜end▁of▁sentence｜>",)),
 }  # fmt: skip

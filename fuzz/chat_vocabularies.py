@@ -6,6 +6,7 @@ import functools
 import json
 import lzma
 import random
+import re
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -46,6 +47,17 @@ class Vocabulary:
     full: tokenizers.Tokenizer | Ranked
     bare: tokenizers.Tokenizer | Ranked
     added: tuple[Json, ...]
+
+    @functools.cached_property
+    def reserved(self) -> dict[int, Json]:
+        """The added tokens but for white space."""
+        return {row["id"]: row for row in self.added if row["content"].replace("▁", " ").strip()}
+
+    @functools.cached_property
+    def spelled(self) -> re.Pattern[str]:
+        """Finds the literals of reserved tokens that are matched as they are."""
+        exact = [row["content"] for row in self.reserved.values() if not (self.is_folded and row["normalized"])]
+        return re.compile("|".join(map(re.escape, exact)) or "(?!)")
 
     @functools.cached_property
     def is_folded(self) -> bool:

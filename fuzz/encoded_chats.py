@@ -138,13 +138,13 @@ def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Se
 
 def _holds(vocabulary: Vocabulary, strings: Sequence[str]) -> bool:
     """Whether a reserved literal stands in one of them, as it is or as a normalizer makes it of something else."""
-    reserved = {row["id"]: row for row in vocabulary.added if not labels.is_white(row)}
-    exact = [row["content"] for row in reserved.values() if not (vocabulary.is_folded and row["normalized"])]
-    if any(name in string for string in strings for name in exact):
+    if any(vocabulary.spelled.search(string) for string in strings):
         return True
     if not vocabulary.is_folded:
         return False
-    return any(token.id in reserved for string in strings for token in labels.tokens_allowed(vocabulary, string))
+    return any(
+        token.id in vocabulary.reserved for string in strings for token in labels.tokens_allowed(vocabulary, string)
+    )
 
 
 def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> None:
@@ -154,7 +154,7 @@ def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, place
         AssertionError: One stands elsewhere, or one is missing.
     """
     content = [place for place in places if labels.is_content(place) and place.start < place.end]
-    reserved = {row["id"]: row for row in vocabulary.added if not labels.is_white(row)}
+    reserved = vocabulary.reserved
     found: Counter[str] = Counter()
     for id, place in zip(got.input_ids.tolist(), got.offsets.tolist(), strict=True):
         if id not in reserved:

@@ -156,7 +156,7 @@ def tokens_allowed(vocabulary: Vocabulary, text: str) -> list[Token]:
 
 def reserved_in(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> list[Token]:
     """What `tokenizers` takes for reserved tokens in a text, as far as content has a part in them."""
-    reserved = {row["id"]: row["content"] for row in vocabulary.added if not is_white(row)}
+    reserved = {id: row["content"] for id, row in vocabulary.reserved.items()}
     inside = [(part.start, part.end) for part in parts if is_content(part) and part.start < part.end]
     found = []
     for id, first, last in tokens_allowed(vocabulary, text):

@@ -23,7 +23,7 @@ CASES = {
     "peers": 100,
     "files": 1200,
     "kinds": 600,
-    "chats": 300,
+    "chats": 150,
 }
 
 
