@@ -96,7 +96,7 @@ def trained(
             continue
         written = [row for row in own if _top(rendered.spans[row]) not in _HEADS]
         ending = _ending(rendered, own[-1], end)
-        blocks = _blocks(rendered, own)
+        blocks = _blocks(rendered, own, end)
         if blocks:
             found = [(start, stop if train_end or not ending else min(stop, ending[0])) for start, stop in blocks]
         elif rendered.has_generation and rendered.spans[own[0]].role in _MODELS:
@@ -130,11 +130,14 @@ def _ending(rendered: Rendered, row: int, end: re.Pattern[str]) -> Interval | No
     return found and found.span()
 
 
-def _blocks(rendered: Rendered, own: list[int]) -> list[Interval]:
-    """The stretches of generated text around a message's spans, as far as no other message has a part in them."""
+def _blocks(rendered: Rendered, own: list[int], end: re.Pattern[str]) -> list[Interval]:
+    """The stretches of generated text around a message's spans.
+
+    Where another message's follow at once, what ends the turn divides them.
+    """
     spans = rendered.spans
-    found: list[Interval] = []
     message = spans[own[0]].message
+    found: list[Interval] = []
     for row in own:
         if not spans[row].generated or (found and spans[row].start < found[-1][1]):
             continue
@@ -143,7 +146,14 @@ def _blocks(rendered: Rendered, own: list[int]) -> list[Interval]:
             first -= 1
         while last + 1 < len(spans) and spans[last + 1].generated and spans[last + 1].message in (None, message):
             last += 1
-        found.append((spans[first].start, spans[last].end))
+        start, stop = spans[first].start, spans[last].end
+        if first > 0 and spans[first - 1].generated:
+            before = _ending(rendered, first - 1, end)
+            start = before[1] if before else spans[row].start
+        if last + 1 < len(spans) and spans[last + 1].generated:
+            behind = _ending(rendered, own[-1], end)
+            stop = behind[1] if behind else stop
+        found.append((start, stop))
     return found
 
 
