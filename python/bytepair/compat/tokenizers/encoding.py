@@ -57,10 +57,14 @@ class Encoding:
 
     def _all(self) -> core.Encoding:
         """All columns."""
-        if self._whole is None:
-            assert self._row is not None
-            self._whole = self._row.whole()
+        row = self._row
+        if row is not None:
+            # Another thread may have made them meanwhile, and changed them since.
+            made = row.whole()
+            if self._whole is None:
+                self._whole = made
             self._row = None
+        assert self._whole is not None
         return self._whole
 
     def _copy(self) -> core.Encoding:
