@@ -697,6 +697,9 @@ def test_older_files_are_heeded(plain: Path, tmp_path: Path) -> None:
     ours, theirs = both(place)
     assert said(ours) == said(theirs)
     same_texts(ours, theirs, ["a </s><a>b c"])
+    strange = {"tokenizer_object": 1, "_listed": 2, "_base": 3, "pad": 4, "tokenizer_file": "/none"}
+    (place / "tokenizer_config.json").write_text(json.dumps(strange))
+    assert AutoTokenizer.from_pretrained(place).convert_tokens_to_ids("late") == 1500
     for broken in ({"added_tokens_decoder": {"x": "y"}}, {"added_tokens_decoder": {"1": 5}}, {"model_max_length": "x"}):
         (place / "tokenizer_config.json").write_text(json.dumps(broken))
         with pytest.raises(bp.FormatError):

@@ -23,7 +23,7 @@ _OF_THE_FILE = ("added_tokens_decoder", "chat_template", "tokenizer_class", "nam
 TEMPLATES = "additional_chat_templates"
 """The folder of templates that are not the default one."""
 
-_PATHS = ("special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file")
+_PATHS = ("special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file", "tokenizer_object")
 
 
 class Parts(NamedTuple):
@@ -95,7 +95,9 @@ def parts(path: Path, *, by_class: bool) -> Parts:
     if "added_tokens_decoder" not in config:
         config |= configs.table(path, configs.SPECIAL)
         added += _added_tokens_file(path, config)
-    config = {key: value for key, value in config.items() if (key not in _PATHS and value is not None) or _is_name(key)}
+    # Paths and private names are no settings, whoever wrote the file.
+    config = {key: value for key, value in config.items() if key not in _PATHS and not key.startswith("_")}
+    config = {key: value for key, value in config.items() if value is not None or _is_name(key)}
     extra = config.pop(_LEGACY_EXTRA, None)
     if not config.get(_EXTRA) and extra:
         config[_EXTRA] = extra
