@@ -58,7 +58,7 @@ class Generator(CodeGenerator):
         """``a ~ b``."""
         self._call("chain", "((", node.nodes, "))", frame)
 
-    def visit_Add(self, node: nodes.Add, frame: Frame) -> None:  # noqa: N802
+    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802
         """``a + b + c``, which makes one text."""
         items: list[nodes.Expr] = []
         left: nodes.Expr = node

@@ -243,8 +243,8 @@ class _Given:
         changed = [(name, value if name == "reasoning_content" else old) for name, old in pairs]
         standard = [] if "reasoning_content" in known else [(self._text("reasoning_content", origin), value)]
         # As `transformers` merges them: what is new in front, what was there in its order, what is last at the end.
-        order = [pair for pair in changed if pair[0] == "thinking"] + [pair for pair in changed if pair[0] != "thinking"]
-        return [*thinking, *order, *standard]
+        front = [pair for pair in changed if pair[0] == "thinking"]
+        return [*thinking, *front, *(pair for pair in changed if pair[0] != "thinking"), *standard]
 
     def _origin(self, field: str) -> Origin:
         message, role = self._place

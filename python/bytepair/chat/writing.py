@@ -18,6 +18,7 @@ from bytepair.chat.traced import (
     VIEWS,
     Origin,
     Run,
+    Safe,
     Text,
     TracedNone,
     joined,
@@ -65,7 +66,8 @@ def _represent(budget: Budget, value: Any, origin: Origin, parts: list[str]) -> 
     """Append the parts of a value; `origin`: where it is from if it does not know."""
     budget.spend(16)
     if isinstance(value, str):
-        parts.append(_quoted(budget, value))
+        quoted = _quoted(budget, value)
+        parts += ["Markup(", quoted, ")"] if type(value) is Safe else [quoted]
         return
     if value is None or isinstance(value, int | float | TracedNone):
         parts.append(placed(repr(value), getattr(value, "_origin", origin)))
