@@ -276,6 +276,12 @@ class Tokenizer(CoreTokenizer):
     def _reserved_ids(self) -> frozenset[int]:
         return frozenset(self.reserved_tokens.values())
 
+    @cached_property
+    def _minds_context(self) -> bool:
+        """Whether what stands beside an added token can keep it from being found."""
+        rows = self._loaded.added
+        return any(row[3] for row in rows) or bool(self._loaded.normalizers and any(row[6] for row in rows))
+
     def encode_batch_array(
         self,
         texts: Iterable[TextInput],
@@ -361,6 +367,7 @@ class Tokenizer(CoreTokenizer):
         Raises:
             TemplateError: The messages cannot be rendered or traced, nothing is trained on, or jinja2 is not installed.
             SpecialTokenError: Content holds a reserved literal; message, role, field and character are named.
+            EncodeError: Content holds a lone surrogate, or a character that the vocabulary lacks.
             LimitError: Truncation would leave nothing that is trained on, or is needed and refused.
             ValueError: An option is unknown.
 

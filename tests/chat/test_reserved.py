@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from random import Random
 from typing import Any
 
@@ -124,3 +125,32 @@ def test_messages_that_are_nested_without_end_are_refused(chat_tok: bp.Tokenizer
     for policy in policies:
         with pytest.raises(bp.TemplateError, match=r"nested|deep"):
             chat_tok.encode_chat(chat(deep), TEMPLATE, policy=policy)
+
+
+def test_half_characters_are_named(chat_tok: bp.Tokenizer) -> None:
+    with pytest.raises(bp.EncodeError, match=r"message 0 \(user\), content holds the lone surrogate") as caught:
+        chat_tok.encode_chat(chat("a\ud800"), TEMPLATE, policy="text")
+    assert (caught.value.pointer, caught.value.character) == ("/0/content", 1)
+
+
+def test_marks_may_be_spelled_with_the_role(chat_tok: bp.Tokenizer) -> None:
+    tok = chat_tok.with_added_tokens(["<|user|>", "<|assistant|>"])
+    template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}</s>{% endfor %}"
+    policies: list[Any] = ["reject", "text", "escape"]
+    for policy in policies:
+        ids = tok.encode_chat(chat(), template, policy=policy).input_ids.tolist()
+        assert ids == tok.encode("<|user|>Hello</s><|assistant|>fine</s>", special="allow")
+    with pytest.raises(bp.SpecialTokenError, match="role"):
+        tok.encode_chat(chat(role="im_end"), template)
+    example = tok.encode_chat(chat(role="im_end"), template, policy="text")
+    assert tok.reserved_tokens["<|im_end|>"] not in example.input_ids
+
+
+def test_content_that_a_normalizer_joins_with_a_mark_is_rejected() -> None:
+    base = bp.train({"hi": 5}, vocab_size=257).spec
+    mark = bp.AddedToken("<m>", 300, special=True, normalized=True)
+    tok = bp.Tokenizer(dataclasses.replace(base, normalizers=("NFC",), added_tokens=(mark,)))
+    template = "{% for m in messages %}<m>{{ m.content }}{% endfor %}"
+    assert (tok.encode_chat(chat("a"), template).input_ids == 300).sum() == 2
+    with pytest.raises(bp.SpecialTokenError, match="content takes the template's '<m>' away"):
+        tok.encode_chat(chat("\u0338a"), template)

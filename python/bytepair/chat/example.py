@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model", "ipython", "observation")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What a conversation was encoded with, so that it can be extended: the arguments of `Tokenizer.encode_chat`."""
@@ -164,7 +167,9 @@ def rendered_safely(tok: Tokenizer, messages: Sequence[Any], settings: Settings)
 
     Raises:
         SpecialTokenError: Content holds a reserved literal, and the policy is to reject it.
+        EncodeError: Content holds a lone surrogate.
     """
+    reserved.refuse_surrogates(messages, settings.others)
     if settings.policy == "reject":
         reserved.refuse(tok, messages, settings.others)
     if settings.policy == "escape":
@@ -198,8 +203,18 @@ def _rendered(messages: Sequence[Any], settings: Settings) -> Rendered:
 
 
 def trusted(rendered: Rendered) -> list[Interval]:
-    """The stretches of the text that are the template's own."""
-    return labelling.joined([(span.start, span.end) for span in rendered.spans if span.kind == "template"])
+    """The stretches of the text that are the template's own.
+
+    The names of roles that all chats have count as such: some templates put them into marks, as in ``<|user|>``.
+    """
+    text = rendered.text
+    return labelling.joined(
+        [
+            (span.start, span.end)
+            for span in rendered.spans
+            if span.kind == "template" or (span.field == "role" and text[span.start : span.end] in _ROLES)
+        ]
+    )
 
 
 def trained_intervals(messages: Sequence[Any], rendered: Rendered, settings: Settings) -> list[Interval]:

@@ -73,6 +73,8 @@ def render(
         from bytepair.chat.running import World  # noqa: PLC0415
         from bytepair.chat.traced import joined, runs_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
+            raise
         raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
     template = _template(template)
     given = _Given(limits)

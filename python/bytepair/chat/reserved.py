@@ -7,12 +7,13 @@ something by them, so text from outside must not.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytepair.chat.rendering import plain
-from bytepair.errors import SpecialTokenError, TemplateError
+from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,24 +104,54 @@ def refuse(tok: Tokenizer, messages: Any, others: dict[str, Any]) -> None:
                 )
 
 
-def refuse_across(tok: Tokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> None:
-    """Looks for reserved literals of a rendered text that content has a part in.
+def refuse_surrogates(messages: Any, others: dict[str, Any]) -> None:
+    """Looks for half characters, which no encoding has.
 
     Raises:
-        SpecialTokenError: There is one, put together from several fields or from content and template.
+        EncodeError: There is one; message, role, field and character are named.
     """
-    standing = set(tok.added_in(rendered.text, trusted))
-    for id, start, end in tok.added_in(rendered.text):
-        if id in tok._reserved_ids and (id, start, end) not in standing:
-            # White space that a token takes does not count; what a longer one hid, content hid.
+    for place in places(messages, others):
+        try:
+            place.text.encode()
+        except UnicodeEncodeError as error:
+            raise EncodeError(
+                f"{place} holds the lone surrogate {place.text[error.start]!a}",
+                remedy='mend it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
+                pointer=place.pointer,
+                character=error.start,
+            ) from None
+
+
+def refuse_across(tok: Tokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> None:
+    """Looks for reserved tokens of a rendered text that content has a part in: that it makes, or takes away.
+
+    Raises:
+        SpecialTokenError: There is one, put together from several fields or from content and template; or one that the
+            template wrote is none any more, because a normalizer joins it with what content begins with.
+    """
+    text = rendered.text
+    standing = tok.added_in(text, trusted)
+    known = set(standing)
+    for id, start, end in tok.added_in(text):
+        if id in tok._reserved_ids and (id, start, end) not in known:
             parts = [
                 span for span in rendered.spans if span.kind == "content" and span.start < end and start < span.end
             ]
             names = " and ".join(str(Place(span.message, span.role, span.field or "", "")) for span in parts[:2])
             raise SpecialTokenError(
-                f"{names} makes the reserved token {rendered.text[start:end]!r} with the text beside it",
+                f"{names} makes the reserved token {text[start:end]!r} with the text beside it",
                 remedy=_OTHERS,
                 character=start,
+            )
+    if not tok._minds_context:
+        return
+    alone = Counter(id for start, end in trusted for id, *_ in tok.added_in(text[start:end]))
+    for id in alone - Counter(id for id, *_ in standing):
+        if id in tok._reserved_ids:
+            raise SpecialTokenError(
+                f"content takes the template's {tok.token_bytes(id).decode('utf-8', 'replace')!r} away, by what the "
+                "tokenizer makes of both together",
+                remedy="let no content begin with a combining mark, or go on with a word where a token must stand alone",
             )
 
 
