@@ -2,7 +2,7 @@
 
 Each takes the budget, the string, and what the method of ``str`` takes. What a method adds (padding, a replacement) is
 from where its argument is from, and what it cuts, doubles or respells is from where it was. `METHODS` names all that a
-template may call; those that give no text are those of ``str``.
+template may call; those that give no text are those of ``str``. The file is long because ``str`` has many methods.
 """
 
 from __future__ import annotations

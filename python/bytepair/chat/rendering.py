@@ -1,4 +1,7 @@
-"""Chats as text: `render`, which hands a template values that know where they are from."""
+"""Chats as text: `render`, which hands a template values that know where they are from.
+
+The file is long because what is given may be wrong in many ways, each of which is named.
+"""
 
 from __future__ import annotations
 

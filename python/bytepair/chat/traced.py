@@ -3,7 +3,7 @@
 A `Text` is a ``str`` with runs: how many characters are from which `Origin`. A plain ``str`` is the template's own.
 Containers know the path at which they stand, for the brackets and quotes that printing them makes, and their weight:
 how many characters stand in them, counted once for each way that leads there. Attributes begin with an underscore,
-which the sandbox hides.
+which the sandbox hides. The file is long because each kind of value has its class.
 """
 
 from __future__ import annotations
