@@ -17,18 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from bytepair.chat.template import Template
 
 import bytepair as bp
 from bytepair import files
 from bytepair.chat.packing import pack
+from bytepair.chat.template import Template
 from bytepair.view import chat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bytepair.chat.example import ChatExample
-
     from bytepair.chat.packed import Packed
 
 HERE = Path(__file__).parent

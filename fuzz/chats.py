@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.rendering import render
 from bytepair.chat.template import Template
-
 from bytepair.errors import TemplateError
 from fuzz.case import equal
 from fuzz.chat_templates import Subject, subjects

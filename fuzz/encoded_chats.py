@@ -14,6 +14,7 @@ from fuzz.chat_templates import Subject, subjects
 from fuzz.chat_vocabularies import ADDED, KINDS, Vocabulary, real, small
 from fuzz.chats import check_rendering, conversation, given_to, template_of
 from fuzz.labels import Expected, Placed
+from fuzz.turns import Part
 
 if TYPE_CHECKING:
     import random
@@ -125,15 +126,33 @@ def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Se
     try:
         got = encoded(subject, chat, vocabulary, **options)
     except SpecialTokenError as error:
-        if policy == "text" or not held:
+        if policy == "text" or not (held or _lost(vocabulary, text, places)):
             raise AssertionError(f"refused: {error}") from error
         return
     # A token that must be a word of its own is none inside of one.
     single = any(row["single_word"] for row in vocabulary.added)
     if policy == "reject" and held and not single:
         raise AssertionError("taken, though it holds a reserved literal")
+    if policy == "reject" and not held and _lost(vocabulary, text, places):
+        raise AssertionError("taken, though content takes a mark of the template away")
     equal("text", got.text, text)
     check_no_protocol(got, vocabulary, text, places)
+
+
+def _lost(vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> Counter[str]:
+    """The template's marks that are none any more beside content that holds none itself."""
+    ids = (token.id for token in labels.tokens_allowed(vocabulary, text))
+    stands = Counter(vocabulary.reserved[id]["content"] for id in ids if id in vocabulary.reserved)
+    return _spelled(vocabulary, text, places) - stands
+
+
+def _spelled(vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> Counter[str]:
+    """The marks that the template spells, each stretch of it by itself."""
+    spelled: Counter[str] = Counter()
+    for first, last in labels.template_runs(places):
+        alone = vocabulary.full.encode(text[first:last], add_special_tokens=False)
+        spelled.update(vocabulary.reserved[id]["content"] for id in alone.ids if id in vocabulary.reserved)
+    return spelled
 
 
 def _holds(vocabulary: Vocabulary, strings: Sequence[str]) -> bool:
@@ -153,7 +172,7 @@ def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, place
     Raises:
         AssertionError: One stands elsewhere, or one is missing.
     """
-    content = [place for place in places if labels.is_content(place) and place.start < place.end]
+    content = [place for place in places if not place.trusted and place.start < place.end]
     reserved = vocabulary.reserved
     found: Counter[str] = Counter()
     for id, place in zip(got.input_ids.tolist(), got.offsets.tolist(), strict=True):
@@ -171,11 +190,7 @@ def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, place
         for other in content:
             if other.start < end and start < other.end:
                 raise AssertionError(f"{row['content']!r} at {start} is from {other}")
-    runs = labels.template_runs(places)
-    spelled: Counter[str] = Counter()
-    for first, last in runs:
-        alone = vocabulary.full.encode(text[first:last], add_special_tokens=False)
-        spelled.update(reserved[id]["content"] for id in alone.ids if id in reserved)
+    spelled = _spelled(vocabulary, text, places)
     if any(row["single_word"] or row["lstrip"] or row["rstrip"] for row in vocabulary.added):
         return
     if vocabulary.is_folded and any(unicodedata.category(text[place.start])[0] == "M" for place in content):
@@ -197,7 +212,9 @@ def check_escape(subject: Subject, chat: Chat, vocabulary: Vocabulary) -> None:
         if "cannot be escaped" not in str(error):
             raise
         return
-    places = [Placed(span.start, span.end, span.message, span.field, span.generated) for span in got.spans]
+    places = labels.placed(
+        Part(got.text[span.start : span.end], span.message, span.field, generated=span.generated) for span in got.spans
+    )
     check_no_protocol(got, vocabulary, got.text, places)
     inside = [span for span in got.spans if span.kind == "content"]
     said = [got.text[span.start : span.end] for span in inside]

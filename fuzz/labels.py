@@ -38,6 +38,10 @@ class Placed(NamedTuple):
     message: int | None
     field: str | None
     generated: bool = False
+    trusted: bool = False
+
+
+ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model", "ipython", "observation")
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ def placed(parts: Iterable[Part]) -> list[Placed]:
     """Where each part is."""
     out, here = [], 0
     for part in parts:
-        out.append(Placed(here, here + len(part.text), part.message, part.field, part.generated))
+        # The name of a role that all chats have is as good as the template's own text: it may be a part of a mark.
+        trusted = part.field is None or (part.field == "role" and part.text in ROLES)
+        out.append(Placed(here, here + len(part.text), part.message, part.field, part.generated, trusted))
         here += len(part.text)
     return out
 
@@ -64,10 +70,10 @@ def is_content(part: Placed) -> bool:
 
 
 def template_runs(parts: Sequence[Placed]) -> list[tuple[int, int]]:
-    """The longest stretches of the template's own text, over empty contents too."""
+    """The longest stretches that may hold protocol, over empty contents too."""
     runs: list[tuple[int, int]] = []
     for part in parts:
-        if part.start == part.end or is_content(part):
+        if part.start == part.end or not part.trusted:
             continue
         if runs and runs[-1][1] == part.start:
             runs[-1] = (runs[-1][0], part.end)
@@ -157,7 +163,7 @@ def tokens_allowed(vocabulary: Vocabulary, text: str) -> list[Token]:
 def reserved_in(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> list[Token]:
     """What `tokenizers` takes for reserved tokens in a text, as far as content has a part in them."""
     reserved = {id: row["content"] for id, row in vocabulary.reserved.items()}
-    inside = [(part.start, part.end) for part in parts if is_content(part) and part.start < part.end]
+    inside = [(part.start, part.end) for part in parts if not part.trusted and part.start < part.end]
     found = []
     for id, first, last in tokens_allowed(vocabulary, text):
         if id in reserved:

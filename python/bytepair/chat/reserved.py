@@ -27,6 +27,7 @@ Policy: TypeAlias = Literal["reject", "text", "escape", "allow"]
 POLICIES = ("reject", "text", "escape", "allow")
 _DEEPEST = 64
 """Messages that are nested deeper are refused, as rendering refuses them."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _OTHERS = 'pass policy="text" to encode it as ordinary text, "escape" to rewrite it, or "allow" to let it be the token'
 
 
@@ -111,15 +112,13 @@ def refuse_surrogates(messages: Any, others: dict[str, Any]) -> None:
         EncodeError: There is one; message, role, field and character are named.
     """
     for place in places(messages, others):
-        try:
-            place.text.encode()
-        except UnicodeEncodeError as error:
+        if half := _SURROGATE.search(place.text):
             raise EncodeError(
-                f"{place} holds the lone surrogate {place.text[error.start]!a}",
+                f"{place} holds the lone surrogate {half[0]!a}",
                 remedy='mend it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
                 pointer=place.pointer,
-                character=error.start,
-            ) from None
+                character=half.start(),
+            )
 
 
 def refuse_across(tok: Tokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> None:
@@ -151,7 +150,7 @@ def refuse_across(tok: Tokenizer, rendered: Rendered, trusted: list[tuple[int, i
             raise SpecialTokenError(
                 f"content takes the template's {tok.token_bytes(id).decode('utf-8', 'replace')!r} away, by what the "
                 "tokenizer makes of both together",
-                remedy="let no content begin with a combining mark, or go on with a word where a token must stand alone",
+                remedy="let no content begin with a combining mark, nor with a letter beside a token that is a word",
             )
 
 
