@@ -220,6 +220,15 @@ fn vocabularies_have_their_size_and_their_characters() {
 }
 
 #[test]
+fn required_characters_become_tokens_also_where_the_text_is_covered() {
+    let words = BTreeMap::from([("ab".to_owned(), 500)]);
+    let mut settings = settings(40);
+    settings.required_chars = ('a'..='z').chain(['\u{2581}']).collect();
+    let tokens = learned(&words, &settings, 1).unwrap();
+    assert!(('a'..='z').all(|character| tokens.iter().any(|(token, _)| **token == *character.to_string())));
+}
+
+#[test]
 fn rare_characters_cut_words() {
     let words = BTreeMap::from([("abxab".to_owned(), 1), ("ab".to_owned(), 500)]);
     let mut settings = settings(10);

@@ -146,9 +146,9 @@ fn characters(counts: &PieceCounts, settings: &Settings) -> Result<(Vec<char>, V
     sorted.dedup();
     let mut covered = 0_u64;
     let mut required = Vec::new();
-    for (_, count, character) in sorted {
+    for (is_required, count, character) in sorted {
         // In single precision, as SentencePiece compares them.
-        if (covered as f64 / all as f64) as f32 >= settings.character_coverage as f32 {
+        if !is_required && (covered as f64 / all as f64) as f32 >= settings.character_coverage as f32 {
             break;
         }
         covered += count;
