@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,11 +120,15 @@ def test_a_turn_without_its_block_is_not_trained_on(chat_tok: bp.Tokenizer) -> N
     assert trained(chat_tok.encode_chat(CHAT, template)) == ["<|im_end|>"]
 
 
+def _is(wanted: int, number: int, _: Any) -> bool:
+    return number == wanted
+
+
 def test_blocks_that_meet_are_divided_by_the_end_of_the_turn(chat_tok: bp.Tokenizer) -> None:
     template = "{% for m in messages %}{% generation %}> {{ m.content }}<|im_end|>{% endgeneration %}{% endfor %}"
     chat = [{"role": "assistant", "content": content} for content in ("Hello", "", "fine")]
     for number, whole in enumerate(("> Hello<|im_end|>", "> <|im_end|>", "> fine<|im_end|>")):
-        chosen = chat_tok.encode_chat(chat, template, train_on=lambda row, _, number=number: row == number)
+        chosen = chat_tok.encode_chat(chat, template, train_on=partial(_is, number))
         assert trained(chosen) == [whole]
     unended = chat_tok.encode_chat(chat, template, train_end=False)
     assert trained(unended) == ["> Hello", "> ", "> fine"]
