@@ -213,7 +213,7 @@ def expected(
         mine = [part for part in parts if part.message == at]
         if not mine:
             continue
-        end = _end_of(text, parts, max(part.end for part in mine), at, ends)
+        end = _end_of(text, parts, at, ends)
         if messages[at]["role"] == "assistant" and any(part.generated for part in parts):
             block = _generated(parts, at)
             if not block:
@@ -246,9 +246,11 @@ def _generated(parts: Sequence[Placed], message: int) -> list[Placed]:
     return block if mine else []
 
 
-def _end_of(text: str, parts: Sequence[Placed], last: int, message: int, ends: Sequence[str]) -> tuple[int, int] | None:
+def _end_of(text: str, parts: Sequence[Placed], message: int, ends: Sequence[str]) -> tuple[int, int] | None:
     """The mark that ends a message: the first in the template's text after its last part."""
-    later = [part.start for part in parts if is_content(part) and part.message != message and part.start >= last]
-    limit = min(later, default=len(text))
+    row = max(row for row, part in enumerate(parts) if part.message == message)
+    last = parts[row].end
+    # Empty ones may stand at the same place, before it or behind it.
+    limit = min((part.start for part in parts[row + 1 :] if is_content(part)), default=len(text))
     found = [(at, at + len(end)) for end in ends if (at := text.find(end, last, limit)) >= 0]
     return min(found, default=None)
