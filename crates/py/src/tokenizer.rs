@@ -51,7 +51,7 @@ const ELEMENTS_TO_HAND_OVER: usize = 4096;
 /// Content, id, special, single_word, lstrip, rstrip, normalized.
 type AddedRow = (String, u32, bool, bool, bool, bool, bool);
 
-/// Ids and offsets.
+/// Ids, and offsets or places.
 type FlatBatch<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
 fn vocab(py: Python<'_>, tokens: Vec<&[u8]>, ids: &[u32], semantics: Semantics) -> PyResult<Vocab> {
@@ -716,7 +716,7 @@ impl CoreTokenizer {
         py: Python<'py>,
         text: &Bound<'py, PyString>,
         trusted: Vec<(usize, usize)>,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
+    ) -> PyResult<FlatBatch<'py>> {
         import_numpy(py)?;
         let text = crate::text::utf8(text.as_any(), OnInvalid::parse("strict")?)?;
         let trusted = in_bytes(&text, trusted)?;
