@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,21 @@ import pytest
 from bytepair import _core
 from tests.conftest import ROOT
 
-EXAMPLES = doctest.DocTestFinder(exclude_empty=True).find(_core, "bytepair._core")
+
+
+def examples_of_properties() -> list[doctest.DocTest]:
+    """Those that doctest does not find: the properties of compiled classes."""
+    parser = doctest.DocTestParser()
+    found = []
+    for kind in vars(_core).values():
+        for name, value in vars(kind).items() if isinstance(kind, type) else ():
+            if isinstance(value, types.GetSetDescriptorType) and ">>>" in (value.__doc__ or ""):
+                where = f"bytepair._core.{kind.__name__}.{name}"
+                found.append(parser.get_doctest(value.__doc__ or "", {}, where, None, 0))
+    return found
+
+
+EXAMPLES = doctest.DocTestFinder(exclude_empty=True).find(_core, "bytepair._core") + examples_of_properties()
 
 
 def test_the_core_has_examples() -> None:

@@ -282,6 +282,16 @@ def test_tokens_can_be_added(folder: Path) -> None:
     assert ours.extra_special_tokens == ["<testtoken3>", "<testtoken4>", "<five>"]
 
 
+def test_special_tokens_are_named_all_or_none(plain: Path) -> None:
+    tokenizer, same = (PreTrainedTokenizerFast.from_pretrained(plain) for _ in range(2))
+    with pytest.raises(ValueError, match="other_name is not the name"):
+        tokenizer.add_special_tokens({"eos_token": "<x>", "extra_special_tokens": ["<y>"], "other_name": "<z>"})
+    # In the alphabet of bytes this is the byte E9.
+    with pytest.raises(bp.FormatError, match="é"):
+        tokenizer.add_special_tokens({"eos_token": "é", "extra_special_tokens": ["<y>"]})
+    assert said(tokenizer) == said(same)
+
+
 @pytest.mark.parametrize(
     "settings",
     [

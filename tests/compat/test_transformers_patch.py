@@ -5,8 +5,11 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +192,85 @@ def test_all_that_are_loaded_from_then_on(folder: Path) -> None:
     with patch():
         assert isinstance(theirs_of(folder)._tokenizer, Face)
     assert not isinstance(theirs_of(folder)._tokenizer, Face)
+
+
+@pytest.mark.usefixtures("all_patched")
+def test_a_block_undoes_only_what_it_did(folder: Path) -> None:
+    with pytest.raises(KeyError), patch():
+        raise KeyError
+    tokenizer = theirs_of(folder)
+    assert isinstance(tokenizer._tokenizer, Face)
+    with patch(tokenizer):
+        pass
+    assert isinstance(tokenizer._tokenizer, Face)
+    unpatch(tokenizer)
+    with pytest.raises(KeyError), patch(tokenizer) as same, patch(same):
+        raise KeyError
+    assert not isinstance(tokenizer._tokenizer, Face)
+    first = patch(tokenizer)
+    first.undo()
+    patch(tokenizer)
+    first.undo()
+    assert isinstance(tokenizer._tokenizer, Face)
+
+
+def test_it_is_undone_under_the_function_of_another(folder: Path) -> None:
+    kind, name = transformers.PreTrainedTokenizerBase, "_from_pretrained"
+    original = kind.__dict__[name]
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(made._is_new for made in pool.map(lambda _: patch(), range(20))) == 1
+    try:
+        # As another library would put its own there, which calls what it finds.
+        setattr(kind, name, classmethod(kind.__dict__[name].__func__))
+        assert isinstance(theirs_of(folder)._tokenizer, Face)
+        unpatch()
+        assert not isinstance(theirs_of(folder)._tokenizer, Face)
+        with patch():
+            assert isinstance(theirs_of(folder)._tokenizer, Face)
+        assert not isinstance(theirs_of(folder)._tokenizer, Face)
+    finally:
+        unpatch()
+        setattr(kind, name, original)
+
+
+def test_a_token_that_cannot_be_added_changes_nothing(folder: Path) -> None:
+    if folder.name not in ("bytes", "pairs"):
+        pytest.skip("only of tokens of bytes a spelling can be that of another token")
+    patched, plain = theirs_of(folder), theirs_of(folder)
+    patch(patched)
+    patched.add_tokens(["new"])
+    plain.add_tokens(["new"])
+    # In the alphabet of bytes this is the byte E9.
+    with pytest.raises(bp.FormatError, match="é"):
+        patched.add_tokens(["newer", "é"])
+    assert said(patched) == said(plain)
+    same_texts(patched, plain, ["a new é", "newer"])
+    unpatch(patched)
+    assert said(patched) == said(plain)
+
+
+def test_it_can_be_read_where_nothing_is_patched(folder: Path, tmp_path: Path) -> None:
+    patched = theirs_of(folder)
+    patch(patched)
+    patched.add_tokens(["newer"])
+    (tmp_path / "tokenizer.pickle").write_bytes(pickle.dumps(patched))
+    source = (
+        "import pickle, sys; tokenizer = pickle.load(open(sys.argv[1], 'rb')); "
+        "from bytepair.compat.transformers import unpatch; before = tokenizer('a newer day').input_ids; "
+        "unpatch(tokenizer); assert tokenizer('a newer day').input_ids == before; print(before)"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", source, str(tmp_path / "tokenizer.pickle")], capture_output=True, text=True, check=True
+    )
+    assert made.stdout.strip() == str(patched("a newer day").input_ids)
+
+
+def test_threads_give_the_same(pair: tuple[Any, Any]) -> None:
+    patched, plain = pair
+    texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
+    expected = [plain(text, truncation=True, max_length=20).input_ids for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda text: patched(text, truncation=True, max_length=20).input_ids, texts)) == expected
 
 
 def test_what_cannot_be_patched_is_said(folder: Path) -> None:

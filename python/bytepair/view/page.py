@@ -29,7 +29,7 @@ tfoot { border-top: 1px solid var(--line); font-weight: bold; }
 .b { content-visibility: auto; contain-intrinsic-size: auto 30rem; }
 .t { unicode-bidi: isolate; border-radius: .2rem; padding: .15em 0; margin-right: 1px; background: var(--g0); }
 .t i, .n { font-style: normal; }
-.t i { color: var(--faint); font-size: .85em; }
+.t i { color: var(--faint); font-size: .85em; display: inline-block; max-width: 100%; line-height: 1; }
 .g1 { background: var(--g1); } .g2 { background: var(--g2); } .g3 { background: var(--g3); }
 .g4 { background: var(--g4); } .g5 { background: var(--g5); }
 .g6 { background: var(--g6); } .g7 { background: var(--g7); }

@@ -132,6 +132,12 @@ class AddedTokens:
         self.by_id: dict[int, AddedToken] = {}
         self.ids: dict[str, int] = {}
 
+    def copy(self) -> AddedTokens:
+        """The same, which later changes do not reach."""
+        made = AddedTokens()
+        made.by_id, made.ids = dict(self.by_id), dict(self.ids)
+        return made
+
     def put(self, id: int, token: AddedToken) -> None:
         """Gives a token an id."""
         before = self.ids.get(token.content)

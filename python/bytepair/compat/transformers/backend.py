@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from bytepair.compat.tokenizers.added_tokens import AddedToken
-from bytepair.compat.tokenizers.components import Component, read
+from bytepair.compat.tokenizers.components import Changes, Component, read
 from bytepair.compat.tokenizers.tokenizer import _STAGES, Tokenizer
+from bytepair.errors import BytepairError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    from bytepair.compat.tokenizers.added_tokens import AddedToken
 
 
 class Backend(Tokenizer):
@@ -40,13 +38,22 @@ class Backend(Tokenizer):
             part = read(_STAGES[stage]._kinds, json.loads(part.__getstate__()), f"/{stage}")
         super()._set_part(stage, part)
 
-    def add_tokens(self, tokens: Sequence[Any]) -> int:
-        """As `Tokenizer.add_tokens`."""
-        return super().add_tokens([_own(token) for token in tokens])
-
-    def add_special_tokens(self, tokens: Sequence[Any]) -> int:
-        """As `Tokenizer.add_special_tokens`."""
-        return super().add_special_tokens([_own(token) for token in tokens])
+    def _add(self, tokens: list[AddedToken]) -> int:
+        """As that of the face; what no engine can have is refused here, and not by each call that follows."""
+        before = self._added.copy()
+        count = super()._add(tokens)
+        normalizes = self._parts["normalizer"] is not None
+        if count and any(
+            (normalizes and token.normalized) or self._model.token_to_id(token.content) is not None for token in tokens
+        ):
+            try:
+                self._engine()
+            except BytepairError:
+                self._added = before
+                self._added_changes += 1
+                Changes.tell()
+                raise
+        return count
 
     def get_added_tokens_decoder(self) -> dict[int, Any]:
         """The added tokens by id, as those of ``tokenizers``."""
@@ -54,13 +61,6 @@ class Backend(Tokenizer):
 
         found = super().get_added_tokens_decoder()
         return {id: tokenizers.AddedToken(**token.__getstate__()) for id, token in found.items()}
-
-
-def _own(token: Any) -> Any:
-    """An added token of ``tokenizers`` as one of bytepair."""
-    if isinstance(token, (str, AddedToken)) or not hasattr(token, "content"):
-        return token
-    return AddedToken(token.content, **{flag: getattr(token, flag) for flag in _FLAGS})
 
 
 def _backend(text: str) -> Backend:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +18,21 @@ _HOOK = "_from_pretrained"
 
 
 class Patched:
-    """What `patch` returns: leaving a ``with`` block, or `undo`, undoes it.
+    """What `patch` returns: leaving a ``with`` block, or `undo`, undoes it, unless it was so before.
 
     Attributes:
         tokenizer: The tokenizer that was patched; None if all are, that are loaded from now on.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, *, is_new: bool) -> None:
         self.tokenizer = tokenizer
+        self._is_new = is_new
 
     def undo(self) -> None:
-        """As `unpatch`."""
-        unpatch(self.tokenizer)
+        """As `unpatch`, but for what was patched already."""
+        if self._is_new:
+            self._is_new = False
+            unpatch(self.tokenizer)
 
     def __enter__(self) -> Any:
         return self.tokenizer
@@ -69,15 +73,14 @@ def patch(tokenizer: Any = None) -> Patched:
         [257, 258, 32, 257]
     """
     if tokenizer is None:
-        _hook()
-        return Patched(None)
+        return Patched(None, is_new=_hook())
     engine = _engine_of(tokenizer)
     if isinstance(engine, Backend):
-        return Patched(tokenizer)
+        return Patched(tokenizer, is_new=False)
     face = _face(engine, type(tokenizer).__name__)
     _check_equal(engine, face, getattr(tokenizer, "all_special_tokens", []))
     tokenizer._tokenizer = face
-    return Patched(tokenizer)
+    return Patched(tokenizer, is_new=True)
 
 
 def unpatch(tokenizer: Any = None) -> None:
@@ -202,37 +205,51 @@ def _refused(what: str, text: Any, why: str) -> FormatError:
     )
 
 
-def _hook() -> None:
+_lock = threading.Lock()
+_is_wanted = False
+"""Whether what is loaded is patched: also where another library has put its own function around the hook."""
+
+
+def _hook() -> bool:
+    """Patches what is loaded from now on; False if that was so already."""
+    global _is_wanted  # noqa: PLW0603 (one class of transformers is for all)
     from transformers.tokenization_utils_base import PreTrainedTokenizerBase  # noqa: PLC0415 (only who patches all)
 
-    current = PreTrainedTokenizerBase.__dict__[_HOOK]
-    if hasattr(current, "bytepair_original"):
-        return
-    original = current.__func__
+    with _lock:
+        if _is_wanted:
+            return False
+        _is_wanted = True
+        original = PreTrainedTokenizerBase.__dict__[_HOOK]
 
-    def load(cls: Any, *args: Any, **options: Any) -> Any:
-        tokenizer = original(cls, *args, **options)
-        if getattr(tokenizer, "_tokenizer", None) is not None:
-            try:
-                patch(tokenizer)
-            except (BytepairError, TypeError) as error:
-                warnings.warn(f"a tokenizer was not patched: {error}", TokenizerWarning, stacklevel=3)
-        return tokenizer
+        def load(cls: Any, *args: Any, **options: Any) -> Any:
+            tokenizer = original.__func__(cls, *args, **options)
+            if _is_wanted and getattr(tokenizer, "_tokenizer", None) is not None:
+                try:
+                    patch(tokenizer)
+                except (BytepairError, TypeError) as error:
+                    warnings.warn(f"a tokenizer was not patched: {error}", TokenizerWarning, stacklevel=3)
+            return tokenizer
 
-    hooked = _Hook(load)
-    hooked.bytepair_original = current
-    setattr(PreTrainedTokenizerBase, _HOOK, hooked)
+        hooked = _Hook(load)
+        hooked.original = original
+        setattr(PreTrainedTokenizerBase, _HOOK, hooked)
+        return True
 
 
 def _unhook() -> None:
-    from transformers.tokenization_utils_base import PreTrainedTokenizerBase  # noqa: PLC0415 (as above)
+    global _is_wanted  # noqa: PLW0603 (as above)
+    with _lock:
+        if not _is_wanted:
+            return
+        _is_wanted = False
+        from transformers.tokenization_utils_base import PreTrainedTokenizerBase  # noqa: PLC0415 (as above)
 
-    current = PreTrainedTokenizerBase.__dict__[_HOOK]
-    if hasattr(current, "bytepair_original"):
-        setattr(PreTrainedTokenizerBase, _HOOK, current.bytepair_original)
+        current = PreTrainedTokenizerBase.__dict__[_HOOK]
+        if isinstance(current, _Hook):
+            setattr(PreTrainedTokenizerBase, _HOOK, current.original)
 
 
 class _Hook(classmethod):  # type: ignore[type-arg]
     """A class method that remembers the one in whose place it stands."""
 
-    bytepair_original: Any
+    original: Any

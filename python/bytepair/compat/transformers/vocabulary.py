@@ -158,13 +158,15 @@ class Vocabulary(SpecialTokens):
         if "additional_special_tokens" in given and not given.get("extra_special_tokens"):
             given["extra_special_tokens"] = given.pop("additional_special_tokens")
         tokens: list[AddedToken] = []
+        named: dict[str, AddedToken] = {}
+        extra = self._extra
         for name, value in given.items():
             if name == "extra_special_tokens":
                 if not isinstance(value, (list, tuple)) or not all(map(added.is_token, value)):
                     raise ValueError(f"{name} is a list of str or AddedToken, not {value!r}")
                 known = () if replace_extra_special_tokens else self.extra_special_tokens
                 new = [as_added(token, special=True) for token in value if str(token) not in known]
-                self.__dict__["_extra"] = [*new] if replace_extra_special_tokens and new else [*self._extra, *new]
+                extra = [*new] if replace_extra_special_tokens and new else [*self._extra, *new]
                 tokens += new
             elif name not in self._named:
                 names = ", ".join((*self._named, "extra_special_tokens"))
@@ -172,10 +174,13 @@ class Vocabulary(SpecialTokens):
             elif not added.is_token(value):
                 raise ValueError(f"{name} is a str or an AddedToken, not {value!r}")
             else:
-                token = as_added(value, special=True)
-                setattr(self, name, token)
-                tokens.append(token)
-        return self._add(tokens)
+                named[name] = as_added(value, special=True)
+                tokens.append(named[name])
+        changed = self._add(tokens)
+        # What was refused has named nothing.
+        self._named.update(named)
+        self.__dict__["_extra"] = extra
+        return changed
 
     def _as_named(self, token: AddedToken) -> AddedToken:
         is_named = any(str(each) == token.content for each in self._named.values() if each is not None)
