@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,9 +58,9 @@ TAKEN: dict[str, Any] = {
 KINDS = (OverflowError, TypeError, ValueError)
 
 
-def _raised(call: Callable[[], Any]) -> type[Exception] | None:
+def _raised(call: Callable[..., Any], *said: Any, **named: Any) -> type[Exception] | None:
     try:
-        call()
+        call(*said, **named)
     except NotImplementedError:
         return NotImplementedError
     except Exception as error:
@@ -107,18 +108,16 @@ def test_constructors_and_properties(module: str, name: str) -> None:
         for value in VALUES:
             if (argument, type(value)) in MORE or (argument == "merges" and value is not None) or value == 2**40:
                 continue
-            raised = [_raised(lambda k=kind: k(**{**needed, argument: value})) for kind in kinds]
-            _agree(*raised, (name, argument, value))
-    ours = vars(kinds[1])
-    properties = [each for each in vars(kinds[0]) if not each.startswith("_") and each in ours]
+            theirs, ours = (_raised(kind, **{**needed, argument: value}) for kind in kinds)
+            _agree(theirs, ours, (name, argument, value))
+    properties = [each for each in vars(kinds[0]) if not each.startswith("_") and each in vars(kinds[1])]
     for each in properties:
         if callable(getattr(kinds[0], each)) or each == "pattern" or (name, each) == ("TemplateProcessing", "single"):
             continue
         for value in VALUES:
-            made = [kind(**needed) for kind in kinds]
             if (each, type(value)) not in MORE and value != 2**40:
-                raised = [_raised(lambda o=one: setattr(o, each, value)) for one in made]
-                _agree(*raised, (name, "set", each, value))
+                theirs, ours = (_raised(setattr, kind(**needed), each, value) for kind in kinds)
+                _agree(theirs, ours, (name, "set", each, value))
 
 
 @pytest.fixture(scope="module")
@@ -139,11 +138,25 @@ def test_methods(method: str, both: list[Any]) -> None:
             named = {argument: value}
             if place < len(given):
                 said[place], named = value, {}
-            raised = [_raised(lambda t=t, s=said, n=named: getattr(t, method)(*s, **n)) for t in both]
-            _agree(*raised, (method, argument, value))
+            theirs, ours = (_raised(getattr(tokenizer, method), *said, **named) for tokenizer in both)
+            _agree(theirs, ours, (method, argument, value))
             for tokenizer in both:
                 tokenizer.no_truncation()
                 tokenizer.no_padding()
+
+
+def test_a_state_is_given_and_taken(both: list[Any]) -> None:
+    for m, tokenizer in zip((peer, face), both, strict=True):
+        state = tokenizer.__getstate__()
+        assert json.loads(state) == json.loads(tokenizer.to_str())
+        other = m.Tokenizer(m.models.BPE())
+        other.__setstate__(state)
+        assert other.to_str() == tokenizer.to_str()
+        cut = m.pre_tokenizers.ByteLevel()
+        cut.__setstate__(m.pre_tokenizers.ByteLevel(add_prefix_space=False).__getstate__())
+        assert cut.pre_tokenize_str("sea")[0][0] == "sea"
+    with pytest.raises(TypeError, match="no Lowercase"):
+        face.normalizers.Lowercase().__setstate__(b'{"type":"NFC"}')
 
 
 def test_an_option_without_a_vocabulary_is_refused() -> None:

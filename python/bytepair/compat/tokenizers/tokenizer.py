@@ -286,8 +286,14 @@ class Tokenizer:
         with replacing(Path(path)) as place:
             place.write_bytes(self.to_str(pretty).encode())
 
+    def __getstate__(self) -> bytes:
+        return self.to_str().encode()
+
+    def __setstate__(self, state: bytes) -> None:
+        self.__dict__ = _restore(state).__dict__
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.to_str().encode(),)
+        return _restore, (self.__getstate__(),)
 
     def _spell(self, most: int) -> str:
         table = self._json()
