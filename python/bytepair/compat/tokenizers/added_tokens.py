@@ -31,9 +31,6 @@ class AddedToken:
         (True, False)
     """
 
-    content: str
-    special: bool
-
     def __init__(
         self,
         content: str | None = None,
@@ -44,12 +41,30 @@ class AddedToken:
         normalized: bool | None = None,
         special: bool = False,
     ) -> None:
-        self.content = "" if content is None else text("content", content)
-        self.special = boolean("special", special)
+        self.content = "" if content is None else content
+        self.special = special
         self._single_word = boolean("single_word", single_word)
         self._lstrip = boolean("lstrip", lstrip)
         self._rstrip = boolean("rstrip", rstrip)
         self._normalized = None if normalized is None else boolean("normalized", normalized)
+
+    @property
+    def content(self) -> str:
+        """The text that it is."""
+        return self._content
+
+    @content.setter
+    def content(self, content: str) -> None:
+        self._content = text("content", content)
+
+    @property
+    def special(self) -> bool:
+        """Whether it is special."""
+        return self._special
+
+    @special.setter
+    def special(self, special: bool) -> None:
+        self._special = boolean("special", special)
 
     @property
     def single_word(self) -> bool:

@@ -120,6 +120,13 @@ class Component:
     def __getstate__(self) -> bytes:
         return json.dumps(self._json(), ensure_ascii=False, separators=(",", ":")).encode()
 
+    def __setstate__(self, state: bytes) -> None:
+        made = _rebuild(self._kinds, state)
+        if not isinstance(self, type(made)):
+            raise TypeError(f"the state of a {type(made).__name__} is no {type(self).__name__}'s")
+        self.__dict__ = made.__dict__
+        Changes.tell()
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._kinds, self.__getstate__())
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import PieceCounter
 from bytepair.compat.tokenizers.compiling import compile_core
+from bytepair.compat.tokenizers.values import listed
 from bytepair.errors import ArtifactError, EncodeError
 from bytepair.progress import Phase, Report
 
@@ -25,10 +26,9 @@ def lines(files: Iterable[str]) -> Iterator[bytes]:
 
     Raises:
         ArtifactError: One cannot be read.
+        TypeError: There is something else in it than paths.
     """
-    if isinstance(files, (str, bytes)):
-        raise TypeError("files is a list of paths")
-    for file in files:
+    for file in listed("files", files):
         yield from _lines(Path(file))
 
 

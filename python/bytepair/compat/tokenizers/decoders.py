@@ -12,6 +12,8 @@ from bytepair.compat.tokenizers.values import (
     boolean,
     character,
     choice,
+    id_number,
+    listed,
     natural,
     read_metaspace,
     text,
@@ -155,6 +157,10 @@ class Sequence(Inner, Decoder):
         self._fill(decoders_py)
 
 
+def _ids(given: Any) -> list[int]:
+    return [id_number("ids", id) for id in listed("ids", given)]
+
+
 class DecodeStream:
     """Decodes ids that come one after another: each step gives the text that is certain by then, or None.
 
@@ -175,8 +181,8 @@ class DecodeStream:
     """
 
     def __init__(self, ids: Tokens[int] | None = None, skip_special_tokens: bool | None = False) -> None:
-        self._ids = [] if ids is None else list(ids)
-        self._skip = bool(skip_special_tokens)
+        self._ids = [] if ids is None else _ids(ids)
+        self._skip = boolean("skip_special_tokens", False if skip_special_tokens is None else skip_special_tokens)
         self._shown = ""
         self._shown_ids = 0
 
@@ -190,7 +196,7 @@ class DecodeStream:
             before = tokenizer.decode(self._ids, self._skip)
             if not before.endswith("\ufffd"):
                 self._shown, self._shown_ids = before, len(self._ids)
-        self._ids = [*self._ids, *([id] if isinstance(id, int) else id)]
+        self._ids = [*self._ids, *_ids([id] if isinstance(id, int) else id)]
         whole = tokenizer.decode(self._ids, self._skip)
         if len(whole.encode()) <= len(self._shown.encode()) or whole.endswith("\ufffd"):
             return None

@@ -235,6 +235,14 @@ class Encoding:
         return Encoding._of(merged)
 
 
+def copies(encoding: Any, pair: Any) -> list[core.Encoding]:
+    """What two encodings say, or one, that may be changed; TypeError if one is something else."""
+    for each in (encoding, pair):
+        if not isinstance(each, Encoding) and (each is encoding or each is not None):
+            raise TypeError(f"an encoding is an Encoding, not {type(each).__name__}")
+    return [encoding._copy()] if pair is None else [encoding._copy(), pair._copy()]
+
+
 def pad(encoding: core.Encoding, padding: Padding, width: int, type_id: int) -> None:
     """As `Padding.pad`, with the type id that is meant."""
     for other in encoding.overflowing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def batch_input(rows: Iterable[Any], is_pretokenized: bool) -> list[tuple[Text, 
     Raises:
         TypeError: One is something else.
     """
-    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+    if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
         raise TypeError(f"a batch is a list of texts or pairs, not {type(rows).__name__}")
     if not is_pretokenized:
         return [(each,) if isinstance(each, str) else _pair(each) for each in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from bytepair.compat.tokenizers.values import natural, optional, text
+from bytepair.compat.tokenizers.values import id_number, natural, optional, text
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import shown
 from bytepair.truncation import Padding, Truncation
@@ -28,10 +28,10 @@ class TruncationParams(NamedTuple):
     direction: str = "right"
 
     def checked(self) -> TruncationParams:
-        """The same; ValueError if a value is unknown."""
+        """The same; ValueError if a value is unknown, TypeError or OverflowError if it is none."""
         _known("strategy", self.strategy, _STRATEGIES)
         _known("direction", self.direction, _SIDES)
-        return self
+        return self._replace(max_length=natural("max_length", self.max_length), stride=natural("stride", self.stride))
 
     def rule(self) -> Truncation:
         """How rows are cut."""
@@ -76,12 +76,15 @@ class PaddingParams(NamedTuple):
     direction: str = "right"
 
     def checked(self) -> PaddingParams:
-        """The same; ValueError if a value is unknown, TypeError if it is none."""
+        """The same; ValueError if a value is unknown, TypeError or OverflowError if it is none."""
         _known("direction", self.direction, _SIDES)
-        optional(natural)("length", self.length)
-        optional(natural)("pad_to_multiple_of", self.pad_to_multiple_of)
-        text("pad_token", self.pad_token)
-        return self
+        return self._replace(
+            length=optional(natural)("length", self.length),
+            pad_to_multiple_of=optional(natural)("pad_to_multiple_of", self.pad_to_multiple_of),
+            pad_id=id_number("pad_id", self.pad_id),
+            pad_token=text("pad_token", self.pad_token),
+            pad_type_id=id_number("pad_type_id", self.pad_type_id),
+        )
 
     def rule(self) -> Padding:
         """How rows are filled."""
@@ -107,9 +110,9 @@ class PaddingParams(NamedTuple):
             lambda: cls(
                 None if table["strategy"] == "BatchLongest" else natural("strategy", table["strategy"]["Fixed"]),
                 optional(natural)("pad_to_multiple_of", table.get("pad_to_multiple_of")),
-                natural("pad_id", table["pad_id"]),
+                id_number("pad_id", table["pad_id"]),
                 text("pad_token", table["pad_token"]),
-                natural("pad_type_id", table["pad_type_id"]),
+                id_number("pad_type_id", table["pad_type_id"]),
                 _said(table["direction"], _SIDES),
             ),
             table,
@@ -130,7 +133,7 @@ def _read(make: Callable[[], T], table: Json, known: set[str], pointer: str) -> 
 
 
 def _known(name: str, value: str, known: dict[str, str]) -> None:
-    if value not in known:
+    if text(name, value) not in known:
         raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(known)}")
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 from bytepair.compat.tokenizers.components import Changes, Component, Option
 from bytepair.compat.tokenizers.spelling import spell
-from bytepair.compat.tokenizers.values import boolean, natural, optional, text
+from bytepair.compat.tokenizers.values import boolean, id_number, listed, natural, optional, real, text
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats.hf_common import shown
 
@@ -64,11 +65,11 @@ class Model(Component):
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token, None if there is none."""
-        return self._ids().get(token)
+        return self._ids().get(text("token", token))
 
     def id_to_token(self, id: int) -> str | None:
         """The token of an id, None if there is none."""
-        return self._tokens.get(id)
+        return self._tokens.get(id_number("id", id))
 
     def tokenize(self, sequence: str) -> list[Token]:
         """The tokens of a text that is one piece, with places in bytes.
@@ -144,7 +145,7 @@ class Model(Component):
 def _vocabulary(vocab: Json) -> dict[str, int]:
     if not isinstance(vocab, dict):
         raise TypeError(f"vocab is a dict of tokens and their ids, not {type(vocab).__name__}")
-    return {text("token", token): natural("id", id) for token, id in vocab.items()}
+    return {text("token", token): id_number("id", id) for token, id in vocab.items()}
 
 
 def _by_id(vocab: Mapping[str, int]) -> dict[str, int]:
@@ -171,11 +172,10 @@ def _read_vocab_json(path: Any) -> dict[str, int]:
 
 
 def _probability(name: str, value: Any) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise TypeError(f"{name} is a number, not {shown(value)}")
-    if not 0 <= value <= 1:
+    probability = real(name, value)
+    if not 0 <= probability <= 1:
         raise ValueError(f"{name}={value} is not between 0 and 1")
-    return float(value)
+    return probability
 
 
 def _unknown_options(options: Mapping[str, Any], kind: str) -> None:
@@ -234,6 +234,8 @@ class BPE(Model):
         **options: Any,
     ) -> None:
         _unknown_options(options, "BPE")
+        if not isinstance(vocab, (dict, str, NoneType)) or not isinstance(merges, (list, tuple, str, NoneType)):
+            raise TypeError("`vocab` is a dict or a path, and `merges` a list of pairs or a path")
         if (vocab is None) != (merges is None):
             raise ValueError("`vocab` and `merges` go together: give both or none")
         if isinstance(vocab, str) or isinstance(merges, str):
@@ -245,7 +247,7 @@ class BPE(Model):
             unk_token=unk_token,
             continuing_subword_prefix=continuing_subword_prefix,
             end_of_word_suffix=end_of_word_suffix,
-            fuse_unk=bool(fuse_unk),
+            fuse_unk=False if fuse_unk is None else fuse_unk,
             byte_fallback=byte_fallback,
             ignore_merges=ignore_merges,
         )
@@ -425,6 +427,12 @@ class WordLevel(Model):
         return {"vocab.json": _compact(_by_id(self._ids()))}
 
 
+def _scored(given: Any) -> list[Json]:
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        return [text("token", given[0]), real("score", given[1])]
+    raise TypeError(f"vocab is a list of tokens and their scores, and {shown(given)} is no such pair")
+
+
 class Unigram(Model):
     """Of all ways to spell a piece the one with the greatest sum of scores.
 
@@ -452,12 +460,15 @@ class Unigram(Model):
         nbest_size: int | None = None,
     ) -> None:
         self._set()
-        rows = [[text("token", token), float(score)] for token, score in ([("<unk>", 0.0)] if vocab is None else vocab)]
-        self._table["unk_id"] = 0 if vocab is None else optional(natural)("unk_id", unk_id)
-        if self._table["unk_id"] is not None and self._table["unk_id"] >= len(rows):
-            raise ValueError(f"unk_id={unk_id} is no id of a vocabulary of {len(rows)} tokens")
+        id = optional(natural)("unk_id", unk_id)
+        if vocab is None and id is not None:
+            raise ValueError(f"unk_id={id} goes with a vocabulary: give both")
+        rows = [_scored(each) for each in ([("<unk>", 0.0)] if vocab is None else listed("vocab", vocab))]
+        self._table["unk_id"] = 0 if vocab is None else id
+        if id is not None and id >= len(rows):
+            raise ValueError(f"unk_id={id} is no id of a vocabulary of {len(rows)} tokens")
         self._table["vocab"] = rows
-        self._table["byte_fallback"] = boolean("byte_fallback", bool(byte_fallback))
+        self._table["byte_fallback"] = boolean("byte_fallback", False if byte_fallback is None else byte_fallback)
         self.alpha = alpha
         self.nbest_size = nbest_size
 
@@ -468,8 +479,9 @@ class Unigram(Model):
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name in ("alpha", "nbest_size"):
+        check = {"alpha": real, "nbest_size": natural}.get(name)
+        super().__setattr__(name, value if check is None else optional(check)(name, value))
+        if check is not None:
             Changes.tell()
 
     def _ids(self) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bytepair.compat.tokenizers.components import Component, Inner, Option
 from bytepair.compat.tokenizers.spelling import Word, spell
-from bytepair.compat.tokenizers.values import boolean, natural, text
+from bytepair.compat.tokenizers.values import boolean, id_number, listed, text
 from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class PostProcessor(Component):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens it adds to a text, or to a pair."""
-        return Processing(self._raw()).added(pair=is_pair)
+        return Processing(self._raw()).added(pair=boolean("is_pair", is_pair))
 
     def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """One encoding of that of a text, or of those of a pair; these stay as they are.
@@ -36,10 +36,10 @@ class PostProcessor(Component):
         Raises:
             LimitError: So much overflowed that a pair would become hundreds of thousands of encodings.
         """
-        from bytepair.compat.tokenizers.encoding import Encoding  # noqa: PLC0415 (it is asked for)
+        from bytepair.compat.tokenizers.encoding import Encoding, copies  # noqa: PLC0415 (it is asked for)
 
-        sides = [each._copy() for each in (encoding, pair) if each is not None]
-        return Encoding._of(Processing(self._raw()).process(sides, add=add_special_tokens))
+        add = boolean("add_special_tokens", add_special_tokens)
+        return Encoding._of(Processing(self._raw()).process(copies(encoding, pair), add=add))
 
     def __repr__(self) -> str:
         return spell(_shown(self._json()), 100)
@@ -51,7 +51,7 @@ class PostProcessor(Component):
 def _token(name: str, value: Any) -> list[Json]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{name} is a token and its id")
-    return [text(name, value[0]), natural(name, value[1])]
+    return [text(name, value[0]), id_number(name, value[1])]
 
 
 def _pair(value: list[Json]) -> tuple[str, int]:
@@ -138,7 +138,9 @@ class TemplateProcessing(PostProcessor):
         pair: str | list[str] | None = None,
         special_tokens: list[Any] | None = None,
     ) -> None:
-        special = [_special(each) for each in special_tokens or ()]
+        special = [
+            _special(each) for each in listed("special_tokens", () if special_tokens is None else special_tokens)
+        ]
         self._table = {
             "type": "TemplateProcessing",
             "single": _template("single", "$A" if single is None else single),
@@ -184,7 +186,7 @@ def _special(given: Any) -> dict[str, Json]:
             ids, tokens = [id], [name]
         case _:
             raise TypeError(f"{given!r} is no special token: (token, id), or a dict of id, ids and tokens")
-    return {"id": name, "ids": [natural("id", id) for id in ids], "tokens": [text("token", each) for each in tokens]}
+    return {"id": name, "ids": [id_number("id", id) for id in ids], "tokens": [text("token", each) for each in tokens]}
 
 
 def _template(name: str, given: Any) -> list[Json]:

@@ -15,7 +15,7 @@ from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tok
 from bytepair.compat.tokenizers.compiling import compile_core
 from bytepair.compat.tokenizers.components import Changes, Component, read
 from bytepair.compat.tokenizers.decoders import Decoder
-from bytepair.compat.tokenizers.encoding import Encoding
+from bytepair.compat.tokenizers.encoding import Encoding, copies
 from bytepair.compat.tokenizers.inputs import batch_input, one_input
 from bytepair.compat.tokenizers.limits import PaddingParams, TruncationParams
 from bytepair.compat.tokenizers.models import Model, Unigram
@@ -24,7 +24,7 @@ from bytepair.compat.tokenizers.pre_tokenizers import PreTokenizer
 from bytepair.compat.tokenizers.processors import PostProcessor, _shown
 from bytepair.compat.tokenizers.rows import Ready
 from bytepair.compat.tokenizers.spelling import spell
-from bytepair.compat.tokenizers.values import natural
+from bytepair.compat.tokenizers.values import boolean, id_number, text
 from bytepair.errors import ArtifactError, FormatError, InvalidIdError
 from bytepair.files import replacing
 from bytepair.formats import hf_models
@@ -149,7 +149,7 @@ class Tokenizer:
 
     @encode_special_tokens.setter
     def encode_special_tokens(self, value: bool) -> None:
-        self._encode_special_tokens = bool(value)
+        self._encode_special_tokens = boolean("encode_special_tokens", value)
         self._last = None
 
     def _engine(self) -> _Engine:
@@ -219,7 +219,7 @@ class Tokenizer:
         Raises:
             FormatError: It is broken, or holds something that is not supported; ``pointer`` says where.
         """
-        return _parse(json)
+        return _parse(text("json", json))
 
     @staticmethod
     def from_buffer(buffer: bytes) -> Tokenizer:
@@ -273,7 +273,7 @@ class Tokenizer:
     def to_str(self, pretty: bool = False) -> str:
         """The text of its ``tokenizer.json``; `pretty` for one with lines."""
         table = self._json()
-        if pretty:
+        if boolean("pretty", pretty):
             return json.dumps(table, ensure_ascii=False, indent=2)
         return json.dumps(table, ensure_ascii=False, separators=(",", ":"))
 
@@ -286,8 +286,14 @@ class Tokenizer:
         with replacing(Path(path)) as place:
             place.write_bytes(self.to_str(pretty).encode())
 
+    def __getstate__(self) -> bytes:
+        return self.to_str().encode()
+
+    def __setstate__(self, state: bytes) -> None:
+        self.__dict__ = _restore(state).__dict__
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.to_str().encode(),)
+        return _restore, (self.__getstate__(),)
 
     def _spell(self, most: int) -> str:
         table = self._json()
@@ -309,10 +315,11 @@ class Tokenizer:
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """The tokens and their ids."""
-        return {**self._model._ids(), **(self._added.ids if with_added_tokens else {})}
+        return {**self._model._ids(), **(self._added.ids if boolean("with_added_tokens", with_added_tokens) else {})}
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """How many tokens there are."""
+        boolean("with_added_tokens", with_added_tokens)
         ids = self._model._ids()
         size = len(self._model._table["vocab"]) if isinstance(self._model, Unigram) else len(ids)
         return size + (sum(token not in ids for token in self._added.ids) if with_added_tokens else 0)
@@ -323,12 +330,12 @@ class Tokenizer:
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token, None if there is none."""
-        id = self._added.ids.get(token)
+        id = self._added.ids.get(text("token", token))
         return self._model.token_to_id(token) if id is None else id
 
     def id_to_token(self, id: int) -> str | None:
         """The token of an id, None if there is none."""
-        token = self._added.by_id.get(id)
+        token = self._added.by_id.get(id_number("id", id))
         return self._model.id_to_token(id) if token is None else token.content
 
     def add_tokens(self, tokens: Sequence[str | AddedToken]) -> int:
@@ -355,6 +362,7 @@ class Tokenizer:
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens the post-processor adds to a text, or to a pair."""
+        boolean("is_pair", is_pair)
         part = self._parts["post_processor"]
         return 0 if part is None else Processing(part._raw()).added(pair=is_pair)
 
@@ -374,9 +382,7 @@ class Tokenizer:
         Raises:
             ValueError: `stride` leaves no room, or a value is unknown.
         """
-        params = TruncationParams(
-            natural("max_length", max_length), natural("stride", stride), strategy, direction
-        ).checked()
+        params = TruncationParams(max_length, stride, strategy, direction).checked()
         room = params.max_length - self.num_special_tokens_to_add(is_pair=False)
         if room < params.stride:
             raise ValueError(
@@ -426,9 +432,9 @@ class Tokenizer:
         self._padding = PaddingParams(
             length,
             pad_to_multiple_of,
-            natural("pad_id", pad_id),
+            pad_id,
             pad_token,
-            natural("pad_type_id", pad_type_id),
+            pad_type_id,
             direction,
         ).checked()
         self._last = None
@@ -460,8 +466,9 @@ class Tokenizer:
             TypeError: A text is something else, or no Unicode.
             LimitError: Truncation leaves no room.
         """
-        row = one_input(sequence, pair, is_pretokenized)
-        return Encoding._later(self._ready().rows([row], add=add_special_tokens)[0])
+        row = one_input(sequence, pair, boolean("is_pretokenized", is_pretokenized))
+        add = boolean("add_special_tokens", add_special_tokens)
+        return Encoding._later(self._ready().rows([row], add=add)[0])
 
     def encode_batch(
         self,
@@ -476,8 +483,9 @@ class Tokenizer:
         Raises:
             TypeError, LimitError: As `encode`.
         """
-        rows = batch_input(input, is_pretokenized)
-        return [Encoding._later(row) for row in self._ready().rows(rows, add=add_special_tokens, threads=_threads())]
+        rows = batch_input(input, boolean("is_pretokenized", is_pretokenized))
+        add = boolean("add_special_tokens", add_special_tokens)
+        return [Encoding._later(row) for row in self._ready().rows(rows, add=add, threads=_threads())]
 
     def encode_batch_fast(
         self,
@@ -496,8 +504,8 @@ class Tokenizer:
         Raises:
             LimitError: Truncation leaves no room.
         """
-        sides = [each._copy() for each in (encoding, pair) if each is not None]
-        return Encoding._of(self._ready().finish(sides, add=add_special_tokens, width=None))
+        add = boolean("add_special_tokens", add_special_tokens)
+        return Encoding._of(self._ready().finish(copies(encoding, pair), add=add, width=None))
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """The text of ids; those that there are not are left out."""

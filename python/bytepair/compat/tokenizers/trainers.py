@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, tokens_of
 from bytepair.compat.tokenizers.spelling import spell
-from bytepair.compat.tokenizers.values import boolean, natural, optional, text
+from bytepair.compat.tokenizers.values import boolean, listed, natural, optional, real, text
 from bytepair.formats.hf_common import shown
 
 if TYPE_CHECKING:
@@ -25,19 +25,13 @@ def _special(name: str, value: Any) -> list[AddedToken]:
 
 def _letters(name: str, value: Any) -> list[str]:
     # As there, a string counts for its first character.
-    return sorted({text(name, each)[0] for each in value if each})
+    return sorted({letters[0] for each in listed(name, value) if (letters := text(name, each))})
 
 
 def _format(name: str, value: Any) -> str:
-    if value not in _FORMATS:
+    if text(name, value) not in _FORMATS:
         raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_FORMATS)}")
     return str(value)
-
-
-def _fraction(name: str, value: Any) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise TypeError(f"{name} is a number, not {shown(value)}")
-    return float(value)
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
@@ -51,7 +45,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "continuing_subword_prefix": optional(text),
     "end_of_word_suffix": optional(text),
     "max_token_length": optional(natural),
-    "shrinking_factor": _fraction,
+    "shrinking_factor": real,
     "unk_token": optional(text),
     "max_piece_length": natural,
     "n_sub_iterations": natural,

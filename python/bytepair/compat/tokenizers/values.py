@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bytepair._core import check_step
@@ -15,8 +16,10 @@ Json = Any
 
 
 def boolean(name: str, value: Any) -> bool:
-    """True or False."""
+    """True or False, of numpy as well."""
     if value is True or value is False:
+        return bool(value)
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise TypeError(f"{name} is True or False, not {shown(value)}")
 
@@ -28,14 +31,33 @@ def text(name: str, value: Any) -> str:
     raise TypeError(f"{name} is a str, not {shown(value)}")
 
 
-def natural(name: str, value: Any) -> int:
+def natural(name: str, value: Any, below: int = 2**64) -> int:
     """A number from 0 on."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if isinstance(value, type) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} is a number, not {shown(value)}")
-    number = value.__index__()
-    if number < 0:
-        raise OverflowError(f"{name}={number} is less than 0")
-    return int(number)
+    number = int(value.__index__())
+    if not 0 <= number < below:
+        raise OverflowError(f"{name}={number} is not from 0 to {below - 1}")
+    return number
+
+
+def id_number(name: str, value: Any) -> int:
+    """An id, or anything else of 32 bits."""
+    return natural(name, value, 2**32)
+
+
+def real(name: str, value: Any) -> float:
+    """A number that may have a fraction."""
+    if isinstance(value, (type, str)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+        raise TypeError(f"{name} is a number, not {shown(value)}")
+    return float(value)
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """What a list, or anything like it, has in it."""
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} is a list, not {type(value).__name__}")
+    return list(value)
 
 
 def character(name: str, value: Any) -> str:
