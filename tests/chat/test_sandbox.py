@@ -238,8 +238,9 @@ def test_bombs_take_bounded_memory() -> None:
 
 
 _ALL_BOMBS = """
-import resource, sys
+import sys
 sys.path.insert(0, sys.argv[1])
+from benchmarks.worker import peak
 from tests.chat.test_sandbox import BOMBS, MESSAGES
 from bytepair.chat.limits import Limits
 from bytepair.chat.rendering import render
@@ -249,7 +250,7 @@ for source in BOMBS.values():
         render(MESSAGES, source, limits=Limits(seconds=0.3))
     except TemplateError:
         pass
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(int(peak()))
 """
 
 
