@@ -22,6 +22,7 @@ from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pipelines import sweep_pipelines
 from fuzz.saved import sweep_files, sweep_kinds
+from fuzz.taint import sweep_taint
 from fuzz.texts import sweep_texts
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "files": sweep_files,
     "kinds": sweep_kinds,
     "chats": sweep_chats,
+    "taint": sweep_taint,
 }
 
 # No case takes a second; one that takes this long hangs.

@@ -114,10 +114,14 @@ def gemma(chat: Chat) -> Written:
         elif role == "user":
             out += [Part("<start_of_turn>user\n"), *system, *_trimmed(message, at), Part("<end_of_turn>\n")]
             system = []
+        elif system:
+            raise RefusedError("a system message without a user's behind it")
         else:
             out.put("<start_of_turn>model\n")
             _turn(out, _trimmed(message, at), "<end_of_turn>", generated=True)
             out.put("\n")
+    if system:
+        raise RefusedError("a system message without a user's behind it")
     out.put("<start_of_turn>model\n" if chat.add_generation_prompt else "")
     return out
 
@@ -144,4 +148,6 @@ def llama2(chat: Chat) -> Written:
             out += [Part("\n<</SYS>>\n\n" if said else "\n<</SYS>>"), Part(said, at, "content", exact=bool(said))]
         out.put(" [/INST]")
         system = None
+    if system is not None:
+        raise RefusedError("a system message without a user's behind it")
     return out

@@ -346,3 +346,40 @@ def test_errors_have_the_line_of_the_template() -> None:
     assert raised.value.line == 2
     with pytest.raises(TemplateError, match="no built-in template 'nothing'"):
         render([], "nothing")
+
+
+@pytest.mark.parametrize(
+    ("template", "content"),
+    [
+        ("{{ 'axb'.translate({120: messages[0].content}) }}", "Ψ"),
+        ("{{ messages[0].n.real }}{{ messages[0].n.numerator }}{{ messages[0].n.conjugate() }}", "999"),
+        ("{{ '{:*>5}'.format(messages[0].content) }}", "Ψ"),
+    ],
+)
+def test_content_stays_content_where_python_forgets_it(template: str, content: str) -> None:
+    rendered = render([{"role": "user", "content": "Ψ", "n": 9}], template)
+    spans = [span for span in rendered.spans if span.kind == "content"]
+    assert "".join(rendered.text[span.start : span.end] for span in spans) == content
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ [1, 2]|tojson(indent=messages[0].content) }}",
+        "{{ [1, 2]|tojson(separators=(messages[0].content, ':')) }}",
+        "{{ '{:{fill}>9}'.format('a', fill=messages[0].content) }}",
+        "{{ range(messages[0].n, 10)|list }}",
+        "{{ range(0, 10, messages[0].n)|list }}",
+    ],
+)
+def test_content_does_not_say_how_others_are_spelled(template: str) -> None:
+    """Its characters would stand in the text without a place."""
+    with pytest.raises(TemplateError):
+        render([{"role": "user", "content": "Ψ", "n": 9}], template)
+
+
+def test_errors_that_jinja_does_not_expect_are_of_the_template() -> None:
+    """A name that the branch of an empty loop alone uses, in the filter of a block, is too much for its compiler."""
+    source = "{% for v in [] %}{% else %}{% set u | replace(dict(a=1)) %}{% endset %}{% endfor %}"
+    with pytest.raises(TemplateError, match="cannot be compiled"):
+        render([], source)

@@ -24,11 +24,40 @@ MESSAGES: list[dict[str, Any]] = [
         "list": [1, "a"],
     },
     {"role": "assistant", "content": "Well."},
+    {"role": "user", "content": "", "wide": "".join(map(chr, range(0x10000, 0x10000 + 300_000)))},
+    {"role": "assistant", "content": ""},
 ]
+NOTHING = "{% set ns = namespace(x=messages[2].content + messages[3].content) %}{% for i in range(60) %}{% set ns.x = "
 E = "{% endfor %}"
 LOOP = "{% for i in range(100000) %}"
 
 BOMBS = {
+    # Empty contents, which have no characters to count.
+    "nothing added": NOTHING + "ns.x + ns.x %}" + E,
+    "nothing chained": NOTHING + "ns.x ~ ns.x %}" + E,
+    "nothing set": NOTHING + "ns.x %}{% set q %}{{ ns.x }}{{ ns.x }}{% endset %}{% set ns.x = q %}" + E,
+    "nothing joined": NOTHING + "[ns.x, ns.x]|join %}" + E,
+    "nothing put in": NOTHING + "'aaa'|replace('a', ns.x) %}" + E,
+    "nothing formatted": NOTHING + "'%s%s' % (ns.x, ns.x) %}" + E,
+    "nothing in a format": NOTHING + "'{0}{0}'.format(ns.x) %}" + E,
+    "nothing padded": NOTHING + "(ns.x ~ ns.x).ljust(3) %}" + E,
+    # What Python itself does in time that is not linear, or by calling itself.
+    "lazy filters on one another": "{% set ns = namespace(x=[1]) %}"
+    + LOOP
+    + "{% set ns.x = ns.x|select %}"
+    + E
+    + "{{ ns.x|list }}",
+    "characters to strip": "{{ (messages[2].wide * 9).strip(messages[2].wide[::-1]) }}",
+    "many characters to strip": LOOP
+    + "{{ messages[2].wide.lstrip(messages[2].wide[::-1]) }}{{ messages[2].wide.rstrip(messages[2].wide) }}"
+    + E,
+    "a word to wrap": "{{ ('a' * 9999999)|wordwrap(1) }}",
+    "parts of many parts": "{% set ns = namespace(x=messages[0].role ~ '.') %}{% for i in range(16) %}{% set ns.x = ns.x ~ ns.x %}"
+    + E
+    + LOOP
+    + "{{ ns.x[9] }}{{ ns.x[9:10] }}{% for c in ns.x %}{% break %}"
+    + E
+    + E,
     # Time.
     "loops": LOOP * 4 + "x" + E * 4,
     "loops that do nothing": LOOP * 4 + E * 4,

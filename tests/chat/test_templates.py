@@ -68,7 +68,8 @@ def test_built_in_templates_write_what_published_ones_do(name: str, folder: str,
     published = Template.read(data / "vocabs" / folder)
     for _ in range(100):
         given = proper(rng)
-        given.pop("tools", None)
+        for unknown in ("tools", "documents"):
+            given.pop(unknown, None)
         for message in given["messages"]:
             # What it cuts off reasoning by.
             message["content"] = message["content"].replace("</think>", "")
@@ -79,6 +80,30 @@ def folder_with(path: Path, files: dict[str, Any]) -> Path:
     for name, content in files.items():
         (path / name).write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
     return path
+
+
+@pytest.mark.parametrize("name", Template.names())
+def test_built_in_templates_drop_nothing(name: str) -> None:
+    """What a format has no place for is refused, not left out."""
+    chat = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    call = {"type": "function", "function": {"name": "f", "arguments": {}}}
+    assert render(chat, name, tools=[], documents=[]).text == render(chat, name).text
+    for more in ({"tools": [{"name": "f"}]}, {"documents": [{"title": "t", "text": "x"}]}):
+        with pytest.raises(TemplateError, match="no place for tools and documents"):
+            render(chat, name, **more)  # type: ignore[arg-type]
+    for extra in ({"tool_calls": [call]}, {"reasoning_content": "r"}, {"thinking": "r"}, {"reasoning": "r"}):
+        with pytest.raises(TemplateError, match="no place for tool calls and reasoning"):
+            render([chat[0], {**chat[1], **extra}], name)
+    assert render([chat[0], {**chat[1], "tool_calls": [], "reasoning_content": None}], name).text
+
+
+@pytest.mark.parametrize("name", ["gemma", "llama2"])
+def test_a_system_message_is_not_lost(name: str) -> None:
+    """It stands in the message of a user, so there must be one."""
+    system = {"role": "system", "content": "s"}
+    for chat in ([system], [system, {"role": "assistant", "content": "a"}]):
+        with pytest.raises(TemplateError, match=r"which is missing|must take turns"):
+            render(chat, name)
 
 
 def test_a_folder_has_template_and_tokens(tmp_path: Path) -> None:

@@ -294,6 +294,14 @@ def test_printing_and_json_of_nested_values() -> None:
                 )
 
 
+def test_characters_of_a_text_are_its_parts() -> None:
+    rng = random.Random(11)
+    for _ in range(2000):
+        text = made(rng)
+        expected = [cut(text, at, at + 1) for at in range(len(text))]
+        assert [(part, runs_of(part)) for part in text] == [(part, runs_of(part)) for part in expected]
+
+
 def test_empty_content_keeps_its_place() -> None:
     content = ORIGINS[1]
     empty = Text("", ((0, content),))

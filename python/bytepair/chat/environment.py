@@ -175,9 +175,10 @@ class Program:
             ) from error
         except RecursionError as error:
             raise exceeded("the template is nested too deep", "depth") from error
-        except (SyntaxError, ValueError, MemoryError, OverflowError, TypeError, KeyError) as error:
+        except Exception as error:
+            # Jinja and Python raise whatever they do not expect.
             raise TemplateError(
-                f"the template cannot be compiled: {str(error)[:200]}", remedy="make it simpler"
+                f"the template cannot be compiled: {str(error)[:200] or type(error).__name__}", remedy="make it simpler"
             ) from error
         self.root: Callable[..., Iterator[str]] = namespace["root"]
         self.blocks: dict[str, Any] = namespace["blocks"]

@@ -48,6 +48,8 @@ REFUSED = ("pprint", "random", "striptags", "urlize", "xmlattr")
 """Filters of Jinja that have no use in a chat template, or whose places would be a guess."""
 _MOST_BITS = 1 << 13
 _MOST_DIGITS = 1000
+# Python wraps a long word in time quadratic in its length.
+_MOST_GUESSED = 1 << 15
 _WORD = re.compile(r"\w+")
 _WORD_BEGINNING = re.compile(r"([-\s({\[<]+)")
 
@@ -146,6 +148,8 @@ def _guess(name: str) -> Callable[..., Any]:
                     f"the filter {name} rewrites {origin_of(given)}, which cannot be traced",
                     remedy="prepare the text before it goes into the template",
                 )
+        if len(str(value)) > _MOST_GUESSED:
+            raise TemplateError(f"the filter {name} takes at most {_MOST_GUESSED} characters")
         world.spend(16 * len(str(value)))
         if name == "urlencode":
             return native.do_urlencode(plain(str(value)))

@@ -10,7 +10,7 @@ import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.traced import Origin, TracedNone, cut, joined, origin_of, placed, plain, runs_of
+from bytepair.chat.traced import Origin, TracedNone, cut, joined, origin_of, placed, plain, runs_of, weight
 from bytepair.chat.writing import represent, to_text
 from bytepair.errors import TemplateError
 
@@ -56,7 +56,7 @@ def percent(budget: Budget, text: str, values: Any) -> str:
         TemplateError: The format is content, or asks for too much.
         TypeError: The values do not fit.
     """
-    budget.spend(len(text))
+    budget.spend(weight(text))
     bare = plain(text)
     origin = _literal_origin(text)
     by_name = not isinstance(values, tuple | str) and hasattr(values, "__getitem__")
@@ -109,7 +109,7 @@ def _converted(  # noqa: PLR0917 (the parts of a directive)
         shown = to_text(budget, value) if kind == "s" else represent(budget, value)
         if kind == "a" and not shown.isascii():
             raise TemplateError("a format spells text in ASCII (%a)", remedy="use %r or %s")
-        budget.spend(len(shown) + int(width or 0))
+        budget.spend(weight(shown) + int(width or 0))
         if most is not None:
             shown = cut(shown, 0, min(most, len(shown)))
         padding = placed(" " * max(0, int(width or 0) - len(shown)), origin)
@@ -130,7 +130,7 @@ def format_map(budget: Budget, text: str, mapping: Mapping[str, Any]) -> str:
 
 
 def _formatted(budget: Budget, text: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    budget.spend(len(text))
+    budget.spend(weight(text))
     origin = _literal_origin(text)
     counter = _Counter()
     return joined(_fill(budget, plain(text), args, kwargs, origin, counter, 2))
@@ -185,7 +185,9 @@ def _fill(  # noqa: PLR0917 (it calls itself)
         elif conversion:
             raise TemplateError(f"a format converts by !{conversion}", remedy="use !s or !r")
         filled = _fill(budget, spec, args, kwargs, origin, counter, depth - 1) if "{" in spec else [spec]
-        parts.append(_specified(budget, value, plain(joined(filled)), origin))
+        told = joined(filled)
+        _literal_origin(told)
+        parts.append(_specified(budget, value, plain(told), origin))
     return parts
 
 
@@ -195,7 +197,7 @@ def _specified(budget: Budget, value: Any, spec: str, origin: Origin) -> str:
         _bounded(number)
     if not spec:
         shown = to_text(budget, value)
-        budget.spend(len(shown))
+        budget.spend(weight(shown))
         return shown
     if not isinstance(value, str):
         if not isinstance(value, int | float):
@@ -208,7 +210,7 @@ def _specified(budget: Budget, value: Any, spec: str, origin: Origin) -> str:
         raise ValueError(f"Invalid format specifier {spec!r} for text")
     fill, align, zero, width, precision = match.groups()
     shown = cut(value, 0, min(int(precision), len(value))) if precision is not None else value
-    budget.spend(len(shown) + _WIDEST)
+    budget.spend(weight(shown) + _WIDEST)
     fill = fill or (zero or " ")
     missing = max(0, int(width or 0) - len(shown))
     left = {"<": 0, ">": missing, "^": missing // 2}[align or "<"]

@@ -17,6 +17,8 @@ _STRIDE = 64
 _COPIES = 16
 ELEMENT = 64
 """What an element of a container counts, in characters."""
+RUN = 16
+"""What a run of a text counts beside its characters, which may be none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,19 +10,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.formatting import format_map, format_text
+from bytepair.chat.limits import ELEMENT
 from bytepair.chat.traced import (
     Run,
     Text,
     TracedList,
+    TracedNone,
     TracedTuple,
     cut,
     joined,
     make_list,
     make_tuple,
     merged,
+    origin_of,
+    placed,
     plain,
     runs_of,
     trimmed,
+    weight,
 )
 
 if TYPE_CHECKING:
@@ -30,36 +35,64 @@ if TYPE_CHECKING:
 
     from bytepair.chat.limits import Budget
 
+# More characters than these are looked up in a set.
+_MOST_STRIPPED = 64
+# What a step of Python in a loop over characters takes, in characters that Python itself looks at.
+_STEP = 16
+
 
 def strip(budget: Budget, text: str, chars: str | None = None) -> str:
     """`str.strip`; content that is stripped to nothing leaves an empty run."""
-    budget.spend(len(text))
-    end = len(str.rstrip(text, chars))
-    start = min(len(text) - len(str.lstrip(text, chars)), end)
-    return trimmed(text, start, end)
+    budget.spend(weight(text))
+    end = _stripped_end(budget, text, chars)
+    return trimmed(text, min(_stripped_start(budget, text, chars), end), end)
 
 
 def lstrip(budget: Budget, text: str, chars: str | None = None) -> str:
     """`str.lstrip`."""
-    budget.spend(len(text))
-    return trimmed(text, len(text) - len(str.lstrip(text, chars)), len(text))
+    budget.spend(weight(text))
+    return trimmed(text, _stripped_start(budget, text, chars), len(text))
 
 
 def rstrip(budget: Budget, text: str, chars: str | None = None) -> str:
     """`str.rstrip`."""
-    budget.spend(len(text))
-    return trimmed(text, 0, len(str.rstrip(text, chars)))
+    budget.spend(weight(text))
+    return trimmed(text, 0, _stripped_end(budget, text, chars))
+
+
+def _stripped_start(budget: Budget, text: str, chars: str | None) -> int:
+    if chars is None or len(chars) <= _MOST_STRIPPED:
+        return len(text) - len(str.lstrip(text, chars))
+    # Python searches all of them for each character of the text.
+    return len(text) - _length_without(budget, plain(text)[::-1], chars)
+
+
+def _stripped_end(budget: Budget, text: str, chars: str | None) -> int:
+    if chars is None or len(chars) <= _MOST_STRIPPED:
+        return len(str.rstrip(text, chars))
+    return _length_without(budget, plain(text), chars)
+
+
+def _length_without(budget: Budget, text: str, chars: str) -> int:
+    """How long a text is without those of its last characters that are any of `chars`."""
+    budget.spend(ELEMENT * len(chars))
+    known = set(plain(chars))
+    end = len(text)
+    while end and text[end - 1] in known:
+        budget.work(_STEP)
+        end -= 1
+    return end
 
 
 def removeprefix(budget: Budget, text: str, prefix: str) -> str:
     """`str.removeprefix`."""
-    budget.spend(len(text))
+    budget.spend(weight(text))
     return cut(text, len(text) - len(str.removeprefix(text, prefix)), len(text))
 
 
 def removesuffix(budget: Budget, text: str, suffix: str) -> str:
     """`str.removesuffix`."""
-    budget.spend(len(text))
+    budget.spend(weight(text))
     return cut(text, 0, len(str.removesuffix(text, suffix)))
 
 
@@ -100,7 +133,7 @@ def _pieces_cost(text: str, sep: str | None, maxsplit: int) -> int:
 
 def splitlines(budget: Budget, text: str, keepends: bool = False) -> TracedList:
     """`str.splitlines`."""
-    budget.spend(len(text))
+    budget.spend(weight(text))
     found = []
     at = 0
     for whole, piece in zip(str.splitlines(text, True), str.splitlines(text, keepends), strict=True):
@@ -112,14 +145,14 @@ def splitlines(budget: Budget, text: str, keepends: bool = False) -> TracedList:
 
 def partition(budget: Budget, text: str, sep: str) -> TracedTuple:
     """`str.partition`."""
-    budget.spend(len(text))
+    budget.spend(weight(text))
     head, middle, _ = str.partition(text, sep)
     return _parts(budget, text, len(head), len(head) + len(middle))
 
 
 def rpartition(budget: Budget, text: str, sep: str) -> TracedTuple:
     """`str.rpartition`."""
-    budget.spend(len(text))
+    budget.spend(weight(text))
     head, middle, _ = str.rpartition(text, sep)
     return _parts(budget, text, len(head), len(head) + len(middle))
 
@@ -133,13 +166,13 @@ def replace(budget: Budget, text: str, old: str, new: str, count: int = -1) -> s
     for part in (old, new):
         if not isinstance(part, str):
             raise TypeError(f"replace() takes text, not {type(part).__name__}")
-    budget.spend(len(text))
+    budget.spend(weight(text))
     places = str.count(text, old)
     if count >= 0:
         places = min(places, int(count))
     if not places:
         return text
-    budget.spend(places * (len(new) + 16) + len(text))
+    budget.spend(places * (weight(new) + 16) + weight(text))
     if type(text) is str and type(new) is str:
         return text.replace(old, new, int(count))
     parts = []
@@ -147,6 +180,7 @@ def replace(budget: Budget, text: str, old: str, new: str, count: int = -1) -> s
     if not old:
         # Before each character, and at the end.
         for at in range(places):
+            budget.spend(len(runs_of(text)))
             parts += [new, cut(text, at, min(at + 1, len(text)))]
         return joined([*parts, cut(text, min(places, len(text)), len(text))])
     for _ in range(places):
@@ -163,7 +197,7 @@ def join(budget: Budget, text: str, items: Iterable[str]) -> str:
     for item in items:
         if not isinstance(item, str):
             raise TypeError(f"sequence item {len(parts) // 2}: expected str instance, {type(item).__name__} found")
-        budget.spend(len(item) + len(text) + 16)
+        budget.spend(weight(item) + weight(text) + 16)
         if parts:
             parts.append(text)
         parts.append(item)
@@ -173,17 +207,16 @@ def join(budget: Budget, text: str, items: Iterable[str]) -> str:
 def repeat(budget: Budget, text: str, times: int) -> str:
     """``text * times``."""
     times = max(0, int(times))
-    budget.spend(len(text) * times)
+    budget.spend(weight(text) * times)
     if type(text) is str:
         return text * times
     runs = runs_of(text)
-    budget.spend(16 * len(runs) * times)
     return Text(plain(text) * times, merged(runs * times) if times else merged((0, origin) for _, origin in runs))
 
 
 def respelled(budget: Budget, text: str, made: Callable[[str], str], prefixed: bool) -> str:
     """A text each of whose characters is respelled; `prefixed`: how depends on the one before."""
-    budget.spend(3 * len(text))
+    budget.spend(2 * len(text) + weight(text))
     whole = made(plain(text))
     if type(text) is str:
         return whole
@@ -230,7 +263,7 @@ def title(budget: Budget, text: str) -> str:
 def capitalize(budget: Budget, text: str) -> str:
     """`str.capitalize`."""
     # All but the first character is in lower case.
-    budget.spend(4 * len(text))
+    budget.spend(3 * len(text) + weight(text))
     whole = str.capitalize(text)
     if type(text) is str or not whole:
         return whole if type(text) is str else text
@@ -244,7 +277,7 @@ def capitalize(budget: Budget, text: str) -> str:
 def expandtabs(budget: Budget, text: str, tabsize: int = 8) -> str:
     """`str.expandtabs`; the spaces are from where the tab is from."""
     tabsize = int(tabsize)
-    budget.spend(len(text) + str.count(text, "\t") * max(0, tabsize))
+    budget.spend(weight(text) + str.count(text, "\t") * (max(0, tabsize) + len(runs_of(text))))
     if type(text) is str:
         return text.expandtabs(tabsize)
     parts = []
@@ -274,6 +307,7 @@ def _padded(budget: Budget, text: str, left: int, right: int, fill: str) -> str:
         raise TypeError("the fill character must be exactly one character long")
     if left <= 0 and right <= 0:
         return text
+    budget.spend(weight(text))
     return joined((repeat(budget, fill, left), text, repeat(budget, fill, right)))
 
 
@@ -299,19 +333,29 @@ def zfill(budget: Budget, text: str, width: int) -> str:
     missing = int(width) - len(text)
     if missing <= 0:
         return text
+    budget.spend(weight(text))
     sign = 1 if str.startswith(text, ("+", "-")) else 0
     return joined((cut(text, 0, sign), repeat(budget, "0", missing), cut(text, sign, len(text))))
 
 
 def translate(budget: Budget, text: str, table: Mapping[int, str | int | None]) -> str:
-    """`str.translate`, with a table of code points; what is put in is from where the character was."""
+    """`str.translate`, with a table of code points; text of the template that is put in is where the character was."""
     parts = []
-    for at in range(len(text)):
-        character = cut(text, at, at + 1)
+    for character in text:
         budget.spend(16)
-        made = str.translate(character, table)
-        budget.spend(len(made))
-        parts.append(made if type(text) is str else _placed(made, character))
+        try:
+            made = table[ord(character)]
+        except LookupError:
+            parts.append(character)
+            continue
+        if isinstance(made, int):
+            made = placed(chr(made), origin_of(made))
+        elif made is None or isinstance(made, TracedNone):
+            made = ""
+        elif not isinstance(made, str):
+            raise TypeError("character mapping must return integer, None or str")
+        budget.spend(weight(made))
+        parts.append(_placed(made, character) if type(made) is str and type(text) is not str else made)
     return joined(parts)
 
 
@@ -321,8 +365,9 @@ def pick(budget: Budget, text: str, index: int | slice) -> str:
         start, stop, step = index.indices(len(text))
         if step == 1:
             budget.spend(max(0, stop - start))
+            budget.work(_STEP * len(runs_of(text)))
             return cut(text, start, max(start, stop))
-        budget.spend(len(text))
+        budget.spend(weight(text))
         chosen = range(start, stop, step)
         runs = runs_of(text)
         if type(text) is str or len(runs) == 1:
@@ -332,6 +377,7 @@ def pick(budget: Budget, text: str, index: int | slice) -> str:
         origins = [origin for length, origin in runs for _ in range(length)]
         return Text(str.__getitem__(text, index), merged((1, origins[at]) for at in chosen))
     at = range(len(text))[index]
+    budget.work(_STEP * len(runs_of(text)))
     return cut(text, at, at + 1)
 
 

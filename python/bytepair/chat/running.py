@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from functools import partial
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from jinja2.exceptions import SecurityError
@@ -17,7 +18,7 @@ from jinja2.utils import Cycler, Joiner, Namespace
 
 from bytepair.chat import filters, methods
 from bytepair.chat.formatting import percent
-from bytepair.chat.limits import ELEMENT, Budget, Limits
+from bytepair.chat.limits import ELEMENT, RUN, Budget, Limits, exceeded
 from bytepair.chat.traced import (
     CONTAINERS,
     TEMPLATE,
@@ -36,6 +37,7 @@ from bytepair.chat.traced import (
     origin_of,
     plain,
     weigh,
+    weight,
 )
 from bytepair.chat.writing import to_text
 from bytepair.errors import TemplateError
@@ -84,6 +86,21 @@ class Bound:
         """Call it; methods of Python take no stand-in for None."""
         args = tuple(None if isinstance(arg, TracedNone) else arg for arg in args)
         return self._method(self._world, self._value, *args, **kwargs)
+
+
+class Lazy:
+    """What a filter gives one by one; how many stand on one another is bounded, since Python unwinds them at once."""
+
+    __slots__ = ("_depth", "_items")
+
+    def __init__(self, items: Iterator[Any], world: World, given: Iterable[Any]) -> None:
+        self._items = items
+        self._depth = 1 + max((value._depth for value in given if isinstance(value, Lazy)), default=0)
+        if self._depth > world.limits.depth:
+            raise exceeded(f"the template nests lazy filters deeper than {world.limits.depth} levels", "depth")
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._items
 
 
 class _DictFunction:
@@ -205,8 +222,10 @@ class World(Budget):
 
     def show(self, value: Any) -> str:
         """A value as it is printed."""
-        self.spend()
-        return value if isinstance(value, str) else to_text(self, value)
+        if not isinstance(value, str):
+            value = to_text(self, value)
+        self.spend(0 if type(value) is str else RUN * len(value._runs))
+        return value
 
     def chain(self, values: Iterable[Any]) -> str:
         """``a ~ b ~ c``."""
@@ -219,7 +238,7 @@ class World(Budget):
             kind = type(value)
             if kind is not str and kind is not Text:
                 break
-            total += len(value)
+            total += len(value) if kind is str else weight(value)
         else:
             self.spend(total)
             return joined(values)
@@ -231,7 +250,7 @@ class World(Budget):
     def concat(self, parts: Iterable[str]) -> str:
         """The text of a block or a macro."""
         parts = list(parts)
-        self.spend(sum(map(len, parts)) + 4 * len(parts))
+        self.spend(sum(map(weight, parts)) + 4 * len(parts))
         return joined(parts)
 
     def listed(self, items: Iterable[Any]) -> TracedList:
@@ -346,9 +365,12 @@ class World(Budget):
                 return found
         for kind, names in _ATTRIBUTES:
             if isinstance(obj, kind) and name in names:
+                if kind in (int, float):
+                    return (self._of_number(obj, name),)
                 return (getattr(obj, name),)
-        if hasattr(type(obj), name):
-            kind = type(obj).__name__
+        of = GeneratorType if type(obj) is Lazy else type(obj)
+        if hasattr(of, name):
+            kind = of.__name__
             raise TemplateError(f"the template uses {kind}.{name[:80]}", remedy="remove it: it is not supported")
         return None
 
@@ -361,6 +383,13 @@ class World(Budget):
         if not name.startswith(("is", "count", "find", "startswith", "endswith")):
             self._no_operand(text)
         return (Bound(self, method, text),)
+
+    def _of_number(self, value: Any, name: str) -> Any:
+        """A part of a number, which is where the number is; or a method that gives one."""
+        found = getattr(value, name)
+        if callable(found):
+            return Bound(self, lambda _, of: number(getattr(of, name)(), origin_of(of)), value)
+        return number(found, origin_of(value))
 
     def _of_container(self, obj: Any, name: str) -> tuple[Any] | None:
         if name == "copy" and not isinstance(obj, tuple):
@@ -410,7 +439,7 @@ class World(Budget):
         self._no_operand(left)
         self._no_operand(right)
         if sign == "+" and isinstance(left, str) and isinstance(right, str):
-            self.spend(len(left) + len(right))
+            self.spend(weight(left) + weight(right))
             return joined((left, right))
         if sign == "*":
             text, times = (left, right) if isinstance(left, str) else (right, left)
@@ -464,7 +493,8 @@ class World(Budget):
             self.spend()
             if not_safe:
                 self._no_operand(args[0])
-            return apply(self, *args, **kwargs)
+            made = apply(self, *args, **kwargs)
+            return Lazy(made, self, (*args, *kwargs.values())) if type(made) is GeneratorType else made
 
         return bound
 
@@ -481,6 +511,11 @@ class World(Budget):
 
     def range(self, *args: Any) -> range:
         """``range(...)``, of bounded length and numbers."""
+        if len(args) > 1 and any(origin_of(arg) is not TEMPLATE for arg in (args[0], *args[2:])):
+            raise TemplateError(
+                "the template counts from a number that was given, or in steps of one, whose place would be lost",
+                remedy="count from 0 by 1, and compute with what is counted",
+            )
         if any(isinstance(arg, int) and abs(arg) > _LARGEST_NUMBER for arg in args):
             raise TemplateError("the template asks for a range of huge numbers", remedy="use smaller ones")
         made = range(*args)

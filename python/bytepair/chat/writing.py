@@ -27,6 +27,7 @@ from bytepair.chat.traced import (
     placed,
     plain,
     runs_of,
+    weight,
 )
 from bytepair.errors import TemplateError
 
@@ -122,7 +123,7 @@ def _listed(  # noqa: PLR0917 (both brackets)
 
 def _quoted(budget: Budget, text: str) -> str:
     """``repr(text)``, escape by escape."""
-    budget.spend(len(text))
+    budget.spend(weight(text))
     whole = repr(str.__str__(text))
     budget.spend(len(whole))
     if type(text) is str:
@@ -167,6 +168,12 @@ def to_json(  # noqa: PLR0917 (as json.dumps has it)
         if indent > _WIDEST_INDENT:
             raise TemplateError(f"tojson indents by {indent}", remedy=f"use at most {_WIDEST_INDENT}")
         margin = " " * indent
+    for told in (indent, *(separators if isinstance(separators, list | tuple) else ())):
+        if isinstance(told, str) and origin_of(told) is not TEMPLATE:
+            raise TemplateError(
+                f"tojson sets its values apart by {origin_of(told)}",
+                remedy="write separators and indent into the template",
+            )
     if separators is None or isinstance(separators, TracedNone):
         separators = (", ", ": ") if margin is None else (",", ": ")
     item_separator, key_separator = separators
@@ -199,7 +206,7 @@ class _Json:
             self.parts.append(placed(self.scalar(value), getattr(value, "_origin", origin)))
 
     def string(self, text: str) -> str:
-        self.budget.spend(2 * len(text))
+        self.budget.spend(len(text) + weight(text))
         whole = self.escape(text)
         self.budget.spend(len(whole))
         if type(text) is str:
