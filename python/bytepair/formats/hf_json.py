@@ -31,8 +31,13 @@ def looks_like(table: Json) -> bool:
     return isinstance(table, dict) and isinstance(table.get("model"), dict)
 
 
-def load(table: Json) -> Loaded:
+def load(table: Json, *, special_apart: bool = True) -> Loaded:
     """Reads a parsed ``tokenizer.json``.
+
+    Args:
+        table: What it holds.
+        special_apart: Whether a model that is spelled in characters leaves special tokens to the added tokens, so that
+            text never becomes one; ``tokenizers`` does not.
 
     Raises:
         FormatError: Something in it is broken or not supported; ``pointer`` says where.
@@ -59,7 +64,7 @@ def load(table: Json) -> Loaded:
     if pieces is not None:
         columns = _read_bpe(model, {token.content: token.id for token in added})
         return stages._replace(columns=columns, ignore_merges=model.get("ignore_merges", False), **pieces._asdict())
-    special = {token.content for token in added if token.special and not token.single_word}
+    special = {token.content for token in added if special_apart and token.special and not token.single_word}
     columns, options, ignore_merges = hf_models.load(model, special)
     return stages._replace(
         columns=columns,

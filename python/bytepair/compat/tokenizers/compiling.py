@@ -18,6 +18,8 @@ def compile_core(
     added: list[dict[str, Json]],
     stages: dict[str, Json],
     post_processor: Json = None,
+    *,
+    special_apart: bool = False,
 ) -> Tokenizer:
     """The tokenizer of a model, added tokens and stages.
 
@@ -29,6 +31,7 @@ def compile_core(
         added: The added tokens.
         stages: The normalizer, the pre-tokenizer and the decoder, by these names; those that are missing are none.
         post_processor: What is added by the tokenizer's own calls.
+        special_apart: Whether text is kept from becoming a special token, as bytepair does and ``tokenizers`` does not.
 
     Raises:
         FormatError: Something cannot be run; ``pointer`` says where.
@@ -44,15 +47,15 @@ def compile_core(
         "decoder": stages.get("decoder"),
         "model": model,
     }
-    return Tokenizer._from_loaded(_load(table))
+    return Tokenizer._from_loaded(_load(table, special_apart=special_apart))
 
 
-def _load(table: dict[str, Json]) -> Loaded:
+def _load(table: dict[str, Json], *, special_apart: bool) -> Loaded:
     decoder = table["decoder"]
     if not isinstance(decoder, dict) or decoder.get("type") != "ByteLevel":
-        return hf_json.load(table)
+        return hf_json.load(table, special_apart=special_apart)
     try:
-        loaded = hf_json.load(table)
+        loaded = hf_json.load(table, special_apart=special_apart)
         if loaded.model is None:
             check_alphabet(loaded.columns.single_bytes())
     except FormatError:
@@ -61,5 +64,5 @@ def _load(table: dict[str, Json]) -> Loaded:
     else:
         return loaded
     # Without a decoder it is read as one of characters.
-    loaded = hf_json.load({**table, "decoder": None})
+    loaded = hf_json.load({**table, "decoder": None}, special_apart=special_apart)
     return loaded._replace(decoders=hf_stages.read_steps("decoder", decoder))

@@ -208,7 +208,8 @@ class Tokenizer:
             FormatError: A part cannot be run; ``pointer`` says which.
         """
         parts = {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
-        return compile_core(self._model._table, self._added.table(), parts, parts["post_processor"])
+        said = self._model._table, self._added.table(), parts, parts["post_processor"]
+        return compile_core(*said, special_apart=True)
 
     # Files.
 
