@@ -13,6 +13,7 @@ import argparse
 import io
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ from bytepair import files
 from bytepair.chat.packing import pack
 from bytepair.chat.template import Template
 from bytepair.view import chat
+from bytepair.view.characters import show_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +70,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--model", help="a tokenizer: a file or folder; without it a tiny one is trained")
     parser.add_argument("--template", default=str(HERE / "chat.jinja"), help="a file, a folder, or a name as chatml")
     parser.add_argument("--pad-token", default="<|endoftext|>", help="the token that fills rows")
-    parser.add_argument("--length", type=int, default=512, help="tokens of a row")
+    parser.add_argument("--length", type=whole, default=512, help="tokens of a row")
     parser.add_argument("--too-long", choices=["raise", "truncate", "drop"], default="raise")
     parser.add_argument("--policy", choices=["reject", "text", "escape"], default="reject")
     parser.add_argument("--picture", type=int, default=None, metavar="LINE", help="the line that is drawn")
@@ -76,12 +78,19 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def whole(value: str) -> int:
+    """A whole number from 1; argparse says which option has another value."""
+    if not value.isdecimal() or int(value) < 1:
+        raise argparse.ArgumentTypeError(f"{value!r} is no whole number from 1")
+    return int(value)
+
+
 def run(options: argparse.Namespace) -> None:
     """Reads, encodes, packs, writes and counts."""
     conversations = list(read(options.conversations))
     tok = load(options.model)
     template = Template.named(options.template) if is_name(options.template) else Template.read(options.template)
-    pad_id = tok.token_id(options.pad_token)
+    pad_id = find_pad_token(tok, options.pad_token)
     examples = [encode(tok, template, conversation, options) for conversation in conversations]
     try:
         packed = pack(examples, options.length, pad_id=pad_id, too_long=options.too_long)
@@ -111,7 +120,10 @@ def parse_line(data: bytes, path: Path, line: int) -> Conversation:
     """A conversation, or an error that names line and message."""
     at: dict[str, Any] = {"file": str(path), "line": line}
     try:
-        parsed = json.loads(data)
+        # What is not UTF-8 would be guessed at.
+        parsed = json.loads(data.decode())
+    except UnicodeDecodeError as error:
+        raise bp.FormatError(f"the line is not UTF-8: {error.reason}", byte=error.start, **at) from error
     except ValueError as error:
         raise bp.FormatError(f"the line is not JSON: {error}", **at) from error
     if not isinstance(parsed, dict) or not isinstance(parsed.get("messages"), list) or not parsed["messages"]:
@@ -121,7 +133,10 @@ def parse_line(data: bytes, path: Path, line: int) -> Conversation:
     for number, message in enumerate(parsed["messages"]):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise bp.FormatError(f"message {number} has no role", pointer=f"/messages/{number}", **at)
-    return Conversation(line, parsed["messages"], parsed.get("tools"))
+    tools = parsed.get("tools")
+    if tools is not None and not (isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools)):
+        raise bp.FormatError("tools are no list of JSON schemas", pointer="/tools", **at)
+    return Conversation(line, parsed["messages"], tools)
 
 
 def load(model: str | None) -> bp.Tokenizer:
@@ -132,9 +147,20 @@ def load(model: str | None) -> bp.Tokenizer:
     return bp.train(spoken, 256 + 128 + len(SPECIAL_TOKENS), split="cl100k", special_tokens=SPECIAL_TOKENS)
 
 
+def find_pad_token(tok: bp.Tokenizer, token: str) -> int:
+    """The id of the token that fills rows."""
+    try:
+        return tok.token_id(token)
+    except bp.BytepairError as error:
+        known = ", ".join(list(tok.special_tokens)[:20]) or "none"
+        error.remedy = f"name another with --pad-token; special tokens are {known}"
+        raise
+
+
 def is_name(template: str) -> bool:
-    """Whether a template is a built-in one and no path."""
-    return template in Template.names() and not Path(template).exists()
+    """Whether a template is the name of a built-in one, right or wrong, and no path."""
+    path = Path(template)
+    return not path.exists() and path.name == template and not path.suffix
 
 
 def encode(
@@ -158,7 +184,12 @@ def choose(conversations: Sequence[Conversation], options: argparse.Namespace) -
     if options.picture is None:
         return next((number for number, conversation in enumerate(conversations) if conversation.tools), 0)
     if options.picture not in lines:
-        raise bp.FormatError("there is no conversation to draw", file=str(options.conversations), line=options.picture)
+        raise bp.FormatError(
+            "there is no conversation to draw",
+            file=str(options.conversations),
+            line=options.picture,
+            remedy="name the line of one, from 1, or leave --picture out",
+        )
     return lines.index(options.picture)
 
 
@@ -196,7 +227,10 @@ def report(
     tokens = sum(len(example.input_ids) for example in examples)
     trained = sum(int((example.labels >= 0).sum()) for example in examples)
     rows, length = packed.input_ids.shape
+    # A role that is misspelled is trained on by nobody, and seen here.
+    roles = Counter(message["role"] for conversation in conversations for message in conversation.messages)
     print(f"{len(examples)} conversations, {tokens} tokens, {trained} of them trained")
+    print(f"messages: {', '.join(f'{count} {show_line(role)}' for role, count in roles.most_common())}")
     print(f"{rows} rows of {length} tokens, {packed.fill:.1%} full")
     for what in ("dropped", "truncated", "untrained"):
         if numbers := getattr(packed, what):

@@ -16,7 +16,6 @@ from bytepair import _core
 from tests.conftest import ROOT
 
 
-
 def examples_of_properties() -> list[doctest.DocTest]:
     """Those that doctest does not find: the properties of compiled classes."""
     parser = doctest.DocTestParser()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -56,8 +57,9 @@ def test_it_runs_as_a_program(tmp_path: Path) -> None:
     call = [sys.executable, str(SCRIPT), "--out", "dataset"]
     done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    first, second, third = done.stdout.splitlines()
+    first, roles, second, third = done.stdout.splitlines()
     assert first.startswith(f"{len(lines_of(CONVERSATIONS))} conversations, ")
+    assert re.fullmatch(r"messages: \d+ assistant, \d+ user, \d+ tool, \d+ system", roles)
     assert "rows of 512 tokens" in second
     assert third.startswith("written to dataset: ")
     again = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
@@ -122,6 +124,7 @@ def test_a_tokenizer_and_a_template_can_be_given(tmp_path: Path, finetune: Any, 
         ('{"messages": [{"role": "user", "content": "Hi"}, {"content": "Ho"}]}', ["line 2", "message 1 has no role"]),
         ('{"messages": [{"role": "user", "content": "Hi"}]}', ["line 2", "no token is trained"]),
         (GOOD.replace("Hi", "<|im_end|>"), ["line 2", "message 0 (user), content", "<|im_end|>"]),
+        (GOOD.replace('"messages"', '"tools": "none", "messages"'), ["line 2", "tools are no list", "/tools"]),
         (GOOD.replace("Ho", "x " * 999), ["line 2", "has", "tokens, and a row 512"]),
     ],
 )
@@ -144,13 +147,27 @@ def test_other_mistakes_are_named(tmp_path: Path, finetune: Any, capsys: Any) ->
     for arguments, said in (
         ([str(tmp_path / "none.jsonl"), *out], "none.jsonl"),
         ([str(chats), *out, "--picture", "2"], "no conversation to draw"),
-        ([str(chats), *out, "--pad-token", "<none>"], "<none>"),
+        ([str(chats), *out, "--pad-token", "<none>"], "special tokens are <|endoftext|>, "),
+        ([str(chats), *out, "--template", "chatlm"], "one of chatml, "),
         ([str(chats), *out, "--template", str(tmp_path / "none")], "none"),
         ([str(chats), *out, "--model", str(tmp_path / "none")], "none"),
     ):
         assert finetune.main(arguments) == 1
         assert said in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        finetune.main([str(chats), *out, "--length", "0"])
+    assert "--length: '0' is no whole number from 1" in capsys.readouterr().err
+    chats.write_bytes(GOOD.replace("Ho", "H\xe9").encode("latin-1"))
+    assert finetune.main([str(chats), *out]) == 1
+    assert "not UTF-8" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_misspelled_role_is_seen(tmp_path: Path, finetune: Any, capsys: Any) -> None:
+    chats = tmp_path / "chats.jsonl"
+    chats.write_text(f"{GOOD}\n{GOOD[:-2]}, {GOOD[14:].replace('assistant', 'asistant')}\n")
+    assert finetune.main([str(chats), "--out", str(tmp_path / "out")]) == 0
+    assert "messages: 3 user, 2 assistant, 1 asistant\n" in capsys.readouterr().out
 
 
 def test_what_is_dropped_is_listed(tmp_path: Path, finetune: Any, capsys: Any) -> None:

@@ -158,7 +158,9 @@ WANTED = (
     ),
     *("tiktoken.model", "*.tiktoken", "vocab.json", "merges.txt", "vocab.txt", "manifest.json"),
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
-    *("chat_template.jinja", "chat_template.json"),
+    *("chat_template.jinja", "chat_template.json", "additional_chat_templates/*.jinja"),
+    # The kind of model, by which the class of a tokenizer is known where nothing else names it.
+    "config.json",
 )
 """The files that `from_pretrained` asks for; of these a repository has a few."""
 
@@ -222,7 +224,7 @@ def snapshot(
                 remedy = "check the name, the network and the token, or load a folder with Tokenizer.from_file"
                 raise _not_there(name, revision, error, remedy) from error
     present = sorted(path for pattern in WANTED for path in folder.glob(pattern) if path.is_file())
-    hashes = {path.name: hashlib.sha256(files.read(path)).hexdigest() for path in present}
+    hashes = {path.relative_to(folder).as_posix(): hashlib.sha256(files.read(path)).hexdigest() for path in present}
     return Origin(name, revision, folder.name, folder, hashes)
 
 
@@ -267,8 +269,9 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _names(folder: Path) -> set[str]:
-    beside = {"special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json"}
-    return {path.name for pattern in WANTED for path in folder.glob(pattern) if path.is_file()} - beside
+    beside = {"special_tokens_map.json", "added_tokens.json", "chat_template.json", "config.json"}
+    found = {path.name for pattern in WANTED for path in folder.glob(pattern) if path.is_file()}
+    return {name for name in found - beside if not name.endswith(".jinja")}
 
 
 def _not_there(name: str, revision: str, error: Exception, remedy: str) -> ArtifactError:

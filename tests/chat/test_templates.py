@@ -133,6 +133,13 @@ def test_named_templates(tmp_path: Path) -> None:
         assert Template.read(path, "tool_use").source == "b {{ 1 }}"
         with pytest.raises(TemplateError, match="'default', 'tool_use'"):
             Template.read(path, "rag")
+    folder_with(tmp_path, {"tokenizer_config.json": {"chat_template": "a {{ 1 }}", "bos_token": "<s>"}})
+    more = tmp_path / "additional_chat_templates"
+    more.mkdir()
+    (more / "rag.jinja").write_text("r {{ bos_token }}")
+    for template in (Template.read(tmp_path, "rag"), Template.read(more / "rag.jinja")):
+        assert (template.source, dict(template.variables)) == ("r {{ bos_token }}", {"bos_token": "<s>"})
+    assert Template.read(tmp_path).source == "a {{ 1 }}"
 
 
 @pytest.mark.parametrize("broken", [3, [3], [{"name": "x"}], {"x": 3}, [{"name": "x", "template": None}]])

@@ -50,7 +50,9 @@ def test_what_is_wrong_is_named(call: Call, fails: Fails, misused: Callable[...,
         "chunk", "-m", "model", "--limit", "1", stdin="🦊".encode()
     )
     special = ("chunk", "-m", "model", "--limit", "50")
-    assert "<|end|>" in fails(*special, stdin=b"low<|end|>")
+    said = fails(*special, stdin=b"low<|end|>")
+    assert "<|end|>" in said
+    assert "--special text" in said
     assert rows(call(*special, "--special", "allow", stdin=b"low<|end|>"))[0]["text"] == "low<|end|>"
     assert "--overlap is less than --limit" in misused("chunk", "-m", "model", "--limit", "5", "--overlap", "5")
     assert "--limit" in misused("chunk", "-m", "model")

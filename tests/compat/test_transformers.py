@@ -680,6 +680,11 @@ def test_a_repository_is_loaded_from_the_cache(plain: Path, tmp_path: Path) -> N
     assert loaded.name_or_path == "org/name"
     again = PreTrainedTokenizerFast.from_pretrained("org/name", cache_dir=tmp_path / "cache", revision=COMMIT)
     assert said(again) == said(ours)
+    # Of a model that nothing else names, the kind says what its tokenizer is called.
+    more = {"config.json": b'{"model_type": "llama"}', "tokenizer.json": (plain / "tokenizer.json").read_bytes()}
+    cached(tmp_path / "more", {**more, "tokenizer_config.json": b"{}"})
+    kind = AutoTokenizer.from_pretrained("org/name", cache_dir=tmp_path / "more", local_files_only=True)
+    assert (kind.padding_side, kind.bos_token) == ("left", "<s>")
     for options in ({"subfolder": "x"}, {"gguf_file": "x"}):
         with pytest.raises(bp.ArtifactError, match="is not supported for a repository"):
             AutoTokenizer.from_pretrained("org/name", **options)  # type: ignore[arg-type]

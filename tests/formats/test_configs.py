@@ -130,3 +130,10 @@ def test_settings_are_plain_data(folder: Path) -> None:
     assert settings.special_tokens == ("<|user|>", "<m>", "<c>", "<d>")
     (folder / "chat_template.jinja").write_text("{{ z }}")
     assert configs.read(folder).chat_template == (("default", "{{ z }}"),)
+    more = folder / "additional_chat_templates"
+    more.mkdir()
+    (more / "rag.jinja").write_text("{{ r }}")
+    assert configs.read(folder).chat_template == (("default", "{{ z }}"), ("rag", "{{ r }}"))
+    (more / "bad.jinja").write_bytes(b"\xff")
+    with pytest.raises(bp.FormatError, match=r"not UTF-8.*bad\.jinja"):
+        configs.read(folder)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytest.importorskip("huggingface_hub")
+WANTED = ["additional_chat_templates/rag.jinja", "config.json", "tokenizer.json", "tokenizer_config.json"]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -32,6 +33,8 @@ def files(tok: bp.Tokenizer, tmp_path: Path) -> dict[str, bytes]:
     return {
         "tokenizer.json": (tmp_path / "saved" / "tokenizer.json").read_bytes(),
         "tokenizer_config.json": config,
+        "additional_chat_templates/rag.jinja": b"{{ messages }}",
+        "config.json": b'{"model_type": "gpt2"}',
         "model.safetensors": b"\0" * 5000,
     }
 
@@ -44,6 +47,7 @@ def cached(cache: Path, files: dict[str, bytes], revision: str = "main") -> Path
     (place / "refs").mkdir()
     (place / "refs" / revision).write_text(COMMIT)
     for name, data in files.items():
+        (snapshot / name).parent.mkdir(exist_ok=True)
         (snapshot / name).write_bytes(data)
     return snapshot
 
@@ -58,8 +62,7 @@ def test_a_cached_snapshot_needs_no_network(files: dict[str, bytes], tmp_path: P
         assert loaded == tok
         assert loaded.origin is not None
         assert loaded.origin[:4] == ("org/name", revision, COMMIT, folder)
-        wanted = ("tokenizer.json", "tokenizer_config.json")
-        assert loaded.origin.files == {name: hashlib.sha256(files[name]).hexdigest() for name in wanted}
+        assert loaded.origin.files == {name: hashlib.sha256(files[name]).hexdigest() for name in WANTED}
     assert tok.origin is None
 
 
@@ -95,12 +98,12 @@ def server(files: dict[str, bytes]) -> Iterator[tuple[str, list[str]]]:
         def answer(self, *, body: bool) -> None:
             path = urllib.parse.urlparse(self.path).path
             asked.append(f"{self.command} {path}")
-            data, status, name = b"{}", 404, path.rpartition("/")[2]
+            data, status, name = b"{}", 404, path.removeprefix(f"/org/name/resolve/{COMMIT}/")
             if path == "/api/models/org/name/revision/v1":
                 data, status = json.dumps(about).encode(), 200
             elif path.startswith("/api/models/org/name/tree/"):
                 data, status = json.dumps(listing).encode(), 200
-            elif path == f"/org/name/resolve/{COMMIT}/{name}" and name in files:
+            elif name in files:
                 data, status = files[name], 200
             self.send_response(status)
             self.send_header("X-Repo-Commit", COMMIT)
@@ -145,7 +148,7 @@ def test_only_the_files_of_the_tokenizer_are_fetched_and_once(
 
     for _ in range(2):
         done = load("v1")
-        assert done.stdout.split() == [tok.fingerprint, COMMIT, "tokenizer.json", "tokenizer_config.json"], done.stderr
+        assert done.stdout.split() == [tok.fingerprint, COMMIT, *WANTED], done.stderr
         first = len(asked)
     assert any("/resolve/" in line for line in asked)
     assert not any("safetensors" in line for line in asked)

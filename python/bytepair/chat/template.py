@@ -102,9 +102,10 @@ class Template:
         """A template of a file, or of the folder of a tokenizer with its special tokens.
 
         Args:
-            path: A folder with ``tokenizer_config.json``, ``chat_template.jinja`` or ``chat_template.json``, or one of
-                these files. Of a template alone the tokens are those of the folder, and of a configuration its own. A
-                file of another name that does not end in ``.json`` is a template in the language of Jinja.
+            path: A folder with ``tokenizer_config.json``, ``chat_template.jinja`` or ``chat_template.json``; or one of
+                these files, or one of its ``additional_chat_templates``. Of a template alone the tokens are those of
+                the folder, and of a configuration its own. A file of another name that does not end in ``.json`` is a
+                template in the language of Jinja.
             name: Which one, where there are several.
 
         Raises:
@@ -135,7 +136,8 @@ class Template:
                 found = {name: files.read(path).decode()}
             except UnicodeDecodeError as error:
                 raise FormatError(f"the template is not UTF-8: {error.reason}", file=str(path)) from error
-            tokens = _special(configs.read(path.parent))
+            is_named = path.parent.name == configs.TEMPLATES
+            tokens = _special(configs.read(path.parent.parent if is_named else path.parent))
         if name not in found:
             known = ", ".join(map(repr, sorted(found))) or "none"
             raise TemplateError(

@@ -13,7 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair import __version__
-from bytepair.errors import BytepairError, TokenizerWarning
+from bytepair.errors import BytepairError, SpecialTokenError, TokenizerWarning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,6 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(str(error) or "interrupted")
         return 130
     except (BytepairError, UnicodeError) as error:
+        if isinstance(error, SpecialTokenError) and "special=" in error.remedy:
+            # The core speaks of calls.
+            error.remedy = "--special text encodes it as ordinary text, --special allow lets text become such tokens"
         _say(str(error))
         return 1
     except OSError as error:

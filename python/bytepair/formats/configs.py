@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 TEMPLATE, TEMPLATE_JSON = "chat_template.jinja", "chat_template.json"
+TEMPLATES = "additional_chat_templates"
+"""The folder of templates that are not the default one, a file each."""
+
+MODEL = "config.json"
 _ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 # Their own files say it, and transformers would not change it.
@@ -142,12 +146,23 @@ def _content(config: Mapping[str, Any], name: str) -> str | None:
 def _templates(folder: Path, config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     found = table(folder, TEMPLATE_JSON).get("chat_template", config.get("chat_template"))
     if files.exists(folder / TEMPLATE):
-        try:
-            found = files.read(folder / TEMPLATE).decode()
-        except UnicodeDecodeError as error:
-            raise FormatError(f"the template is not UTF-8: {error.reason}", file=str(folder / TEMPLATE)) from error
+        found = _jinja(folder / TEMPLATE)
+    more = sorted((folder / TEMPLATES).glob("*.jinja"))
+    named = {path.name.removesuffix(".jinja"): _jinja(path) for path in more}
+    return tuple((dict(_by_name(found)) | named).items())
+
+
+def _jinja(path: Path) -> str:
+    try:
+        return files.read(path).decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"the template is not UTF-8: {error.reason}", file=str(path)) from error
+
+
+def _by_name(found: Any) -> list[tuple[str, str]]:
+    """The templates that a configuration holds, in any of three forms."""
     if found is None:
-        return ()
+        return []
     listed = [{"name": "default", "template": found}] if isinstance(found, str) else found
     if isinstance(listed, dict):
         listed = [{"name": name, "template": template} for name, template in listed.items()]
@@ -157,7 +172,7 @@ def _templates(folder: Path, config: Mapping[str, Any]) -> tuple[tuple[str, str]
     ]
     if not all(isinstance(name, str) and isinstance(template, str) for name, template in pairs):
         raise _wrong("chat_template", found)
-    return tuple((str(name), str(template)) for name, template in pairs)
+    return [(str(name), str(template)) for name, template in pairs]
 
 
 def apply(loaded: Loaded, folder: Path, format_name: str) -> Loaded:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 _LEGACY_EXTRA, _EXTRA = "additional_special_tokens", "extra_special_tokens"
 _OF_THE_FILE = ("added_tokens_decoder", "chat_template", "tokenizer_class", "name_or_path", "auto_map")
-TEMPLATES = "additional_chat_templates"
-"""The folder of templates that are not the default one."""
-
 _PATHS = ("special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file", "tokenizer_object")
 
 
@@ -103,7 +100,7 @@ def parts(path: Path, *, by_class: bool) -> Parts:
         config[_EXTRA] = extra
     # The tokenizer's own file says it, or it was heeded when that was read.
     config = {key: value for key, value in config.items() if key not in ("add_bos_token", "add_eos_token")}
-    templates = dict(said.chat_template) | _more_templates(path)
+    templates = dict(said.chat_template)
     kind = config.get("tokenizer_class")
     settings |= {key: value for key, value in config.items() if key not in _OF_THE_FILE}
     if templates:
@@ -174,16 +171,9 @@ def _content(value: Any) -> Any:
     return value.get("content") if isinstance(value, dict) else value
 
 
-def _more_templates(path: Path) -> dict[str, str]:
-    """The templates that stand in a folder of their own, by name."""
-    folder = path / TEMPLATES
-    found = sorted(folder.glob("*.jinja")) if files.is_folder(folder) else []
-    return {file.name.removesuffix(".jinja"): files.read(file).decode() for file in found}
-
-
 def _by_class(path: Path, kind: str | None, engine: Tokenizer, settings: Mapping[str, Any]) -> dict[str, Any]:
     vocab = {row[0]: row[1] for row in engine._loaded.added}
-    model = configs.table(path, "config.json").get("model_type")
+    model = configs.table(path, configs.MODEL).get("model_type")
     if (kind or "").startswith("Llama") and engine._loaded.model is None:
         # Whose tokens are characters; files with tokens of bytes name it for want of a better one.
         return {}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import files, manifest
 from bytepair.compat.transformers.added import FLAGS, is_token
-from bytepair.compat.transformers.loading import TEMPLATES
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats import configs, hf_json
 
@@ -81,14 +80,14 @@ def _templates(tokenizer: PreTrainedTokenizerFast, config: dict[str, Any], *, as
     for name, template in by_name.items():
         if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
             raise FormatError(f"{name!r} is no name for a template", remedy="name it with letters")
-        found[configs.TEMPLATE if name == "default" else f"{TEMPLATES}/{name}.jinja"] = template.encode()
+        found[configs.TEMPLATE if name == "default" else f"{configs.TEMPLATES}/{name}.jinja"] = template.encode()
     return found
 
 
 def _write_templates(folder: Path, templates: dict[str, bytes]) -> None:
     """Writes these and removes those of an earlier save, since what stands there counts."""
     kept = {folder / name for name in templates}
-    old = [folder / configs.TEMPLATE, *(folder / TEMPLATES).glob("*.jinja")]
+    old = [folder / configs.TEMPLATE, *(folder / configs.TEMPLATES).glob("*.jinja")]
     for path in old:
         if path not in kept and path.is_file():
             path.unlink()
