@@ -82,7 +82,7 @@ def with_tokens(
         tokens: The tokens.
 
     Raises:
-        FormatError: A token is not Unicode, or too long.
+        FormatError: A token is not Unicode, too long, or how the vocabulary spells other bytes.
     """
     rows = {row.content: row for row in map(AddedRow._make, tok._loaded.added)}
     free = max(size, tok.vocab_size)
@@ -99,6 +99,11 @@ def with_tokens(
                 f"the added token {token.content!a} holds half a surrogate pair", remedy="give whole characters"
             ) from error
         id = known.id if known is not None else vocab.get(token.content)
+        if id is not None and tok._loaded.model is None and tok.token_bytes(id) != token.content.encode():
+            raise FormatError(
+                f"{token.content!r} cannot be added: so the vocabulary spells token {id}, {tok.token_bytes(id)!r}",
+                remedy="leave it out: a text that holds it is encoded without it",
+            )
         if id is None:
             id, free = free, free + 1
         rows[token.content] = row._replace(id=id)
