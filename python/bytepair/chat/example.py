@@ -323,7 +323,8 @@ def check_trained(example: ChatExample) -> None:
             f"truncation to max_length={settings.max_length} leaves no token that is trained on",
             remedy=f'use a larger max_length, or truncation="{"left" if settings.truncation == "right" else "right"}"',
         )
+    roles = ", ".join(dict.fromkeys(repr(message.get("role")) for message in example.messages))
     raise TemplateError(
         f"no token is trained on: train_on={settings.train_on!r} picks no message with text",
-        remedy="train on another role, or pass train_on=None for ids alone",
+        remedy=f"pass a role that is there ({roles}), or train_on=None for ids alone",
     )
