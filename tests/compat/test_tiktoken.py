@@ -152,6 +152,8 @@ def test_wrong_arguments_raise_what_theirs_raise(enc: tiktoken.Encoding, theirs:
         ("encode_ordinary", (["a"],), {}),
         ("encode_batch", (["a", b"b"],), {}),
         ("encode_batch", (["a"],), {"num_threads": 0}),
+        ("encode_batch", (["a"],), {"num_threads": None}),
+        ("decode_batch", ([[1]],), {"num_threads": None}),
         ("encode_batch", ("ab",), {}),
         ("encode_single_token", ("no such token",), {}),
         ("encode_single_token", ("\ud83d",), {}),

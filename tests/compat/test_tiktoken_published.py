@@ -167,8 +167,9 @@ def test_no_text_and_no_call_tells_them_apart(data: Path, name: str) -> None:
             "disallowed_special": draw.choice(["all", (), some]),
         }
         ids = other.encode(text, allowed_special="all")[draw.randrange(3) :]
-        # Some ends have ten thousand completions.
-        short = draw.choice(["hello fan", "a \n\n", "  <", text[:2]]) if draw.random() < 0.2 else "<|endoftext|>"
+        # Some ends have ten thousand completions; those of o200k_harmony are those of o200k_base.
+        many = name != "o200k_harmony" and draw.random() < 0.2
+        short = draw.choice(["hello fan", "a \n\n", "  <", text[:2]]) if many else "<|endoftext|>"
         calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
             ("encode", (text,), {}),
             ("encode", (text,), options),

@@ -579,8 +579,9 @@ def _check_text(text: Any) -> None:
         raise TypeError(f"a text is a str, not {type(text).__name__}; decode bytes first")
 
 
-def _check_threads(threads: int) -> None:
-    if threads <= 0:
+def _check_threads(threads: int | None) -> None:
+    # None is for a pool of Python what it is for the core: as many as there are cores.
+    if threads is not None and threads <= 0:
         raise ValueError(f"num_threads must be greater than 0, and is {threads}")
 
 
