@@ -269,10 +269,12 @@ def test_documents_are_content_under_each_policy(chat_tok: bp.Tokenizer) -> None
     source = "{% for d in documents %}<s>{{ d.title }}\n{{ d.text }}</s>{% endfor %}{{ messages[0].content }}<|im_end|>"
     messages = [{"role": "assistant", "content": "fine"}]
     mark = chat_tok.reserved_tokens["<s>"]
-    for documents in (
+    refused: list[list[dict[str, Any]]] = [
         [{"title": "<s>", "text": "x"}],
-        [{"title": "x", "text": "<", "<s>": 1}, {"title": "y", "text": "s>"}],
-    ):
+        [{"title": "x", "<s>": 1}],
+        [{"title": "<", "text": "s>"}, {"text": "</s>"}],
+    ]
+    for documents in refused:
         with pytest.raises(bp.SpecialTokenError, match="documents"):
             chat_tok.encode_chat(messages, source, documents=documents)
     given = [{"title": "<s>", "text": "a<s>b"}]

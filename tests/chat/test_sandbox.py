@@ -255,6 +255,7 @@ def test_a_bomb_ends_in_an_error_in_time(name: str) -> None:
     assert len(str(raised.value)) < 2500
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="says how much memory a process had at its peak")
 def test_bombs_take_bounded_memory() -> None:
     """All of them in one process, whose memory at its peak is known."""
     root = str(Path(__file__).parent.parent.parent)
@@ -267,7 +268,8 @@ def test_bombs_take_bounded_memory() -> None:
 
 
 _ALL_BOMBS = """
-import resource, sys
+import sys
+from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from tests.chat.test_sandbox import BOMBS, MESSAGES
 from bytepair.chat.limits import Limits
@@ -278,7 +280,9 @@ for source in BOMBS.values():
         render(MESSAGES, source, limits=Limits(seconds=0.3))
     except TemplateError:
         pass
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+# What `resource` says goes on from the process that started this one.
+peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+print(int(peak.split()[1]) // 1024)
 """
 
 
