@@ -18,6 +18,7 @@ from fuzz.case import FailureError, compared
 from fuzz.chunks import sweep_chunks
 from fuzz.counts import sweep_counts
 from fuzz.encoded_chats import sweep_chats
+from fuzz.fine_tuning import sweep_fine_tuning
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pipelines import sweep_pipelines
@@ -43,6 +44,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "files": sweep_files,
     "kinds": sweep_kinds,
     "chats": sweep_chats,
+    "fine-tuning": sweep_fine_tuning,
     "taint": sweep_taint,
 }
 

@@ -79,7 +79,7 @@ _OF_TEXT = (
         "T.expandtabs(3)",
         "T.removeprefix(T)",
     ),
-    *("T.removesuffix(T)", "T.translate({97: T, 32: T, 120: none})", "T.translate({945: T, 'x': T})"),
+    *("T.removesuffix(T)", "T.translate({97: T, 98: 66, 120: none})", "T.translate({945: m.content, 'x': T})"),
     *("'%s|%r' % (T, T)", "'%9s|%-4.2s' % (T, T)", "'%(p)s' % {'p': T}", "'%s' % T", "T % T", "T % (T, T)"),
     *("'{}-{!r}'.format(T, T)", "'{p:*>9}{p:.2}'.format(p=T)", "'{0[0]}{0[1]}'.format([T, T])", "T.format(T)"),
     *("'{:{}>6}'.format(T, T)", "'{p.content}{p[name]}'.format(p=m)", "'{p}'.format_map({'p': T})", "'%s'|format(T)"),

@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 from fuzz.turns import MISSING, Chat, Message, Part, RefusedError, Written, printed, role_of, text_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _ROLES = ("system", "user", "assistant")
+
+
+def dropping_nothing(oracle: Callable[[Chat], Written], chat: Chat) -> Written:
+    """What the oracle of a format says, unless the chat has what none of these formats has a place for."""
+    for message in chat.messages:
+        reasoning = (message.get(name) for name in ("reasoning_content", "thinking", "reasoning"))
+        if message.get("tool_calls") or next((said for said in reasoning if said is not None), None):
+            raise RefusedError("tool calls or reasoning")
+    if chat.tools:
+        raise RefusedError("tools")
+    return oracle(chat)
 
 
 def _turn(out: Written, said: Sequence[Part], end: str, *, generated: bool) -> None:

@@ -24,6 +24,7 @@ CASES = {
     "files": 1200,
     "kinds": 600,
     "chats": 150,
+    "fine-tuning": 150,
     "taint": 20,
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -226,3 +228,60 @@ def test_an_example_keeps_what_it_was_made_of(chat_tok: bp.Tokenizer) -> None:
     example = chat_tok.encode_chat(chat, "chatml")
     chat[0]["content"] = "there"
     assert example.messages[0]["content"] == "Hello"
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_special_tokens_of_the_post_processor_stay_whatever_is_cut_off(chat_tok: bp.Tokenizer, side: str) -> None:
+    bos, eos = chat_tok.reserved_tokens["<s>"], chat_tok.reserved_tokens["</s>"]
+    processor = {"type": "RobertaProcessing", "sep": ["</s>", eos], "cls": ["<s>", bos], "trim_offsets": False}
+    processor["add_prefix_space"] = False
+    tok = bp.Tokenizer(replace(chat_tok.spec, post_processor=json.dumps(processor)))
+    messages = [{"role": "user", "content": "how are you"}, {"role": "assistant", "content": "I am fine, thank you"}]
+    bare = tok.encode_chat(messages, "chatml", train_on=("user", "assistant"))
+    cache = bp.chat.EncodingCache()
+    for room in range(1, len(bare) + 1):
+        keep = slice(len(bare) - room, None) if side == "left" else slice(room)
+        if (bare.labels[keep] == -100).all():
+            continue
+        for _ in range(2):
+            made = tok.encode_chat(
+                messages,
+                "chatml",
+                train_on=("user", "assistant"),
+                add_special_tokens=True,
+                max_length=room + 2,
+                truncation=side,
+                cache=cache,
+            )
+            assert made.input_ids.tolist() == [bos, *bare.input_ids[keep].tolist(), eos]
+            assert made.labels.tolist() == [-100, *bare.labels[keep].tolist(), -100]
+            assert made.offsets[1:-1].tolist() == bare.offsets[keep].tolist()
+            assert made.dropped == len(bare) - room
+    # The same text without them is another entry.
+    assert len(tok.encode_chat(messages, "chatml", cache=cache)) == len(bare)
+    with pytest.raises(ValueError, match="add_special_tokens"):
+        bp.chat.extend(tok, made, messages)
+    with pytest.raises(bp.TemplateError, match="twice"):
+        tok.encode_chat(messages, "{{ '<s>' }}{{ messages[1].content }}", add_special_tokens=True)
+
+
+def test_documents_are_content_under_each_policy(chat_tok: bp.Tokenizer) -> None:
+    source = "{% for d in documents %}<s>{{ d.title }}\n{{ d.text }}</s>{% endfor %}{{ messages[0].content }}<|im_end|>"
+    messages = [{"role": "assistant", "content": "fine"}]
+    mark = chat_tok.reserved_tokens["<s>"]
+    refused: list[list[dict[str, Any]]] = [
+        [{"title": "<s>", "text": "x"}],
+        [{"title": "x", "<s>": 1}],
+        [{"title": "<", "text": "s>"}, {"text": "</s>"}],
+    ]
+    for documents in refused:
+        with pytest.raises(bp.SpecialTokenError, match="documents"):
+            chat_tok.encode_chat(messages, source, documents=documents)
+    given = [{"title": "<s>", "text": "a<s>b"}]
+    marks = {
+        policy: (chat_tok.encode_chat(messages, source, documents=given, policy=policy).input_ids == mark).sum()
+        for policy in ("text", "escape", "allow")
+    }
+    assert marks == {"text": 1, "escape": 1, "allow": 3}
+    escaped = chat_tok.encode_chat(messages, source, documents=given, policy="escape")
+    assert bp.chat.unescape(chat_tok, escaped.text.removeprefix("<s>")).startswith("<s>\na<s>b")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Where a message's reasoning stands; older names are copied to the newer ones, which templates read.
 _REASONING = ("reasoning_content", "thinking", "reasoning")
+_ANY_REASONING = frozenset(_REASONING)
 _TRACED = re.compile(r"(?:bytepair\.chat\.traced\.)?Traced(\w+)")
 _MOST_BITS = 1 << 13
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
@@ -114,7 +115,10 @@ def _spans(runs: Sequence[tuple[int, Origin]]) -> tuple[Span, ...]:
     key: tuple[Any, ...] | None = None
     last = None
     for length, origin in runs:
-        here = key if origin is last else origin.key()
+        if origin is last:
+            at += length
+            continue
+        here = origin.key()
         last = origin
         if here != key and (length or origin.kind == "content"):
             if key is not None:
@@ -228,7 +232,7 @@ class _Given:
             role = message.get("role")
             self._place = (index, str.__str__(role) if isinstance(role, str) else None)
             pairs = [self._pair(key, value, "", 1) for key, value in message.items()]
-            if any(name in message for name in _REASONING):
+            if not _ANY_REASONING.isdisjoint(message):
                 pairs = self._with_reasoning(pairs)
             found.append(self._dict(pairs, self._origin("")))
         self._place = (None, None)
@@ -277,6 +281,11 @@ class _Given:
         """A key and its value, which are from one place."""
         name = self._name(key, str(parent))
         origin = self._origin(f"{parent}/{name}" if parent else name)
+        if type(value) is str:
+            # As below, in one step: most of what is given is text.
+            self._take(len(name) + len(value) + 2 * ELEMENT)
+            text = self._traced.Text
+            return text(name, ((len(name), origin),)), text(value, ((len(value), origin),))
         return self._text(name, origin), self._value(value, origin, depth)
 
     def _value(self, value: Any, origin: Origin, depth: int) -> Any:
@@ -319,7 +328,7 @@ class _Given:
     def _dict(self, pairs: list[tuple[Any, Any]], origin: Origin) -> Any:
         made = self._traced.TracedDict(pairs)
         made._origin = origin
-        made._weight = sum([_weight(key) + _weight(value) for key, value in pairs])
+        made._weight = sum([ELEMENT + len(key) + _weight(value) for key, value in pairs])
         return made
 
 

@@ -92,6 +92,7 @@ class Lazy:
     """What a filter gives one by one; how many stand on one another is bounded, since Python unwinds them at once."""
 
     __slots__ = ("_depth", "_items")
+    _depth: int
 
     def __init__(self, items: Iterator[Any], world: World, given: Iterable[Any]) -> None:
         self._items = items
@@ -222,10 +223,9 @@ class World(Budget):
 
     def show(self, value: Any) -> str:
         """A value as it is printed."""
-        if not isinstance(value, str):
-            value = to_text(self, value)
-        self.spend(0 if type(value) is str else RUN * len(value._runs))
-        return value
+        text: str = value if isinstance(value, str) else to_text(self, value)
+        self.spend(0 if type(text) is str else RUN * len(text._runs))  # type: ignore[attr-defined]
+        return text
 
     def chain(self, values: Iterable[Any]) -> str:
         """``a ~ b ~ c``."""

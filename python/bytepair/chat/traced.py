@@ -60,6 +60,9 @@ TEMPLATE = Origin("template")
 Run: TypeAlias = tuple[int, Origin]
 
 
+_new_str = str.__new__
+
+
 class Text(str):
     """A string that knows where its characters are from."""
 
@@ -68,7 +71,7 @@ class Text(str):
 
     def __new__(cls, text: str, runs: tuple[Run, ...]) -> Text:
         """A string with its runs, which cover it."""
-        made = str.__new__(cls, text)
+        made = _new_str(cls, text)
         made._runs = runs
         return made
 
