@@ -112,8 +112,8 @@ def _built_in() -> dict[str, Subject]:
             continue
         template = Template.named(name)
         subject = f"built-in {name}"
-        oracle = functools.partial(turns_of_built_ins.dropping_nothing, oracle)
-        found[subject] = Subject(subject, template.source, oracle, takes, dict(template.variables), marks, ends)
+        strict = functools.partial(turns_of_built_ins.dropping_nothing, oracle)
+        found[subject] = Subject(subject, template.source, strict, takes, dict(template.variables), marks, ends)
     return found
 
 
