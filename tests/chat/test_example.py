@@ -71,6 +71,14 @@ def test_the_end_of_a_turn_can_be_left_out_or_named(chat_tok: bp.Tokenizer) -> N
     assert "".join(trained(named)).replace(" ", "") == "Iamfine,thankyou.END\nEND\n"
 
 
+def test_the_eos_token_of_the_call_ends_a_turn(chat_tok: bp.Tokenizer) -> None:
+    template = "{% for m in messages %}{{ m.content }}{{ eos_token }}{% endfor %}"
+    example = chat_tok.encode_chat(CHAT[2:3], template, variables={"eos_token": "[EOS]"})
+    assert trained(example) == ["I am fine, thank you.[EOS]"]
+    own = bp.chat.Template(template, variables={"eos_token": "[EOS]"})
+    assert trained(chat_tok.encode_chat(CHAT[2:3], own)) == ["I am fine, thank you.[EOS]"]
+
+
 def test_others_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:
     def said(**options: Any) -> list[str]:
         return trained(chat_tok.encode_chat(CHAT, PLAIN, train_end=False, **options))

@@ -221,7 +221,8 @@ def trained_intervals(messages: Sequence[Any], rendered: Rendered, settings: Set
     """The stretches of the text that are trained on."""
     chosen = labelling.selected(messages, settings.train_on)
     prompt = _prompt(messages[: min(chosen)], settings) if settings.train_marks and chosen else None
-    end = labelling.end_pattern(rendered, settings.end_of_turn)
+    variables = {**rendered.template.variables, **(settings.variables or {})}
+    end = labelling.end_pattern(settings.end_of_turn, variables.get("eos_token"))
     return labelling.trained(rendered, chosen, end, train_end=settings.train_end, prompt=prompt)
 
 

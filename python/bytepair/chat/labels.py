@@ -60,10 +60,10 @@ def selected(messages: Sequence[Any], train_on: TrainOn) -> frozenset[int]:
     return frozenset(number for number, message in enumerate(messages) if message.get("role") in roles)
 
 
-def end_pattern(rendered: Rendered, end_of_turn: str | Collection[str] | None) -> re.Pattern[str]:
-    """Matches what ends a turn: what the call names, else what is known to."""
+def end_pattern(end_of_turn: str | Collection[str] | None, eos_token: Any) -> re.Pattern[str]:
+    """Matches what ends a turn: what the call names, else what is known to, and the template's eos token."""
     if end_of_turn is None:
-        ends: Collection[str] = {*ENDS, rendered.template.variables.get("eos_token") or ENDS[0]}
+        ends = {*ENDS, eos_token} if isinstance(eos_token, str) else set(ENDS)
     else:
         ends = {end_of_turn} if isinstance(end_of_turn, str) else set(end_of_turn)
     return re.compile("|".join(re.escape(end) for end in sorted(ends, key=len, reverse=True) if end) or r"(?!)")
@@ -90,10 +90,11 @@ def trained(
     Where a template says by ``{% generation %}`` what a model writes, that is trained on of messages that have it.
     """
     intervals: list[Interval] = []
-    for number in sorted(chosen):
-        own = [row for row, span in enumerate(rendered.spans) if span.message == number]
-        if not own:
-            continue
+    rows: dict[int | None, list[int]] = {}
+    for row, span in enumerate(rendered.spans):
+        rows.setdefault(span.message, []).append(row)
+    for number in sorted(chosen & rows.keys()):
+        own = rows[number]
         written = [row for row in own if _top(rendered.spans[row]) not in _HEADS]
         ending = _ending(rendered, own[-1], end)
         blocks = _blocks(rendered, own, end)
