@@ -121,16 +121,22 @@ class Template:
             ...     Template.read(folder).variables["bos_token"]
             '<s>'
         """
-        from bytepair.formats import configs  # noqa: PLC0415 (formats are many modules)
+        from bytepair.formats import configs, parse_json  # noqa: PLC0415 (formats are many modules)
 
         path = Path(path)
         if files.is_folder(path):
             settings = configs.read(path)
             found, tokens = dict(settings.chat_template), _special(settings)
         elif path.suffix == ".json":
-            config = _object(path)
-            found = _listed(config.get("chat_template"), path)
-            tokens = _special(configs.read(path.parent)) if path.name == configs.TEMPLATE_JSON else _named(config, path)
+            config = parse_json(path, files.read(path))
+            try:
+                found = dict(configs.templates_by_name(config.get("chat_template")))
+                named = {name: configs.token_content(config, name) for name in SPECIAL[: len(_ROLES)]}
+            except FormatError as error:
+                error.file = str(path)
+                raise
+            own = {name: token for name, token in named.items() if token}
+            tokens = _special(configs.read(path.parent)) if path.name == configs.TEMPLATE_JSON else own
         else:
             try:
                 found = {name: files.read(path).decode()}
@@ -171,39 +177,6 @@ def _special(settings: Any) -> dict[str, str]:
     """The special tokens that the files of a folder name."""
     named = {f"{role}_token": getattr(settings, f"{role}_token") for role in _ROLES}
     return {name: token for name, token in named.items() if token is not None}
-
-
-def _object(path: Path) -> dict[str, Any]:
-    from bytepair.formats import parse_json  # noqa: PLC0415 (formats are many modules)
-
-    config: dict[str, Any] = parse_json(path, files.read(path))
-    return config
-
-
-def _named(config: dict[str, Any], path: Path) -> dict[str, str]:
-    """The special tokens of a configuration."""
-    found = {}
-    for name in SPECIAL[: len(_ROLES)]:
-        token = config.get(name)
-        token = token.get("content") if isinstance(token, dict) else token
-        if token is not None and not isinstance(token, str):
-            raise FormatError(f"{name} is no text", file=str(path), pointer=f"/{name}")
-        if token:
-            found[name] = token
-    return found
-
-
-def _listed(found: Any, path: Path) -> dict[str, str]:
-    """The templates of a configuration, by name."""
-    if found is None:
-        return {}
-    rows = found if isinstance(found, list) else [{"name": "default", "template": found}]
-    if isinstance(found, dict):
-        rows = [{"name": name, "template": source} for name, source in found.items()]
-    named: dict[Any, Any] = {row.get("name"): row.get("template") for row in rows if isinstance(row, dict)}
-    if len(named) < len(rows) or not all(isinstance(part, str) for pair in named.items() for part in pair):
-        raise FormatError("chat_template is no text and no list of names and templates", file=str(path))
-    return named
 
 
 def compiled(template: Template, limits: Limits) -> Program:

@@ -109,13 +109,13 @@ def read(folder: Path) -> Settings:
         ArtifactError: One of them cannot be read.
     """
     config = table(folder, SPECIAL) | table(folder, CONFIG)
-    found: dict[str, Any] = {f"{role}_token": _content(config, f"{role}_token") for role in _ROLES}
+    found: dict[str, Any] = {f"{role}_token": token_content(config, f"{role}_token") for role in _ROLES}
     more = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
     # A dict names them by what they are for.
     more = list(more.values()) if isinstance(more, dict) else more
     if not isinstance(more, list):
         raise _wrong("additional_special_tokens", more)
-    found["additional_special_tokens"] = tuple(_content({"token": token}, "token") or "" for token in more)
+    found["additional_special_tokens"] = tuple(token_content({"token": token}, "token") or "" for token in more)
     kinds = {"bool | None": bool, "str | None": str, "int | None": int}
     for field in fields(Settings):
         if field.name not in found and field.name != "chat_template":
@@ -134,7 +134,12 @@ def _plain(config: Mapping[str, Any], name: str, kind: type) -> Any:
     return value
 
 
-def _content(config: Mapping[str, Any], name: str) -> str | None:
+def token_content(config: Mapping[str, Any], name: str) -> str | None:
+    """The text of a token of a configuration, which is a string or a table; None if there is none.
+
+    Raises:
+        FormatError: It is neither.
+    """
     value = config.get(name)
     value = value.get("content") if isinstance(value, dict) else value
     if value is not None and not isinstance(value, str):
@@ -149,7 +154,7 @@ def _templates(folder: Path, config: Mapping[str, Any]) -> tuple[tuple[str, str]
         found = _jinja(folder / TEMPLATE)
     more = sorted((folder / TEMPLATES).glob("*.jinja"))
     named = {path.name.removesuffix(".jinja"): _jinja(path) for path in more}
-    return tuple((dict(_by_name(found)) | named).items())
+    return tuple((dict(templates_by_name(found)) | named).items())
 
 
 def _jinja(path: Path) -> str:
@@ -159,8 +164,12 @@ def _jinja(path: Path) -> str:
         raise FormatError(f"the template is not UTF-8: {error.reason}", file=str(path)) from error
 
 
-def _by_name(found: Any) -> list[tuple[str, str]]:
-    """The templates that a configuration holds, in any of three forms."""
+def templates_by_name(found: Any) -> list[tuple[str, str]]:
+    """The chat templates that a configuration holds, in any of three forms.
+
+    Raises:
+        FormatError: It is none of these.
+    """
     if found is None:
         return []
     listed = [{"name": "default", "template": found}] if isinstance(found, str) else found
