@@ -1,4 +1,7 @@
-"""The documented examples of tokenizers, and what its own tests hold, one by one, on the face and on the library."""
+"""The documented examples of tokenizers, and what its own tests hold, one by one, on the face and on the library.
+
+Long because there are many of them.
+"""
 
 from __future__ import annotations
 

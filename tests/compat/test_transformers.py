@@ -1,4 +1,7 @@
-"""The face of transformers beside transformers itself, on tokenizers that are trained here."""
+"""The face of transformers beside transformers itself, on tokenizers that are trained here.
+
+Long because each documented call has its test.
+"""
 
 from __future__ import annotations
 

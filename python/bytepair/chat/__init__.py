@@ -75,7 +75,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415
+    from importlib import import_module  # noqa: PLC0415 (only who calls it waits for it)
 
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

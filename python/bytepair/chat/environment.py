@@ -48,17 +48,17 @@ class Generator(CodeGenerator):
         # Nothing but the text between tags is known before the template runs.
         return self._FinalizeInfo(None, None)
 
-    def _output_child_pre(self, node: Any, frame: Frame, finalize: Any) -> None:  # noqa: ARG002
+    def _output_child_pre(self, node: Any, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 (as Jinja calls it)
         self.write("environment.show(")
 
-    def _output_child_post(self, node: Any, frame: Frame, finalize: Any) -> None:  # noqa: ARG002
+    def _output_child_post(self, node: Any, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 (as Jinja calls it)
         self.write(")")
 
-    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``a ~ b``."""
         self._call("chain", "((", node.nodes, "))", frame)
 
-    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802
+    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``a + b + c``, which makes one text."""
         items: list[nodes.Expr] = []
         left: nodes.Expr = node
@@ -67,18 +67,18 @@ class Generator(CodeGenerator):
             left = left.left
         self._call("added", "((", [left, *reversed(items)], "))", frame)
 
-    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``(a, b)``, unless it is what is assigned to."""
         if node.ctx == "store":
             super().visit_Tuple(node, frame)
         else:
             self._call("tupled", "((", node.items, "))", frame)
 
-    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``[a, b]``."""
         self._call("listed", "((", node.items, "))", frame)
 
-    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``{a: b}``."""
         self.write("environment.mapped((")
         for item in node.items:
@@ -89,7 +89,7 @@ class Generator(CodeGenerator):
             self.write("), ")
         self.write("))")
 
-    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``a[b]`` and ``a[b:c]``."""
         if not isinstance(node.arg, nodes.Slice):
             super().visit_Getitem(node, frame)
@@ -104,7 +104,7 @@ class Generator(CodeGenerator):
                 self.visit(bound, frame)
         self.write(")")
 
-    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802
+    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``a < b``."""
         self.write("(")
         self._weighed(node.expr, frame)
@@ -112,7 +112,7 @@ class Generator(CodeGenerator):
             self.visit(op, frame)
         self.write(")")
 
-    def visit_Operand(self, node: nodes.Operand, frame: Frame) -> None:  # noqa: N802
+    def visit_Operand(self, node: nodes.Operand, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``< b``."""
         spelled = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "in": "in"}
         self.write(f" {spelled.get(node.op, 'not in')} ")
@@ -149,6 +149,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 def _unused() -> NoReturn:
+    """Stands for a filter or test, which a `World` runs itself."""
     raise NotImplementedError
 
 

@@ -1,4 +1,7 @@
-"""Messages -> ids and labels: one conversation as a model is trained on it."""
+"""Messages -> ids and labels: one conversation as a model is trained on it.
+
+Long because what a call may say, what it gives and the way between stand together; extending goes the same way.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,7 @@ class Settings:
     @property
     def others(self) -> dict[str, Any]:
         """What a template is given besides messages, by name."""
-        from bytepair.chat.template import SPECIAL  # noqa: PLC0415
+        from bytepair.chat.template import SPECIAL  # noqa: PLC0415 (only a call needs it)
 
         variables = {name: value for name, value in (self.variables or {}).items() if name not in SPECIAL}
         others = {"tools": self.tools, "documents": self.documents, "variables": variables}

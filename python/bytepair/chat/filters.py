@@ -153,7 +153,7 @@ def _guess(name: str) -> Callable[..., Any]:
         world.spend(16 * len(str(value)))
         if name == "urlencode":
             return native.do_urlencode(plain(str(value)))
-        return native.do_wordwrap(_Newline, plain(value), *args, **kwargs)  # type: ignore[arg-type]
+        return native.do_wordwrap(_Newline, plain(value), *args, **kwargs)  # type: ignore[arg-type]  # as Jinja takes it
 
     return apply
 
@@ -213,7 +213,7 @@ def _abs(_run: World, value: Any) -> Any:
 def _round(_run: World, value: Any, precision: int = 0, method: str = "common") -> Any:
     if abs(precision) > _MOST_DIGITS:
         raise TemplateError(f"the filter round takes at most {_MOST_DIGITS} digits, not {str(precision)[:20]}")
-    return number(native.do_round(value, precision, plain(method)), origin_of(value))  # type: ignore[arg-type]
+    return number(native.do_round(value, precision, plain(method)), origin_of(value))  # type: ignore[arg-type]  # as Jinja takes it
 
 
 def _filesizeformat(world: World, value: Any, binary: bool = False) -> str:

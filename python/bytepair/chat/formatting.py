@@ -7,7 +7,7 @@ it is from. Padding is the format's, and a number that is spelled in another way
 from __future__ import annotations
 
 import re
-from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
+from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]  # it has no stubs
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.traced import Origin, TracedNone, cut, joined, origin_of, placed, plain, runs_of, weight

@@ -74,8 +74,8 @@ def render(
     """
     try:
         from bytepair.chat.environment import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
-        from bytepair.chat.running import World  # noqa: PLC0415
-        from bytepair.chat.traced import joined, runs_of  # noqa: PLC0415
+        from bytepair.chat.running import World  # noqa: PLC0415 (only who calls it waits for it)
+        from bytepair.chat.traced import joined, runs_of  # noqa: PLC0415 (only who calls it waits for it)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
             raise
@@ -216,7 +216,7 @@ class _Given:
         for index, table in enumerate(tables):
             if callable(table):
                 raise TypeError(f"{name}[{index}] is a function: describe it by a JSON schema")
-            if not isinstance(plain(table), Mapping):
+            if not isinstance(meant_by(table), Mapping):
                 raise TypeError(f"{name}[{index}] is a mapping, not {type(table).__name__}")
         return self._value(list(tables), self._origin(name), 0)
 
@@ -226,7 +226,7 @@ class _Given:
             raise TypeError(f"messages are a list of mappings, not {type(messages).__name__}")
         found = []
         for index, given in enumerate(messages):
-            message = given if type(given) is dict else plain(given)
+            message = given if type(given) is dict else meant_by(given)
             if not isinstance(message, Mapping):
                 raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
             role = message.get("role")
@@ -292,7 +292,7 @@ class _Given:
         """A value from outside; numpy's scalars, dataclasses and models of pydantic are what they stand for."""
         if type(value) is str:
             return self._text(value, origin)
-        value = plain(value)
+        value = meant_by(value)
         if isinstance(value, str):
             return self._text(str.__str__(value), origin)
         self._take(ELEMENT)
@@ -336,12 +336,12 @@ def _weight(value: Any) -> int:
     return ELEMENT + (len(value) if isinstance(value, str) else getattr(value, "_weight", 0))
 
 
-def plain(value: Any) -> Any:
+def meant_by(value: Any) -> Any:
     """What a rich object stands for."""
     if value is None or isinstance(value, str | int | float | Mapping | list | tuple | bytes):
         return value
     if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return plain(value.item())
+        return meant_by(value.item())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     dump = getattr(value, "model_dump", None)

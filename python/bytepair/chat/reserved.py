@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from bytepair.chat.rendering import plain
+from bytepair.chat.rendering import meant_by
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def copied(value: Any) -> Any:
 
 def rewritten(value: Any, change: Callable[[str], str], depth: int = 0, path: str = "") -> Any:
     """The same with each string and key changed."""
-    value = plain(value)
+    value = meant_by(value)
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):

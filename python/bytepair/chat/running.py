@@ -210,7 +210,7 @@ class World(Budget):
     def pieces(self, program: Program, variables: dict[str, Any]) -> Iterator[str]:
         """The text of a template, piece by piece."""
         blocks = {name: partial(block, environment=self) for name, block in program.blocks.items()}
-        context = new_context(self, None, blocks, variables, globals=self.globals)  # type: ignore[arg-type]
+        context = new_context(self, None, blocks, variables, globals=self.globals)  # type: ignore[arg-type]  # as Jinja takes it
         yield from program.root(context, environment=self)
 
     # What the compiled code calls.
@@ -224,7 +224,7 @@ class World(Budget):
     def show(self, value: Any) -> str:
         """A value as it is printed."""
         text: str = value if isinstance(value, str) else to_text(self, value)
-        self.spend(0 if type(text) is str else RUN * len(text._runs))  # type: ignore[attr-defined]
+        self.spend(0 if type(text) is str else RUN * len(text._runs))  # type: ignore[attr-defined]  # else it is a Text
         return text
 
     def chain(self, values: Iterable[Any]) -> str:
@@ -293,7 +293,7 @@ class World(Budget):
         text = caller()
         if type(text) is str:
             return Text(text, ((len(text), TEMPLATE.in_generation()),)) if text else text
-        runs = text._runs  # type: ignore[attr-defined]
+        runs = text._runs  # type: ignore[attr-defined]  # else it is a Text
         self.spend(ELEMENT * len(runs))
         return Text(plain(text), tuple((length, origin.in_generation()) for length, origin in runs))
 
@@ -423,7 +423,7 @@ class World(Budget):
         except StopIteration:
             return Undefined("value was undefined because a callable raised a StopIteration exception")
 
-    def call_binop(self, context: Any, sign: str, left: Any, right: Any) -> Any:  # noqa: ARG002
+    def call_binop(self, context: Any, sign: str, left: Any, right: Any) -> Any:  # noqa: ARG002 (as Jinja calls it)
         """``left + right`` and the like."""
         if isinstance(left, str) or isinstance(right, str):
             made = self._of_text(sign, left, right)
@@ -474,7 +474,7 @@ class World(Budget):
                     return make(items * times, self)
         raise _unsupported(sign, left, right)
 
-    def call_unop(self, context: Any, sign: str, value: Any) -> Any:  # noqa: ARG002
+    def call_unop(self, context: Any, sign: str, value: Any) -> Any:  # noqa: ARG002 (as Jinja calls it)
         """``-value``."""
         made = -value if sign == "-" else +value
         return number(made, origin_of(value))
@@ -498,7 +498,7 @@ class World(Budget):
 
         return bound
 
-    def _bind_test(self, name: str, apply: Callable[..., Any]) -> Callable[..., Any]:  # noqa: ARG002
+    def _bind_test(self, name: str, apply: Callable[..., Any]) -> Callable[..., Any]:  # noqa: ARG002 (as Jinja calls it)
         def bound(*args: Any) -> Any:
             self.spend()
             for value in args:

@@ -185,7 +185,7 @@ def joined(parts: Iterable[str]) -> str:
                     last = TEMPLATE
             continue
         plain = False
-        for run in part._runs:  # type: ignore[attr-defined]
+        for run in part._runs:  # type: ignore[attr-defined]  # else it is a Text
             if run[1] is last:
                 runs[-1] = (runs[-1][0] + run[0], last)
             else:
@@ -208,7 +208,7 @@ def merged(runs: Iterable[Run]) -> tuple[Run, ...]:
 
 def runs_of(text: str) -> tuple[Run, ...]:
     """The runs of any string."""
-    return ((len(text), TEMPLATE),) if type(text) is str else text._runs  # type: ignore[attr-defined]
+    return ((len(text), TEMPLATE),) if type(text) is str else text._runs  # type: ignore[attr-defined]  # else it is a Text
 
 
 def placed(text: str, origin: Origin) -> str:
@@ -218,7 +218,7 @@ def placed(text: str, origin: Origin) -> str:
 
 def weight(text: str) -> int:
     """How many characters a text counts: its own, and some for each of its runs."""
-    return len(text) if type(text) is str else len(text) + RUN * len(text._runs)  # type: ignore[attr-defined]
+    return len(text) if type(text) is str else len(text) + RUN * len(text._runs)  # type: ignore[attr-defined]  # else it is a Text
 
 
 def plain(text: str) -> str:
@@ -231,7 +231,7 @@ def cut(text: str, start: int, end: int) -> str:
     piece = str.__getitem__(text, slice(start, end))
     if type(text) is str:
         return piece
-    runs = text._runs  # type: ignore[attr-defined]
+    runs = text._runs  # type: ignore[attr-defined]  # else it is a Text
     if len(runs) == 1:
         return Text(piece, ((len(piece), runs[0][1]),))
     found: list[Run] = []
@@ -278,7 +278,7 @@ def trimmed(text: str, start: int, end: int) -> str:
     """`cut`, but content that is cut off whole leaves an empty run at the edge."""
     if type(text) is str:
         return text[start:end]
-    runs = text._runs  # type: ignore[attr-defined]
+    runs = text._runs  # type: ignore[attr-defined]  # else it is a Text
     if len(runs) == 1:
         return cut(text, start, end)
     found: list[Run] = []

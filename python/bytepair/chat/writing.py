@@ -239,7 +239,7 @@ class _Json:
                 self.parts.append(placed(before, origin))
             here = origin
             if brackets == "{}":
-                key, item = item  # noqa: PLW2901
+                key, item = item  # noqa: PLW2901 (of a dict an item is a pair)
                 here = self.key(key, origin)
                 self.parts.append(placed(self.colon, origin))
             self.write(item, here, level + 1)

@@ -99,7 +99,7 @@ def _is(path: Any, sha256: str) -> bool:
 
 def _plugins() -> dict[str, Callable[[], dict[str, Any]]]:
     """What modules of the namespace ``tiktoken_ext`` register as ``ENCODING_CONSTRUCTORS``; looked for once."""
-    global _constructors  # noqa: PLW0603
+    global _constructors  # noqa: PLW0603 (found once a process)
     with _lock:
         if _constructors is None:
             _constructors = _find_plugins()

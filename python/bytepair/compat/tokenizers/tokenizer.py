@@ -256,7 +256,7 @@ class Tokenizer:
             FormatError: As `from_str`.
         """
         # Only those who load from a hub wait for this import.
-        from bytepair import hub  # noqa: PLC0415
+        from bytepair import hub  # noqa: PLC0415 (only who calls it waits for it)
 
         origin = hub.snapshot(identifier, revision=revision, token=token)
         return Tokenizer.from_file(origin.folder / "tokenizer.json")

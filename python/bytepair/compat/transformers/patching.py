@@ -249,7 +249,7 @@ def _unhook() -> None:
             setattr(PreTrainedTokenizerBase, _HOOK, current.original)
 
 
-class _Hook(classmethod):  # type: ignore[type-arg]
+class _Hook(classmethod):  # type: ignore[type-arg]  # it has none at run time
     """A class method that remembers the one in whose place it stands."""
 
     original: Any

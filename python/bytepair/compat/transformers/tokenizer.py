@@ -215,7 +215,7 @@ class PreTrainedTokenizerFast(Vocabulary):
 
     # What texts become; arguments may be given by place, as there.
 
-    def __call__(  # noqa: PLR0917
+    def __call__(  # noqa: PLR0917 (positions of transformers)
         self,
         text: Any = None,
         text_pair: Any = None,
@@ -375,7 +375,7 @@ class PreTrainedTokenizerFast(Vocabulary):
     def _wants(self, name: str, said: bool | None) -> bool:
         return name in self.model_input_names if said is None else bool(said)
 
-    def encode(  # noqa: PLR0917
+    def encode(  # noqa: PLR0917 (positions of transformers)
         self,
         text: Any,
         text_pair: Any = None,
@@ -417,7 +417,7 @@ class PreTrainedTokenizerFast(Vocabulary):
             text, pair, add_special_tokens=add_special_tokens, **{"return_offsets_mapping": True, **options}
         ).tokens()
 
-    def pad(  # noqa: PLR0917
+    def pad(  # noqa: PLR0917 (positions of transformers)
         self,
         encoded_inputs: Any,
         padding: Any = True,
