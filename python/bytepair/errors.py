@@ -116,6 +116,10 @@ class ArtifactError(BytepairError, OSError):
     # OSError.__str__ and __new__ treat arguments as errno and text; BytepairError's come first.
 
 
+class CorpusError(BytepairError, ValueError):
+    """A run over a corpus that cannot be: its sources, its options, or a plan that it no longer fits."""
+
+
 class IntegrityError(BytepairError):
     """Bytes whose hash is not the one that was promised."""
 

@@ -110,7 +110,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
             temporary, place = written[0]
             Path(temporary).replace(place)
             written.pop(0)
-        _sync(folder)
+        sync_folder(folder)
     except (OSError, ValueError) as error:
         raise ArtifactError(
             f"cannot write into the folder: {_reason(error)}",
@@ -145,7 +145,7 @@ def replacing(path: Path) -> Iterator[Path]:
         finally:
             os.close(handle)
             temporary.unlink(missing_ok=True)
-        _sync(place.parent)
+        sync_folder(place.parent)
     except (OSError, ValueError) as error:
         if isinstance(error, ArtifactError):
             raise
@@ -167,7 +167,8 @@ def _umask() -> int:
     return current
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Has the names of a folder's files on disk. Raises OSError."""
     # The rename itself is safe only once the folder is on disk; Windows has no such call.
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

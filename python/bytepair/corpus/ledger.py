@@ -1,0 +1,156 @@
+"""What is done of a run: an entry for each task, and the files that it left, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair import files
+from bytepair.corpus import sealed
+from bytepair.corpus.plans import LEDGER, WORK, Plan, TaskName
+from bytepair.errors import ArtifactError, BytepairError, IntegrityError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+QUARANTINE = "quarantine"
+_TEMPORARY = "temporary"
+_BLOCK = 1 << 20
+
+
+class Commit:
+    """The files of a task under way, as a context: either all of them get their names and an entry, or none.
+
+    Whoever does the task writes into `folder`. What it leaves there has its place in the folder of the run for the last
+    stage, and in ``work/STAGE/`` for others; what is in ``quarantine/`` stays there always. Two workers may do the same
+    task at the same time: they give the same files.
+
+    Raises:
+        ArtifactError: A file cannot be written. What is in `folder` is removed, and the ledger is as it was.
+    """
+
+    def __init__(self, run: Path, plan: Plan, task: TaskName) -> None:
+        self._run = run
+        self._plan = plan
+        self._task = task
+
+    def __enter__(self) -> Self:
+        parent = self._run / WORK / _TEMPORARY
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            self.folder = Path(tempfile.mkdtemp(prefix=f"{self._plan.stem(*self._task)}-", dir=parent))
+        except OSError as error:
+            raise unwritten(self._run, error) from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if isinstance(error, OSError) and not isinstance(error, BytepairError):
+            raise unwritten(self._run, error) from error
+
+    def commit(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Gives the files their names, and writes the entry, which it returns.
+
+        Args:
+            facts: What the entry says of the task besides its files: JSON that depends on the plan and inputs alone.
+        """
+        stage, number = self._task
+        is_last = stage == self._plan.stages[-1].name
+        rows = []
+        moves = []
+        for path in sorted(path for path in self.folder.rglob("*") if path.is_file()):
+            name = path.relative_to(self.folder)
+            stays = is_last or name.parts[0] == QUARANTINE
+            place = name if stays else Path(WORK, stage, name)
+            rows.append({"name": place.as_posix(), **_hashed(path)})
+            moves.append((path, self._run / place))
+        folders = {place.parent for _, place in moves}
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        for path, place in moves:
+            path.replace(place)
+        for folder in folders:
+            files.sync_folder(folder)
+        entry = {"plan": self._plan.digest, "stage": stage, "number": number, "files": rows, **facts}
+        sealed.write(_place(self._run, self._plan, self._task), entry)
+        return entry
+
+
+def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
+    """What the ledger says of a task; None if it is not done.
+
+    Raises:
+        IntegrityError: The entry is damaged, or of another plan.
+        ArtifactError: It cannot be read.
+    """
+    place = _place(run, plan, task)
+    if not files.exists(place):
+        return None
+    found = sealed.read(place)
+    if found.get("plan") != plan.digest or (found.get("stage"), found.get("number")) != task:
+        raise IntegrityError(
+            "the entry of the ledger is of another plan", file=str(place), remedy="remove it, and --resume"
+        )
+    return found
+
+
+def entries(run: Path, plan: Plan) -> Iterator[tuple[TaskName, dict[str, Any] | None]]:
+    """The entry of each task, stage after stage. Errors as `entry`."""
+    return ((task, entry(run, plan, task)) for task in plan.tasks())
+
+
+def clean(run: Path) -> None:
+    """Removes what tasks left that were killed. Nobody else may be at work."""
+    shutil.rmtree(run / WORK / _TEMPORARY, ignore_errors=True)
+
+
+def is_kept(run: Path, found: dict[str, Any]) -> bool:
+    """Whether the files of an entry are there, and as long as they were."""
+    with suppress(OSError):
+        return all((run / row["name"]).stat().st_size == row["size"] for row in found["files"])
+    return False
+
+
+def hash_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    whole = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(_BLOCK):
+            whole.update(block)
+    return whole.hexdigest()
+
+
+def _hashed(path: Path) -> dict[str, Any]:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    return {"size": path.stat().st_size, "sha256": hash_of(path)}
+
+
+def _place(run: Path, plan: Plan, task: TaskName) -> Path:
+    return run / LEDGER / f"{plan.stem(*task)}.json"
+
+
+def unwritten(run: Path, error: OSError) -> ArtifactError:
+    """What is raised where the folder of a run cannot be written to."""
+    return ArtifactError(
+        f"cannot write: {error.strerror or error}",
+        file=str(error.filename or run),
+        remedy="make space or choose another folder; --resume goes on with what is done",
+    )

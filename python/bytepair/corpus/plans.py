@@ -1,0 +1,302 @@
+"""What a run over a corpus will do: inputs, options, and tasks; kept as ``plan.json`` in its folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bytepair.corpus import sealed
+from bytepair.corpus.inputs import Input, Reading
+from bytepair.errors import CorpusError, FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+NAME = "plan.json"
+TOKENIZER = "tokenizer"
+WORK = "work"
+LEDGER = "ledger"
+"""What lies in the folder of a run beside its shards."""
+
+TaskName: TypeAlias = "tuple[str, int]"
+"""A stage and the number of a task in it."""
+
+_VERSION = 1
+_MOST_SHOWN = 5
+_LEAST_TASK, _MOST_TASK, _USUAL_TASKS = 16 << 20, 256 << 20, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """A part of an input: from `start` to `end`, in the units in which its reader cuts it.
+
+    Attributes:
+        input: The number of the input in the plan.
+        start: Where it starts.
+        end: Where it ends; None for the end of the input.
+    """
+
+    input: int
+    start: int
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Tasks that need no other task of the same stage, and all of the stage before.
+
+    Attributes:
+        name: What its tasks do: ``encode``, ``shuffle``, ``join``, ``count``, ``reduce-1`` and so on.
+        tasks: What each task works on: portions of inputs for the first stage; for others whatever that stage says.
+    """
+
+    name: str
+    tasks: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardOptions:
+    """How documents become shards. All of it decides what the bytes of the shards are.
+
+    Attributes:
+        format: The name of a sink.
+        dtype: Of the ids, as NumPy names it.
+        prefix: Ids before each document.
+        suffix: Ids after each document.
+        special: What becomes of special tokens in documents: ``raise``, ``text``, ``allow``, or a sorted list of them.
+        added: The same of added tokens that are not special.
+        errors: ``strict`` or ``replace``, for documents that are not UTF-8.
+        bad: ``raise``, ``skip`` or ``quarantine``: what becomes of documents that cannot be used.
+        shuffle: Whether documents are in the order of a draw rather than of the inputs.
+        seed: Of all draws.
+        validation: The share of documents that go to the validation split, as a decimal.
+        documents: Whether a table says which document is where.
+        join: Whether each split is one file.
+    """
+
+    format: str
+    dtype: str
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+    special: str | tuple[str, ...]
+    added: str
+    errors: str
+    bad: str
+    shuffle: bool
+    seed: int
+    validation: str
+    documents: bool
+    join: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CountOptions:
+    """How documents become a table of counts; see `bytepair.Counts.of`."""
+
+    split: str
+    normalizers: tuple[str, ...]
+    special_tokens: tuple[str, ...]
+    errors: str
+    memory: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will do. The same plan gives the same bytes, whoever does its tasks, wherever and in whatever order.
+
+    Attributes:
+        options: `ShardOptions` or `CountOptions`.
+        reading: What a document is.
+        tokenizer: The fingerprint of the tokenizer; empty for counts.
+        inputs: What is read.
+        stages: What is done, in order.
+    """
+
+    options: ShardOptions | CountOptions
+    reading: Reading
+    tokenizer: str
+    inputs: tuple[Input, ...]
+    stages: tuple[Stage, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of all this, by which the ledger knows its plan."""
+        return sealed.digest(_table(self))
+
+    @property
+    def size(self) -> int:
+        """The bytes of all inputs, as they are stored."""
+        return sum(input.size for input in self.inputs)
+
+    def stage(self, name: str) -> Stage:
+        """The stage of this name.
+
+        Raises:
+            CorpusError: There is none.
+        """
+        for stage in self.stages:
+            if stage.name == name:
+                return stage
+        names = ", ".join(stage.name for stage in self.stages)
+        raise CorpusError(f"the plan has no stage {name!r}", remedy=f"its stages are {names}")
+
+    def tasks(self) -> Iterator[TaskName]:
+        """All tasks, stage after stage."""
+        return ((stage.name, number) for stage in self.stages for number in range(len(stage.tasks)))
+
+    def stem(self, name: str, number: int) -> str:
+        """What names of files of a task begin with: the name, and its number in as many digits as the stage needs.
+
+        Args:
+            name: A split, or a stage.
+            number: The number of the task.
+        """
+        most = max(len(stage.tasks) for stage in self.stages)
+        return f"{name}-{number:0{max(5, len(str(most - 1)))}}"
+
+
+def task_size(inputs: Sequence[Input]) -> int:
+    """About how many bytes of inputs a task reads, unless it is said: by the size of all, and nothing else."""
+    return min(max(sum(input.size for input in inputs) // _USUAL_TASKS, _LEAST_TASK), _MOST_TASK)
+
+
+def gather(inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int | None]]], size: int) -> Stage:
+    """Puts the portions of inputs, in order, into tasks of about `size` bytes.
+
+    Args:
+        inputs: All inputs.
+        portions: How each of them is cut.
+        size: When a task has so many bytes, the next one begins.
+    """
+    tasks: list[tuple[Portion, ...]] = []
+    task: list[Portion] = []
+    filled = 0.0
+    for number, (input, cuts) in enumerate(zip(inputs, portions, strict=True)):
+        for start, end in cuts:
+            share = input.size / len(cuts)
+            # Rather a task too few than one that is hardly worth its files.
+            if task and filled + share / 2 > size:
+                tasks.append(tuple(task))
+                task, filled = [], 0.0
+            task.append(Portion(number, start, end))
+            filled += share
+    if task:
+        tasks.append(tuple(task))
+    return Stage("", tuple(tasks))
+
+
+def write(folder: Path, plan: Plan) -> None:
+    """Writes ``plan.json``, an input and a task on a line each.
+
+    Raises:
+        ArtifactError: It cannot be written.
+    """
+    table = _table(plan)
+
+    def lines(rows: Iterable[Any]) -> str:
+        return "[\n" + ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows) + "\n]"
+
+    stages = ",\n".join(
+        f' {{"name": "{stage["name"]}", "tasks": {lines(stage["tasks"])}}}' for stage in table["stages"]
+    )
+    parts = {
+        name: lines(value) if name == "inputs" else f"[\n{stages}\n]" if name == "stages" else json.dumps(value)
+        for name, value in table.items()
+    }
+    text = "{" + ",\n".join(f'"{name}": {value}' for name, value in parts.items()) + "\n}"
+    sealed.write(folder / NAME, table, text)
+
+
+def read(folder: Path) -> Plan:
+    """The plan of a folder.
+
+    Raises:
+        ArtifactError: There is none, or it cannot be read.
+        FormatError: It is of another version.
+        IntegrityError: It is damaged.
+    """
+    place = folder / NAME
+    table = sealed.read(place)
+    if table.get("version") != _VERSION:
+        raise FormatError(
+            "the plan is of another version of bytepair", file=str(place), remedy="go on with the version that made it"
+        )
+    kind = {"shards": ShardOptions, "counts": CountOptions}[table["kind"]]
+    plain = table["options"]
+    return Plan(
+        kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}),
+        Reading(**table["reading"]),
+        table["tokenizer"],
+        tuple(Input(**input) for input in table["inputs"]),
+        tuple(
+            Stage(
+                stage["name"],
+                tuple(
+                    tuple(Portion(*item) if number == 0 else item for item in task) for task in stage["tasks"]
+                ),
+            )
+            for number, stage in enumerate(table["stages"])
+        ),
+    )
+
+
+def check_same(old: Plan, new: Plan, folder: Path) -> None:
+    """Raises CorpusError if a run cannot go on by another plan, and names all that differs."""
+    found = list(_differences(old, new))
+    if not found:
+        return
+    shown = "; ".join(found[:_MOST_SHOWN]) + (f"; and {len(found) - _MOST_SHOWN} more" if found[_MOST_SHOWN:] else "")
+    raise CorpusError(
+        f"the run in this folder was planned otherwise: {shown}",
+        file=str(folder / NAME),
+        remedy="go on with what it was planned with, or write into a new folder",
+    )
+
+
+def _differences(old: Plan, new: Plan) -> Iterator[str]:
+    if type(old.options) is not type(new.options):
+        yield "it makes something else"
+        return
+    if old.tokenizer != new.tokenizer:
+        yield f"the tokenizer's fingerprint was {old.tokenizer[:12]}... and is {new.tokenizer[:12]}..."
+    for mine, theirs in ((old.options, new.options), (old.reading, new.reading)):
+        for field in fields(mine):
+            was, now = getattr(mine, field.name), getattr(theirs, field.name)
+            if was != now:
+                yield f"{field.name} was {was!r} and is {now!r}"
+    before = {(input.group, input.name): input for input in old.inputs}
+    after = {(input.group, input.name): input for input in new.inputs}
+    yield from (f"the input {name!r} is gone" for group, name in before if (group, name) not in after)
+    yield from (f"the input {name!r} is new" for group, name in after if (group, name) not in before)
+    for key, input in after.items():
+        if key in before and before[key] != input:
+            what = "has changed" if before[key].address == input.address else f"was at {before[key].address}"
+            yield f"the input {input.name!r} {what}"
+    if list(before) != list(after) and before.keys() == after.keys():
+        yield "the inputs come in another order"
+    if old.inputs == new.inputs and old.stages != new.stages:
+        yield "the tasks are cut otherwise"
+
+
+def _table(plan: Plan) -> dict[str, Any]:
+    return {
+        "version": _VERSION,
+        "kind": "shards" if isinstance(plan.options, ShardOptions) else "counts",
+        "tokenizer": plan.tokenizer,
+        "options": asdict(plan.options),
+        "reading": asdict(plan.reading),
+        "inputs": [asdict(input) for input in plan.inputs],
+        "stages": [
+            {
+                "name": stage.name,
+                "tasks": [
+                    [[item.input, item.start, item.end] if isinstance(item, Portion) else item for item in task]
+                    for task in stage.tasks
+                ],
+            }
+            for stage in plan.stages
+        ],
+    }

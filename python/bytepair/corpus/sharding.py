@@ -1,0 +1,285 @@
+"""A corpus -> shards of ids: planning a run, having its tasks done, and finishing it.
+
+Long because one call spells out all that a run can be told, so that editors and type checkers know it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from bytepair.corpus import inputs, ledger, plans, runs
+from bytepair.corpus.draws import threshold
+from bytepair.corpus.encoding_task import TRAIN, VALIDATION
+from bytepair.corpus.engines import engine as engine_of
+from bytepair.corpus.inputs import Reading
+from bytepair.corpus.memory import parse_bytes
+from bytepair.corpus.plans import Plan, ShardOptions, Stage
+from bytepair.corpus.sinks import FORMATS
+from bytepair.corpus.summaries import Summary
+from bytepair.errors import CorpusError
+from bytepair.progress import reporter
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from bytepair.corpus.engines import Engine
+    from bytepair.corpus.inputs import Source
+    from bytepair.encoding import Special
+    from bytepair.progress import Report
+    from bytepair.tokenizer import Tokenizer
+
+Frame: TypeAlias = "str | int | Sequence[str | int] | None"
+"""Tokens around a document: a special token by its text, an id, or several of these."""
+
+_LONGEST = "1GB"
+
+
+def shard(
+    source: Source,
+    tokenizer: Tokenizer,
+    output: str | os.PathLike[str],
+    *,
+    format: str = "bin",
+    field: str | None = None,
+    id_field: str | None = None,
+    delimiter: str | None = None,
+    bos: Frame = None,
+    eos: Frame = None,
+    special: Special = "raise",
+    added: Literal["match", "text", "raise"] = "match",
+    errors: Literal["strict", "replace"] = "strict",
+    bad: Literal["raise", "skip", "quarantine"] = "raise",
+    longest: str | int | None = _LONGEST,
+    shuffle: bool = False,
+    seed: int = 0,
+    validation: float | str = 0,
+    dtype: str | None = None,
+    documents: bool | None = None,
+    join: bool = False,
+    task_size: str | int | None = None,
+    engine: str | Engine = "local",
+    workers: int | None = None,
+    resume: bool = False,
+    progress: bool | str | Report = False,
+) -> Summary:
+    """Encodes the documents of a corpus into shards that trainers read.
+
+    The bytes of the shards are a function of the inputs, the tokenizer and these options: the same with any engine, any
+    number of workers, and however often the run was killed and gone on with.
+
+    Args:
+        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of groups
+            to these. See `bytepair.corpus.inputs.find`.
+        tokenizer: What encodes.
+        output: A folder on a file system that all workers share; made if need be.
+        format: ``bin`` (ids alone, as nanoGPT reads them), ``npy``, ``megatron``, ``parquet``, ``arrow``, ``mds`` or
+            ``litdata``.
+        field: The field, column or extension that holds the text; None for ``text`` (in a tar ``txt``).
+        id_field: The field or column of the documents' own ids.
+        delimiter: What stands between documents of plain text; None if each file is one.
+        bos: What comes before each document.
+        eos: What comes after each document.
+        special: As for `Tokenizer.encode`.
+        added: As for `Tokenizer.encode`.
+        errors: What to do about text that is not UTF-8: ``strict`` makes a bad document of it, ``replace`` encodes U+FFFD.
+        bad: Documents that cannot be used: ``raise``, ``skip`` and count them, or ``quarantine``: write them with their
+            errors into ``quarantine/`` as well.
+        longest: The most bytes of a document, such as ``"1GB"``; longer ones are bad. None for no limit.
+        shuffle: Whether documents are shuffled, all over the corpus.
+        seed: Of all draws: a whole number.
+        validation: The share of documents that go into files named ``val`` instead of ``train``, drawn by their places.
+        dtype: Of the ids, where the format leaves a choice; None for the smallest that holds the largest id.
+        documents: Whether a table beside each shard says which document is where; None where the shard itself has no
+            place for that.
+        join: Whether each split becomes one file.
+        task_size: About how many bytes of inputs a task reads, such as ``"256MB"``: of each task come a shard of each
+            split. None for what the size of the corpus suggests.
+        engine: Who does the tasks: ``local``, ``slurm``, ``ray``, ``spark``, or an engine that is made already.
+        workers: How many tasks are done at a time; None for what the engine finds good.
+        resume: Whether to go on with the run in `output`, if there is one.
+        progress: True for a bar on stderr if that is a terminal, ``"json"`` for JSON lines on stderr, or a call.
+
+    Returns:
+        What it came to; also in ``summary.json`` and ``summary.txt``.
+
+    Raises:
+        CorpusError: Sources, options or the plan of the run that is there do not fit.
+        ArtifactError: A file cannot be read or written; the ledger keeps what is done.
+        BytepairError: A document is bad, and `bad` is ``raise``.
+
+    Complexity:
+        Linear in the corpus. Memory is bounded for each worker, whatever the documents are, but for one document of a
+        format that gives documents whole, which are at most `longest`.
+
+    Example:
+        >>> import tempfile, bytepair as bp, numpy as np
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "a.txt").write_text("low lower\\nlow\\n")
+        >>> tok = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
+        >>> summary = bp.shard(folder / "a.txt", tok, folder / "out", delimiter="\\n", eos="<|end|>")
+        >>> summary.documents, summary.tokens, np.fromfile(folder / "out/train-00000.bin", np.uint16).tolist()
+        (2, 7, [257, 32, 257, 101, 114, 258, 257, 258])
+    """
+    doer = engine_of(engine, workers)
+    folder = Path(output)
+    reading = Reading(field, id_field, delimiter, None if longest is None else parse_bytes(longest))
+    options = _options(
+        tokenizer,
+        format=format,
+        prefix=_ids(tokenizer, bos),
+        suffix=_ids(tokenizer, eos),
+        special=special,
+        added=added,
+        errors=errors,
+        bad=bad,
+        shuffle=shuffle,
+        seed=seed,
+        validation=validation,
+        dtype=dtype,
+        documents=documents,
+        join=join,
+    )
+    plan = plan_of(source, tokenizer, options, reading, task_size)
+    with runs.held(folder):
+        runs.begin(folder, plan, tokenizer, resume=resume)
+        runs.carry_out(folder, plan, doer, reporter(progress))
+        return finish(folder, plan)
+
+
+def finish(folder: Path, plan: Plan) -> Summary:
+    """Writes what formats need on top of their shards, and the summary, which says that the run is complete.
+
+    Raises:
+        ArtifactError: A file cannot be written.
+    """
+    options = cast("ShardOptions", plan.options)
+    entries = [entry for _, entry in ledger.entries(folder, plan) if entry is not None]
+    last = plan.stages[-1].name
+    names = [row["name"] for entry in entries if entry["stage"] == last for row in entry["files"]]
+    try:
+        complete = FORMATS[options.format].finish
+        if complete:
+            complete(folder, names)
+        summary = Summary.of(plan, entries)
+        summary.write(folder)
+        shutil.rmtree(folder / plans.WORK, ignore_errors=True)
+    except OSError as error:
+        raise ledger.unwritten(folder, error) from error
+    return summary
+
+
+def plan_of(
+    source: Source,
+    tokenizer: Tokenizer,
+    options: ShardOptions,
+    reading: Reading,
+    size: str | int | None = None,
+) -> Plan:
+    """The plan of a run that makes shards.
+
+    Args:
+        source: As for `shard`.
+        tokenizer: What encodes.
+        options: How documents become shards.
+        reading: What a document is.
+        size: As `task_size` of `shard`.
+
+    Raises:
+        CorpusError, ArtifactError: As `shard`.
+    """
+    found = inputs.find(source, reading)
+    encode = runs.first_stage("encode", found, reading, size)
+    stages = [encode]
+    if options.shuffle:
+        stages.append(Stage("shuffle", tuple((bucket,) for bucket in range(len(encode.tasks)))))
+    if options.join:
+        splits = (TRAIN, VALIDATION) if threshold(options.validation) else (TRAIN,)
+        stages.append(Stage("join", tuple((split,) for split in splits)))
+    return Plan(options, reading, tokenizer.fingerprint, found, tuple(stages))
+
+
+def _options(
+    tokenizer: Tokenizer,
+    *,
+    format: str,
+    special: Special,
+    seed: int,
+    validation: float | str,
+    dtype: str | None,
+    documents: bool | None,
+    join: bool,
+    **others: Any,
+) -> ShardOptions:
+    if format not in FORMATS:
+        raise CorpusError(f"there is no format {format!r} of shards", remedy=f"use one of {', '.join(FORMATS)}")
+    kind = FORMATS[format]
+    for name, choices in (
+        ("bad", ("raise", "skip", "quarantine")),
+        ("errors", ("strict", "replace")),
+        ("added", ("match", "text", "raise")),
+    ):
+        if others[name] not in choices:
+            raise ValueError(f"{name}={others[name]!r} is unknown; use one of {', '.join(choices)}")
+    if join and kind.join is None:
+        able = ", ".join(name for name, other in FORMATS.items() if other.join)
+        raise CorpusError(f"shards of the format {format!r} cannot be joined", remedy=f"leave join out, or use {able}")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise TypeError(f"seed={seed!r} is not a whole number")
+    share = format_share(validation)
+    largest = max(tokenizer.vocab_size - 1, *others["prefix"], *others["suffix"], 0)
+    return ShardOptions(
+        format=format,
+        dtype=_dtype(kind.dtype(largest), dtype, largest, kind.dtypes),
+        special=special if isinstance(special, str) else tuple(sorted(special)),
+        seed=seed,
+        validation=share,
+        documents=(not kind.has_places) if documents is None else documents,
+        join=join,
+        **others,
+    )
+
+
+def format_share(share: float | str) -> str:
+    """A share as the decimal that was written.
+
+    Raises:
+        ValueError: It is no decimal from 0 to 1.
+
+    Example:
+        >>> format_share(0.005), format_share("0.10"), format_share(0)
+        ('0.005', '0.10', '0')
+    """
+    text = str(share)
+    threshold(text)
+    return text
+
+
+def _dtype(smallest: np.dtype[Any], asked: str | None, largest: int, known: Sequence[str]) -> str:
+    if asked is None:
+        return smallest.name
+    if asked not in known:
+        raise CorpusError(
+            f"dtype={asked!r} is not what this format can hold", remedy=f"use one of {', '.join(known)}, or leave it out"
+        )
+    if np.iinfo(asked).max < largest:
+        raise CorpusError(
+            f"dtype={asked!r} does not hold the largest id, {largest}", remedy=f"use {smallest.name}, or leave it out"
+        )
+    return asked
+
+
+def _ids(tokenizer: Tokenizer, frame: Frame) -> tuple[int, ...]:
+    if frame is None:
+        return ()
+    items = [frame] if isinstance(frame, (str, int)) else list(frame)
+    ids = []
+    for item in items:
+        id = tokenizer.token_id(item) if isinstance(item, str) else item
+        tokenizer.token_bytes(id)  # It raises where there is none.
+        ids.append(id)
+    return tuple(ids)

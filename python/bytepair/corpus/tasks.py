@@ -1,0 +1,149 @@
+"""One task of a run: all that a worker calls. It needs the folder of the run, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair.corpus import ledger, plans
+from bytepair.errors import CorpusError, IntegrityError
+from bytepair.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bytepair.corpus.plans import Plan, TaskName
+
+_STAGES = {
+    "encode": "encoding_task",
+    "shuffle": "shuffling",
+    "join": "joining",
+    "count": "counting_tasks",
+    "reduce": "counting_tasks",
+}
+"""The module in which the function of a stage is, which has its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How far a task is.
+
+    Attributes:
+        worker: Who does it.
+        task: Which it is.
+        bytes: How much of its inputs has been read, as they are stored.
+        documents: How many documents were in it.
+        tokens: How many tokens they are.
+        ended: Whether it is committed.
+    """
+
+    worker: str
+    task: TaskName
+    bytes: int
+    documents: int
+    tokens: int
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the tasks of a run share.
+
+    Attributes:
+        folder: The folder of the run.
+        plan: Its plan.
+        tokenizer: Its tokenizer; None if the plan needs none.
+    """
+
+    folder: Path
+    plan: Plan
+    tokenizer: Tokenizer | None
+
+    def entries_of(self, stage: str) -> list[dict[str, Any]]:
+        """The ledger's entries of a stage that comes before.
+
+        Raises:
+            CorpusError: A task of it is not done.
+        """
+        found = [ledger.entry(self.folder, self.plan, (stage, n)) for n in range(len(self.plan.stage(stage).tasks))]
+        if None in found:
+            raise CorpusError(
+                f"task {found.index(None)} of the stage {stage!r} is not done",
+                file=str(self.folder),
+                remedy="do all tasks of a stage before those of the next one",
+            )
+        return [entry for entry in found if entry is not None]
+
+
+def run(
+    folder: str, stage: str, number: int, tell: Callable[[Told], None] | None = None, worker: str | None = None
+) -> dict[str, Any]:
+    """Does one task of a run and commits it; does nothing if it is done already.
+
+    Args:
+        folder: The folder of the run, with its plan.
+        stage: The stage of the task.
+        number: Its number in the stage.
+        tell: Is told now and then how far it is; what it raises ends the task.
+        worker: Who does it, for `tell`; None for the number of the process.
+
+    Returns:
+        The entry of the ledger.
+
+    Raises:
+        CorpusError: There is no such task, or a stage before it is not done.
+        ArtifactError: An input cannot be read, or has changed since; or a file cannot be written.
+        IntegrityError: The plan, the tokenizer or the ledger is damaged.
+        BytepairError: A document is bad, and the plan says ``raise``.
+    """
+    work = load(folder)
+    tasks = work.plan.stage(stage).tasks
+    if not 0 <= number < len(tasks):
+        raise CorpusError(f"the stage {stage!r} has no task {number}", remedy=f"it has tasks 0 to {len(tasks) - 1}")
+    task = (stage, number)
+    told = partial(Told, worker or str(os.getpid()), task)
+    entry = ledger.entry(work.folder, work.plan, task)
+    if entry is None or not ledger.is_kept(work.folder, entry):
+        kind = stage.partition("-")[0]
+        do = getattr(import_module(f"bytepair.corpus.{_STAGES[kind]}"), kind)
+
+        def progress(passed: int, documents: int, tokens: int) -> None:
+            if tell:
+                tell(told(passed, documents, tokens, ended=False))
+
+        with ledger.Commit(work.folder, work.plan, task) as commit:
+            entry = commit.commit(do(work, task, commit.folder, progress))
+    if tell:
+        tell(told(entry["read"], entry.get("documents", 0), entry.get("tokens", 0), ended=True))
+    return entry
+
+
+def load(folder: str) -> Work:
+    """The plan and the tokenizer of a run, kept for the next task of it.
+
+    Raises:
+        ArtifactError, FormatError, IntegrityError: As `plans.read`; the tokenizer is not the one of the plan.
+    """
+    place = Path(folder, plans.NAME)
+    changed = place.stat().st_mtime_ns if place.exists() else 0
+    return _load(folder, changed)
+
+
+@lru_cache(maxsize=2)
+def _load(folder: str, _changed: int) -> Work:
+    place = Path(folder)
+    plan = plans.read(place)
+    tokenizer = None
+    if plan.tokenizer:
+        tokenizer = Tokenizer.from_file(place / plans.TOKENIZER)
+        if tokenizer.fingerprint != plan.tokenizer:
+            raise IntegrityError(
+                "the tokenizer of the run is not the one that was planned with",
+                file=str(place / plans.TOKENIZER),
+                remedy="write into a new folder",
+            )
+    return Work(place, plan, tokenizer)
