@@ -22,8 +22,8 @@ _COPIED = 1 << 20  # bytes at a time
 class FlatShard(Shard):
     """The ids of all documents one after another, little-endian, in ``STEM.bin``; its documents in a table beside it.
 
-    Nothing is kept of what was written, so that memory is that of a batch. A long document goes straight to the file, which
-    is cut back if it is dropped.
+    Nothing is kept of what was written, so that memory is that of a batch. A long document goes straight to the file,
+    which is cut back if it is dropped.
 
     Args:
         folder: See `Shard`.
@@ -143,7 +143,7 @@ class FlatShard(Shard):
         return self._table.append(part.with_name(part.name + SUFFIX)) if self._table is not None else 0
 
 
-def join(
+def join(  # noqa: PLR0917 (as a shard is opened)
     kind: type[FlatShard],
     parts: Sequence[Path],
     folder: Path,

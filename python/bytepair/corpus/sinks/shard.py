@@ -25,14 +25,16 @@ class Encoded:
 
     Attributes:
         ids: The ids of all of them, flat, as they are to be written: each document with its frame.
-        offsets: One more than there are documents, from 0, never falling: document i is ``ids[offsets[i]:offsets[i + 1]]``.
+        offsets: One more than there are documents, from 0, never falling: document i is ``ids[offsets[i]:offsets[i +
+            1]]``.
         inputs: The number of each one's input in the plan.
         positions: Where in its input each one is.
         names: Their own ids as UTF-8; an empty one is none. None if no document has one.
 
     Example:
         >>> import numpy as np
-        >>> documents = Encoded(np.array([5, 6, 7], np.uint32), np.array([0, 2, 3]), np.zeros(2, np.int32), np.array([0, 9]))
+        >>> ids, offsets = np.array([5, 6, 7], np.uint32), np.array([0, 2, 3])
+        >>> documents = Encoded(ids, offsets, inputs=np.zeros(2, np.int32), positions=np.array([0, 9]))
         >>> len(documents), documents.lengths.tolist()
         (2, [2, 1])
     """
@@ -55,10 +57,10 @@ class Encoded:
 class Shard(ABC):
     """One shard under way, for one thread: files whose names begin with a stem, in a folder that is the caller's.
 
-    Documents come in order, in batches by `write`, or one that is too long to be held in parts: `begin`, then `extend` for
-    each part, then `end`, or `drop` if it cannot be used after all. The bytes of the files depend on the documents alone,
-    not on the batches in which they came. Files are whole after `close`. What the disk refuses raises OSError from any of
-    these; then the caller calls `abort` and removes the folder.
+    Documents come in order, in batches by `write`, or one that is too long to be held in parts: `begin`, then
+    `extend` for each part, then `end`, or `drop` if it cannot be used after all. The bytes of the files depend on the
+    documents alone, not on the batches in which they came. Files are whole after `close`. What the disk refuses
+    raises OSError from any of these; then the caller calls `abort` and removes the folder.
 
     Args:
         folder: Where the files go. It is there; folders that a stem names are made.
@@ -125,7 +127,7 @@ class Shard(ABC):
 
 
 class GatheringShard(Shard):
-    """A shard whose format needs a document whole: the ids of a long one are gathered, 4 bytes a token, until it ends."""
+    """A shard whose format needs documents whole: the ids of a long one are gathered, 4 bytes a token, until it ends."""
 
     _parts: list[NDArray[np.uint32]] | None = None
 
