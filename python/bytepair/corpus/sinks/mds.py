@@ -1,0 +1,133 @@
+"""Shards as MosaicML's ``streaming`` reads them (MDS), written by its own ``MDSWriter``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bytepair import files
+from bytepair.corpus.sinks.shard import Encoded, GatheringShard, narrowed, needed
+from bytepair.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PACKAGE = "mosaicml-streaming"
+_LONGEST_BYTES = 0xF000_0000  # of a document: places in a file are 32 bits
+INDEX = ".index.json"
+
+
+class MdsShard(GatheringShard):
+    """A sample for each document: ``tokens`` (array of uint16 or uint32), ``id`` (empty if none), ``input``, ``position``.
+
+    The writer cuts what a shard holds into files of about 64 MB, ``STEM.00000.mds`` and so on, and holds one of them in
+    memory, and a sample at a time is a call in Python. ``STEM.index.json`` is that shard's part of the index, which
+    `finish` puts together. A document has at least one token.
+
+    Args:
+        folder: See `Shard`.
+        stem: See `Shard`; with a folder of its own for each split, since an index is for all of a folder.
+        dtype: See `Shard`; uint16 or uint32.
+        inputs: See `Shard`.
+
+    Raises:
+        ArtifactError: ``mosaicml-streaming`` is not installed.
+    """
+
+    def __init__(self, folder: Path, stem: str, dtype: np.dtype[Any], inputs: Sequence[str]) -> None:
+        streaming = needed("streaming", "MDS", _PACKAGE)
+        super().__init__(folder, stem, dtype, inputs)
+        self._place = self.path(".writing")
+        columns = {"tokens": f"ndarray:{dtype.name}", "id": "str", "input": "str", "position": "int64"}
+        self._writer = streaming.MDSWriter(out=str(self._place), columns=columns, max_workers=1)
+
+    def write(self, documents: Encoded) -> None:
+        """Writes whole documents; see `Shard.write`."""
+        longest = int(documents.lengths.max()) if len(documents) else 0
+        if longest * self.dtype.itemsize > _LONGEST_BYTES:
+            raise FormatError(
+                f"a document has {longest} tokens; a file of MDS holds {_LONGEST_BYTES // self.dtype.itemsize}",
+                remedy="cut the document by a delimiter, or choose the format bin or npy",
+            )
+        ids = narrowed(documents.ids, self.dtype)
+        offsets = documents.offsets.tolist()
+        names = documents.names.to_list() if documents.names is not None else [b""] * len(documents)
+        for number, (input, position) in enumerate(  # noqa: A001 (the word of the plan)
+            zip(documents.inputs.tolist(), documents.positions.tolist(), strict=True)
+        ):
+            sample = {
+                "tokens": ids[offsets[number] : offsets[number + 1]],
+                "id": _text(names[number]),
+                "input": self.inputs[input],
+                "position": np.int64(position),
+            }
+            self._writer.write(sample)
+        self.tokens += len(ids)
+        self.documents += len(documents)
+
+    def close(self) -> None:
+        """Completes the files, under names of this shard; see `Shard.close`."""
+        self._writer.finish()
+        index = json.loads((self._place / "index.json").read_bytes())
+        for number, shard in enumerate(index["shards"]):
+            path = self.path(f".{number:05}.mds")
+            (self._place / shard["raw_data"]["basename"]).replace(path)
+            shard["raw_data"]["basename"] = path.name
+        self.path(INDEX).write_bytes(index_bytes(index))
+        shutil.rmtree(self._place)
+
+    def abort(self) -> None:
+        """Ends the writer's threads; see `Shard.abort`."""
+        with contextlib.suppress(Exception):  # whatever the writer says of what is given up
+            self._writer.cancel_future_jobs()
+
+
+def finish(folder: Path, names: Sequence[str]) -> list[str]:
+    """Writes ``index.json`` into each folder that has shards: their parts of it, in the order of their names.
+
+    Args:
+        folder: Where all files are.
+        names: The files, relative to it.
+
+    Returns:
+        The files that were written, relative to the folder.
+    """
+    written = []
+    for parent, parts in by_folder(names).items():
+        shards = [shard for part in parts for shard in json.loads(files.read(folder / part))["shards"]]
+        files.write_all(folder / parent, {"index.json": index_bytes({"version": 2, "shards": shards})})
+        written.append(str(PurePosixPath(parent) / "index.json"))
+    return written
+
+
+def by_folder(names: Sequence[str]) -> dict[str, list[str]]:
+    """The parts of an index among some files, sorted, by their folders.
+
+    Example:
+        >>> by_folder(["val/0.index.json", "train/1.index.json", "train/0.index.json", "train/0.00000.mds"])
+        {'train': ['train/0.index.json', 'train/1.index.json'], 'val': ['val/0.index.json']}
+    """
+    found: dict[str, list[str]] = {}
+    for name in sorted(names):
+        if name.endswith(INDEX):
+            found.setdefault(str(PurePosixPath(name).parent), []).append(name)
+    return found
+
+
+def index_bytes(index: dict[str, Any]) -> bytes:
+    """An index as JSON, one way for one content."""
+    return json.dumps(index, sort_keys=True).encode()
+
+
+def _text(name: bytes) -> str:
+    try:
+        return name.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"the id of a document is not UTF-8: {name[:40]!r}", remedy="choose another field for ids"
+        ) from error
