@@ -1,4 +1,8 @@
-"""Parquet and Arrow files -> the texts in one of their columns, in buffers, without an object for each."""
+"""Parquet and Arrow files -> the texts in one of their columns, in buffers, without an object for each.
+
+Long because two formats, which are opened, asked for columns and believed or not in ways of their own, end in one kind of
+arrays, of seven types.
+"""
 
 from __future__ import annotations
 
