@@ -1,7 +1,6 @@
 """Parquet and Arrow files -> the texts in one of their columns, in buffers, without an object for each.
 
-Long because two formats, which are opened, asked for columns and believed or not in ways of their own, end in one kind of
-arrays, of seven types.
+Long because two formats, opened, asked for columns and checked in ways of their own, end in arrays of seven types.
 """
 
 from __future__ import annotations
