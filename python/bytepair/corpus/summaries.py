@@ -48,6 +48,7 @@ class Summary:
                 tally.add(Tally.from_json(entry["tally"]))
         return cls(tally, plan.digest)
 
-    def write(self, folder: Path) -> None:
-        """Writes ``summary.json``."""
+    def write(self, folder: Path) -> list[str]:
+        """Writes ``summary.json``; returns the names of what it wrote."""
         sealed.write(folder / NAME, {"plan": self.plan, **self.tally.to_json()})
+        return [NAME]
