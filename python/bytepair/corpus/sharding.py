@@ -123,7 +123,7 @@ def shard(
         >>> tok = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
         >>> summary = bp.shard(folder / "a.txt", tok, folder / "out", delimiter="\\n", eos="<|end|>")
         >>> summary.documents, summary.tokens, np.fromfile(folder / "out/train-00000.bin", np.uint16).tolist()
-        (2, 7, [257, 32, 257, 101, 114, 258, 257, 258])
+        (2, 8, [257, 32, 257, 101, 114, 258, 257, 258])
     """
     doer = engine_of(engine, workers)
     folder = Path(output)

@@ -52,3 +52,8 @@ class Summary:
         """Writes ``summary.json``; returns the names of what it wrote."""
         sealed.write(folder / NAME, {"plan": self.plan, **self.tally.to_json()})
         return [NAME]
+
+    @classmethod
+    def read(cls, folder: Path) -> Summary:
+        table = sealed.read(folder / NAME)
+        return cls(Tally.from_json(table), table["plan"])
