@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from typing_extensions import Buffer, Self, disjoint_base
 
 from bytepair.encoding import Ids, Special, TextInput
+from bytepair.errors import BytepairError
 
 _Text = TypeVar("_Text", str, bytes)
 
@@ -21,6 +22,7 @@ __all__ = [
     "Control",
     "CoreTokenizer",
     "Encoder",
+    "EncodingStream",
     "Mark",
     "PieceCounter",
     "PieceCounts",
@@ -34,6 +36,7 @@ __all__ = [
     "chunks",
     "chunks_batch",
     "decode_tokens",
+    "json_fields",
     "learn",
     "learn_bytes",
     "learn_unigram",
@@ -285,6 +288,17 @@ class CoreTokenizer:
         errors: str = "strict",
         threads: int | None = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def encode_buffer(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+        prefix: Ids = (),
+        suffix: Ids = (),
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], list[tuple[int, BytepairError]]]: ...
     def count_batch(
         self,
         texts: Iterable[TextInput],
@@ -304,6 +318,9 @@ class CoreTokenizer:
     def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> bytes: ...
     def stream(self, *, skip_special_tokens: bool = False) -> StreamDecoder: ...
     def stream_batch(self, rows: int, *, skip_special_tokens: bool = False) -> StreamBatch: ...
+    def encoding_stream(
+        self, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+    ) -> EncodingStream: ...
     def encoder(self, name: str) -> Encoder: ...
     def token_bytes(self, id: int) -> bytes: ...
     def token_id(self, token: str | bytes) -> int: ...
@@ -414,6 +431,21 @@ def learn_unigram(
     tell: Callable[[int], object],
 ) -> list[tuple[str, float]]: ...
 
+@final
+class EncodingStream:
+    def push(self, part: str | bytes) -> NDArray[np.uint32]: ...
+    def finish(self) -> NDArray[np.uint32]: ...
+
+def json_fields(
+    data: bytes, field: str, id_field: str | None, *, errors: str = "strict", first: bool = False
+) -> tuple[
+    NDArray[np.uint8],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.uint8] | None,
+    NDArray[np.int64] | None,
+    list[tuple[int, int, BytepairError]],
+]: ...
 @final
 class ChunkStream:
     def __new__(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from bytepair.chat.cache import EncodingCache
@@ -793,6 +795,44 @@ class Tokenizer(CoreTokenizer):
         return chunking.chunk_stream(
             self, parts, limit, overlap=overlap, boundary=boundary, special=special, added=added
         )
+
+    def encode_stream(
+        self,
+        parts: Iterable[str] | Iterable[bytes],
+        *,
+        special: Special = "raise",
+        added: str = "match",
+        errors: str = "strict",
+    ) -> Iterator[NDArray[np.uint32]]:
+        """The ids of a text that comes in parts: those of ``encode`` for the parts joined, without holding the text.
+
+        Ids come as soon as no text to come can change them; `encoding_stream` says how much is held until then.
+
+        Args:
+            parts: Parts of the text, which may be cut anywhere: all ``str``, or all UTF-8 ``bytes``.
+            special: As for `encode`.
+            added: As for `encode`.
+            errors: As for `encode`.
+
+        Yields:
+            Some ids, in order; never an empty array.
+
+        Raises:
+            SpecialTokenError: As `encode`, and so are the other errors, when the part comes with which they are certain.
+                Their places are in the whole text.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+            >>> [ids.tolist() for ids in tok.encode_stream(["low lo", "wer", " low"])]
+            [[257, 32, 257, 258, 32, 257]]
+        """
+        stream = self.encoding_stream(special=special, added=added, errors=errors)
+        for part in parts:
+            if (ids := stream.push(part)).size:
+                yield ids
+        if (ids := stream.finish()).size:
+            yield ids
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Tokenizer is immutable; {name} cannot be set")

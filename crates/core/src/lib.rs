@@ -1,8 +1,9 @@
 //! The core of bytepair: every loop that touches each byte of a text, and no Python.
 //!
 //! Data runs one way: [`segment`] takes a text through [`normalize`] and [`split`] to pieces, [`merge`] turns pieces into
-//! ids, [`decode`] turns ids back. [`pipeline`] alone composes them, [`batch`] for several threads, [`count`] for who needs
-//! no ids, and [`study`] with an algorithm that the caller chose. [`train`] makes the merges that a [`vocab`] is compiled from.
+//! ids, [`decode`] turns ids back. [`pipeline`] alone composes them, [`batch`] for several threads, [`each`] for texts of
+//! which some may be at fault, [`encode_stream`] for a text that comes in parts, [`count`] for who needs no ids, and [`study`]
+//! with an algorithm that the caller chose. [`train`] makes the merges that a [`vocab`] is compiled from.
 
 pub mod aligned;
 pub mod batch;
@@ -11,8 +12,11 @@ mod cache;
 pub mod columns;
 pub mod count;
 pub mod decode;
+pub mod each;
 pub mod encode;
+pub mod encode_stream;
 pub mod error;
+pub mod json_lines;
 pub mod locate;
 pub mod merge;
 pub mod model;
@@ -30,6 +34,7 @@ pub mod study;
 mod text_maker;
 pub mod text_stream;
 pub mod train;
+pub mod utf8;
 pub mod vocab;
 
 pub use error::{Error, Kind, Result};

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{in_row, raise};
-use crate::text::{OnInvalid, Said, utf8};
+use crate::text::{OnInvalid, Said, moved, utf8};
 use crate::tokenizer::{CoreTokenizer, check_threads, run};
 
 /// Start, end, tokens.
@@ -177,7 +177,7 @@ impl ChunkStream {
             let whole = std::mem::replace(&mut self.pending, rest);
             return self.take(py, &String::from_utf8_lossy(&whole), false);
         }
-        let text = utf8(part, OnInvalid::Strict).map_err(|error| self.moved(py, error))?;
+        let text = utf8(part, OnInvalid::Strict).map_err(|error| moved(py, error, self.before))?;
         self.take(py, &text, false)
     }
 
@@ -219,19 +219,5 @@ impl ChunkStream {
                 ..error
             },
         )
-    }
-
-    /// The error of a part that is not text, placed in the whole.
-    fn moved(&self, py: Python<'_>, error: PyErr) -> PyErr {
-        let value = error.value(py);
-        for (name, before) in [("byte", self.before.0), ("character", self.before.1)] {
-            let place = value.getattr(name).and_then(|place| place.extract::<usize>());
-            if let Ok(place) = place
-                && let Err(broken) = value.setattr(name, place + before)
-            {
-                return broken;
-            }
-        }
-        error
     }
 }

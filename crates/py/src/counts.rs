@@ -67,10 +67,7 @@ impl PieceCounter {
         job: impl FnOnce(&mut Counter, &Segmenter, train::OnInvalid, usize, &Progress) -> Result<()> + Send,
     ) -> PyResult<()> {
         let threads = check_threads(options.threads)?;
-        let on_invalid = match OnInvalid::parse(&options.errors)? {
-            OnInvalid::Strict => train::OnInvalid::Raise,
-            OnInvalid::Replace => train::OnInvalid::Replace,
-        };
+        let on_invalid = OnInvalid::parse(&options.errors)?.into();
         let mut counter = self.counter.take().ok_or_else(used_up)?;
         let segmenter = self.stages.segmenter();
         let result = watched(py, options.tell.as_ref(), |progress| {

@@ -7,10 +7,12 @@
     reason = "docstrings here are Python's, and arguments come as PyO3 extracts them"
 )]
 
+mod buffer;
 mod chunks;
 mod columns;
 mod counts;
 mod encoder;
+mod encoding_stream;
 mod errors;
 mod growing;
 mod index;
@@ -32,6 +34,8 @@ mod _core {
     use pyo3::types::{IntoPyDict, PyMappingProxy};
 
     #[pymodule_export]
+    use crate::buffer::json_fields;
+    #[pymodule_export]
     use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
     #[pymodule_export]
     use crate::columns::{Columns, merges_by_score, read_byte_alphabet, read_pieces, read_rank_file, read_spelled};
@@ -39,6 +43,8 @@ mod _core {
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]
     use crate::encoder::Encoder;
+    #[pymodule_export]
+    use crate::encoding_stream::EncodingStream;
     #[pymodule_export]
     use crate::growing::{Appender, Mark, Prepender};
     #[pymodule_export]

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use bytepair_core::batch::Batch;
 use bytepair_core::pipeline::Span;
 use bytepair_core::segment::{Policy, Treat};
-use bytepair_core::{Error, Kind, Tokenizer};
+use bytepair_core::{Error, Kind, Tokenizer, utf8};
 use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
@@ -62,6 +62,15 @@ impl OnInvalid {
     }
 }
 
+impl From<OnInvalid> for utf8::OnInvalid {
+    fn from(on_invalid: OnInvalid) -> Self {
+        match on_invalid {
+            OnInvalid::Strict => Self::Raise,
+            OnInvalid::Replace => Self::Replace,
+        }
+    }
+}
+
 /// The UTF-8 of a `str` or of `bytes`.
 pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
     if let Ok(text) = text.cast::<PyString>() {
@@ -87,6 +96,20 @@ pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyR
         };
     }
     Err(PyTypeError::new_err(format!("a text is str or bytes, not {}", text.get_type().name()?)))
+}
+
+/// The error of a part of a text, placed in the whole, of which so many bytes and characters come before.
+pub(crate) fn moved(py: Python<'_>, error: PyErr, (bytes, characters): (usize, usize)) -> PyErr {
+    let value = error.value(py);
+    for (name, before) in [("byte", bytes), ("character", characters)] {
+        let place = value.getattr(name).and_then(|place| place.extract::<usize>());
+        if let Ok(place) = place
+            && let Err(broken) = value.setattr(name, place + before)
+        {
+            return broken;
+        }
+    }
+    error
 }
 
 fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {

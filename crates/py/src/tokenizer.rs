@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use bytepair_core::batch::{Batch, Gather, Run};
 use bytepair_core::decode::{TOGETHER, TextDecoder};
+use bytepair_core::each::Frame;
 use bytepair_core::encode::Count;
 use bytepair_core::locate::is_white;
 use bytepair_core::merge::canonical_merges as canonical;
@@ -28,8 +29,10 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
+use crate::buffer::{self, EachRow};
 use crate::columns::Columns;
 use crate::encoder::Encoder;
+use crate::encoding_stream::EncodingStream;
 use crate::errors::{in_row, raise};
 use crate::growing::{self, Appender, Prepender};
 use crate::index::{self, TextIndex};
@@ -624,6 +627,60 @@ impl CoreTokenizer {
         Ok((array(py, ids), array(py, offsets)))
     }
 
+    /// The ids of texts that lie in one buffer, each by itself: what cannot be encoded is told and not raised.
+    ///
+    /// Args:
+    ///     data: The bytes of all texts, a uint8 array, and possibly of others around them.
+    ///     offsets: One more than there are texts, an int64 array that never falls: text i is the UTF-8
+    ///         ``data[offsets[i]:offsets[i + 1]]``.
+    ///     special: As for `encode`.
+    ///     added: As for `encode`.
+    ///     errors: As for `encode`.
+    ///     prefix: Ids that stand in front of the ids of each text.
+    ///     suffix: Ids that stand behind them.
+    ///
+    /// Returns:
+    ///     The ids of all texts in one uint32 array; the int64 array of where those of each text start and the last end,
+    ///     from 0; and of each text that cannot be encoded its number and the error that `encode` raises for it, which
+    ///     says the ``row`` as well. Such a text has no ids at all, not even a prefix.
+    ///
+    /// Raises:
+    ///     ValueError: The offsets fall, or leave the data.
+    ///     InvalidIdError: An id of `prefix` or `suffix` is no token's.
+    ///
+    /// One thread encodes, while other Python threads run: for many processes or threads side by side. From ten million
+    /// bytes on, Ctrl-C is heard.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp, numpy as np
+    ///     >>> tok = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
+    ///     >>> data, offsets = np.frombuffer(b"low<|end|>slow", np.uint8), np.array([0, 3, 10, 14])
+    ///     >>> ids, starts, faults = tok.encode_buffer(data, offsets, suffix=[tok.token_id("<|end|>")])
+    ///     >>> ids.tolist(), starts.tolist(), [(row, type(error).__name__) for row, error in faults]
+    ///     ([257, 258, 115, 257, 258], [0, 2, 2, 5], [(1, 'SpecialTokenError')])
+    #[pyo3(
+        signature = (data, offsets, *, special=None, added="match", errors="strict", prefix=None, suffix=None),
+        text_signature = "($self, data, offsets, *, special='raise', added='match', errors='strict', prefix=(), suffix=())"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "options of the public call")]
+    fn encode_buffer<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyReadonlyArray1<'py, u8>,
+        offsets: PyReadonlyArray1<'py, i64>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: &str,
+        errors: &str,
+        prefix: Option<&Bound<'py, PyAny>>,
+        suffix: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<EachRow<'py>> {
+        let said = Said::new(&self.inner, special, added)?;
+        let on_invalid = OnInvalid::parse(errors)?;
+        let (prefix, suffix) = (self.known_ids(py, prefix)?, self.known_ids(py, suffix)?);
+        let frame = Frame { prefix: &prefix, suffix: &suffix };
+        buffer::encode(py, &self.inner, data.as_slice()?, offsets.as_slice()?, frame, on_invalid, &said)
+    }
+
     /// The number of ids of each text of a batch; options and errors as `encode_batch`.
     ///
     /// Example:
@@ -935,6 +992,39 @@ impl CoreTokenizer {
         StreamBatch::new(slf.unbind(), rows, skip_special_tokens)
     }
 
+    /// Encodes a text that comes in parts: `EncodingStream`. The ids of all calls together are those of the whole text.
+    ///
+    /// Args:
+    ///     special: As for `encode`.
+    ///     added: As for `encode`.
+    ///     errors: As for `encode`.
+    ///
+    /// Memory is for what has come since the last place where any text may be cut: a piece, some thousand bytes, and a
+    /// part. Tokenizers with normalizers, ``prefix_space``, pre-tokenizers that are no split patterns, tokens spelled in
+    /// characters, added tokens that take white space or must stand alone, or a split pattern that needs backtracking
+    /// could change their mind until the end: then the whole text is held.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> stream = tok.encoding_stream()
+    ///     >>> ids = [stream.push("low lo"), stream.push("wer"), stream.finish()]
+    ///     >>> [id for part in ids for id in part.tolist()] == tok.encode("low lower")
+    ///     True
+    #[pyo3(
+        signature = (*, special=None, added="match", errors="strict"),
+        text_signature = "($self, *, special='raise', added='match', errors='strict')"
+    )]
+    fn encoding_stream(
+        slf: &Bound<'_, Self>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: &str,
+        errors: &str,
+    ) -> PyResult<EncodingStream> {
+        let said = Said::new(&slf.get().inner, special, added)?;
+        Ok(EncodingStream::new(slf.clone().unbind(), said, OnInvalid::parse(errors)?))
+    }
+
     /// The same tokenizer with one algorithm of the literature for its merges: for study and cross-checking.
     ///
     /// Args:
@@ -1091,6 +1181,15 @@ impl CoreTokenizer {
             })?);
         }
         Ok(numbers)
+    }
+
+    /// Ids that a call gives, each of which has a token.
+    fn known_ids(&self, py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u32>> {
+        let ids = ids.map_or(Ok(Vec::new()), |ids| self.ids_of(py, ids))?;
+        match ids.iter().position(|&id| self.inner.token_bytes(id).is_none()) {
+            Some(row) => Err(raise(py, self.inner.invalid_id(ids[row]).row(row))),
+            None => Ok(ids),
+        }
     }
 
     /// The bytes of about `count` ids that are ints; None if one of them is not, or is no token's.

@@ -8,7 +8,7 @@ mod appender;
 mod boundaries;
 mod chunk_stream;
 mod chunks;
-mod cuts;
+pub(crate) mod cuts;
 mod fit;
 mod head;
 mod index;

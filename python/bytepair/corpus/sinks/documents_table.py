@@ -8,7 +8,7 @@ import numpy as np
 
 from bytepair.corpus import columns as arrow_columns
 from bytepair.corpus.parts import ArrowTexts
-from bytepair.corpus.sinks.columns import INSTALL, ParquetFile, joined, offsets_of, rows_of, strings
+from bytepair.corpus.sinks.row_groups import INSTALL, ParquetFile, joined, offsets_of, rows_of, strings
 from bytepair.corpus.sinks.shard import Encoded, needed, one
 from bytepair.errors import FormatError
 

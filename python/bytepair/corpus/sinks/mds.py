@@ -23,7 +23,7 @@ INDEX = ".index.json"
 
 
 class MdsShard(GatheringShard):
-    """A sample for each document: ``tokens`` (array of uint16 or uint32), ``id`` (empty if none), ``input``, ``position``.
+    """A sample for each document: ``tokens`` (uint16 or uint32), ``id`` (empty if none), ``input`` and ``position``.
 
     The writer cuts what a shard holds into files of about 64 MB, ``STEM.00000.mds`` and so on, and holds one of them in
     memory, and a sample at a time is a call in Python. ``STEM.index.json`` is that shard's part of the index, which

@@ -55,6 +55,10 @@ class MegatronShard(FlatShard):
     def __init__(
         self, folder: Path, stem: str, dtype: np.dtype[Any], inputs: Sequence[str], *, table: bool = True
     ) -> None:
+        if dtype.name not in _CODES:
+            raise FormatError(
+                f"Megatron's files cannot hold ids as {dtype.name}", remedy="use smallest_dtype of the largest id"
+            )
         super().__init__(folder, stem, dtype, inputs, table=table)
         self._lengths = array("i")
 
@@ -91,22 +95,18 @@ class MegatronShard(FlatShard):
         super()._appended(part, tokens)
         path = part.with_name(part.name + ".idx")
         with path.open("rb") as file:
-            head = file.read(_HEAD.size)
-            magic, version, code, count, documents = (
-                _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0, 0, 0, 0)
-            )
-            known = (magic, version, code) == (_MAGIC, 1, _CODES[self.dtype.name])
-            before = len(self._lengths)
-            left = count * 4 if known and documents == count + 1 else 0
-            while left and (data := file.read(min(left, _AT_ONCE * 4))):
-                self._lengths.frombytes(data)
-                left -= len(data)
-        if not known or left or int(np.frombuffer(self._lengths, np.int32)[before:].sum(dtype=np.int64)) != tokens:
+            head = file.read(_HEAD.size).ljust(_HEAD.size, b"\0")
+            magic, version, code, count, documents = _HEAD.unpack(head)
+            whole = path.stat().st_size == _HEAD.size + 12 * count + 8 * documents and documents == count + 1
+            known = whole and (magic, version, code) == (_MAGIC, 1, _CODES[self.dtype.name])
+            lengths = np.frombuffer(file.read(4 * count), "<i4") if known else np.empty(0, "<i4")
+        if not known or int(lengths.sum(dtype=np.int64)) != tokens:
             raise FormatError(
                 "the index is not that of the ids beside it, or they are of another type",
                 file=str(path),
                 remedy="the shard is damaged, or of another tokenizer: make it again",
             )
+        self._lengths.frombytes(lengths.astype(np.int32).tobytes())
         return int(count)
 
 

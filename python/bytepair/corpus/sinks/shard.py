@@ -127,7 +127,7 @@ class Shard(ABC):
 
 
 class GatheringShard(Shard):
-    """A shard whose format needs documents whole: the ids of a long one are gathered, 4 bytes a token, until it ends."""
+    """A shard whose format needs documents whole: ids of a long one are gathered, 4 bytes a token, until it ends."""
 
     _parts: list[NDArray[np.uint32]] | None = None
 

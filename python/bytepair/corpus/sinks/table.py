@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bytepair.corpus.sinks.columns import INSTALL, ParquetFile, groups, joined, offsets_of, rows_of, strings
+from bytepair.corpus.sinks.row_groups import INSTALL, ParquetFile, groups, joined, offsets_of, rows_of, strings
 from bytepair.corpus.sinks.shard import Encoded, GatheringShard, narrowed, needed
 from bytepair.errors import FormatError
 

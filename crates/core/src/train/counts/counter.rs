@@ -5,16 +5,16 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
+use crate::json_lines::{self, Wanted};
 use crate::parallel;
 use crate::segment::Segmenter;
 use crate::train::Progress;
 use crate::train::counts::cut::Cutter;
-use crate::train::counts::json::field_of;
 use crate::train::counts::runs::{self, Run};
 use crate::train::counts::table::{MOST_PARTS, POSITION, Secret, Table};
-use crate::train::counts::windows::{OnInvalid, Windows};
+use crate::train::counts::windows::Windows;
 use crate::train::counts::worker::{Spilled, Visitor, Worker};
-use crate::train::counts::{Held, PieceCounts, Row};
+use crate::train::counts::{Held, OnInvalid, PieceCounts, Row};
 
 /// What a worker takes at once of a text, in bytes.
 const PORTION: usize = 1 << 16;
@@ -216,7 +216,8 @@ impl Counter {
                 let counted = if object.trim_ascii().is_empty() {
                     Ok(())
                 } else {
-                    field_of(object, field, on_invalid).and_then(|text| {
+                    let read = json_lines::line_of(object, Wanted { text: field, id: None }, on_invalid);
+                    read.map_err(for_training).and_then(|json_lines::Line { text, .. }| {
                         for stretch in segmenter.stretches(&text) {
                             visitor.at = at + stretch.start as u64;
                             segmenter.walk_stretch(&text[stretch], visitor)?;
@@ -353,6 +354,11 @@ impl Counter {
         let run = runs::merge(self.runs, || progress.advance(0))?;
         Ok(PieceCounts { held: Held::Run(run), spilled: self.spilled })
     }
+}
+
+/// The error of a line, of which nothing can be trained.
+fn for_training(error: Error) -> Error {
+    Error { kind: if error.kind == Kind::Format { Kind::Training } else { error.kind }, ..error }
 }
 
 /// The rows of all tables in new ones that share no piece.

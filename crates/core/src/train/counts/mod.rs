@@ -8,7 +8,6 @@
 mod arena;
 mod counter;
 mod cut;
-mod json;
 mod runs;
 mod table;
 #[cfg(test)]
@@ -24,9 +23,9 @@ pub use self::counter::Counter;
 use self::runs::{Reader, Run};
 pub use self::table::Row;
 use self::table::Table;
-pub use self::windows::OnInvalid;
 pub use self::worker::Spilled;
 use crate::error::Result;
+pub use crate::utf8::OnInvalid;
 
 /// Counted pieces: each once in each group of sources.
 pub struct PieceCounts {

@@ -3,15 +3,7 @@
 use std::io::{self, Read};
 
 use crate::error::{Error, Kind, Result};
-
-/// What becomes of bytes that are not UTF-8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnInvalid {
-    /// They are an error.
-    Raise,
-    /// Each maximal part of a character becomes U+FFFD.
-    Replace,
-}
+use crate::utf8::{OnInvalid, complete};
 
 /// Reads a text piece by piece into windows that the caller keeps.
 pub(super) struct Windows<R> {
@@ -75,22 +67,6 @@ impl<R: Read> Windows<R> {
     /// Says that so many bytes of the window are done with.
     pub(super) fn passed(&mut self, bytes: usize) {
         self.before += bytes as u64;
-    }
-}
-
-/// Where the last character of some bytes starts, if it is cut off; else their end.
-fn complete(bytes: &[u8]) -> usize {
-    let is_start = |byte: u8| byte & 0xC0 != 0x80;
-    let length = |first: u8| match first {
-        0xF0.. => 4,
-        0xE0.. => 3,
-        0xC0.. => 2,
-        _ => 1,
-    };
-    let starts = (1..=bytes.len().min(3)).find(|&back| is_start(bytes[bytes.len() - back]));
-    match starts {
-        Some(back) if length(bytes[bytes.len() - back]) > back => bytes.len() - back,
-        _ => bytes.len(),
     }
 }
 

@@ -1,4 +1,4 @@
-"""Columns of rows that wait until they are enough for a group, and what Arrow files are made of."""
+"""Rows that wait until they are enough for a group, and the Parquet files that groups are written to."""
 
 from __future__ import annotations
 
@@ -84,11 +84,12 @@ def strings(texts: ArrowTexts | None, rows: int, path: Path) -> Any:
         FormatError: One is not UTF-8.
     """
     pa = needed("pyarrow", "Parquet", INSTALL)
-    if texts is None:
+    # From 0, without bytes around them: where they were cut from must not show in a file.
+    texts = joined([texts], [rows])
+    if texts is None or not len(texts.data):
         return pa.nulls(rows, pa.string())
-    offsets = np.ascontiguousarray(texts.offsets, np.int64)
-    there = np.packbits(np.diff(offsets) > 0, bitorder="little")
-    buffers = [pa.py_buffer(there), pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(texts.data))]
+    there = np.packbits(np.diff(texts.offsets) > 0, bitorder="little")
+    buffers = [pa.py_buffer(there), pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
     values = pa.Array.from_buffers(pa.large_binary(), rows, buffers)
     try:
         return values.cast(pa.string())

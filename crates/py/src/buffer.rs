@@ -1,0 +1,108 @@
+//! Texts that lie in one buffer: encoded each by itself, and read from lines of JSON.
+
+use bytepair_core::each::{Each, Frame};
+use bytepair_core::json_lines::{self, Column, Wanted};
+use bytepair_core::{Error, Tokenizer};
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::raise;
+use crate::text::{OnInvalid, Said};
+use crate::tokenizer::{array, import_numpy, run};
+
+/// Ids, where those of each text start, and the texts at fault.
+pub(crate) type EachRow<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Vec<(usize, PyErr)>);
+
+/// Texts in one buffer, and where each starts.
+type Texts<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
+
+/// What lines of JSON have: texts, the starts of their lines, ids, and the lines at fault.
+type Fields<'py> = (
+    Bound<'py, PyArray1<u8>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Option<Bound<'py, PyArray1<u8>>>,
+    Option<Bound<'py, PyArray1<i64>>>,
+    Vec<(usize, usize, PyErr)>,
+);
+
+/// See `CoreTokenizer.encode_buffer`.
+pub(crate) fn encode<'py>(
+    py: Python<'py>,
+    tokenizer: &Tokenizer,
+    data: &[u8],
+    offsets: &[i64],
+    frame: Frame<'_>,
+    on_invalid: OnInvalid,
+    said: &Said,
+) -> PyResult<EachRow<'py>> {
+    import_numpy(py)?;
+    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
+        return Err(PyValueError::new_err("there are no offsets; of no texts there is one, where they would start"));
+    };
+    if first < 0 || last > data.len() as i64 || offsets.windows(2).any(|pair| pair[0] > pair[1]) {
+        return Err(PyValueError::new_err("the offsets fall, or leave the data"));
+    }
+    let texts = offsets.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]);
+    let each = run(py, (last - first) as usize, Some(1), |run| {
+        tokenizer.encode_each(texts, frame, on_invalid.into(), said.policy(), run.stop)
+    })?;
+    let Each { ids, ends, faults } = each;
+    let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
+    Ok((array(py, ids), starts(py, &ends), faults.collect()))
+}
+
+/// Where each of some things starts and the last one ends.
+fn starts<'py>(py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray1<i64>> {
+    array(py, std::iter::once(0).chain(ends.iter().map(|&end| end as i64)).collect())
+}
+
+fn texts(py: Python<'_>, column: Column) -> Texts<'_> {
+    let starts = starts(py, &column.ends);
+    (array(py, column.data), starts)
+}
+
+/// The text in one field of each line of JSON, and the id in another.
+///
+/// Args:
+///     data: Whole lines; the last one may lack its end. Lines of white space are passed over.
+///     field: The field with the text.
+///     id_field: The field with the id, if lines have one: a string, an integer, which is written in decimal, or null,
+///         which is empty as one that is not there.
+///     errors: ``"strict"`` or ``"replace"``, for what is not UTF-8 and for halves of surrogate pairs.
+///     first: Whether the file begins here, so that a byte order mark is passed over.
+///
+/// Returns:
+///     The texts in one buffer and where each starts and the last ends, as uint8 and int64 arrays; the byte of `data` at
+///     which the line of each text starts; ids as texts are, or None twice; and of each line that is not what it should
+///     be where it starts, where it ends, and the error (its ``byte`` is counted in the line).
+///
+/// Example:
+///     >>> from bytepair._core import json_fields
+///     >>> texts, offsets, starts, ids, id_offsets, faults = json_fields(b'{"text": "low", "n": 7}\n[]\n', "text", "n")
+///     >>> texts.tobytes(), offsets.tolist(), starts.tolist(), ids.tobytes(), [fault[:2] for fault in faults]
+///     (b'low', [0, 3], [0], b'7', [(24, 26)])
+#[pyfunction]
+#[pyo3(signature = (data, field, id_field, *, errors="strict", first=false))]
+pub(crate) fn json_fields<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    field: &str,
+    id_field: Option<&str>,
+    errors: &str,
+    first: bool,
+) -> PyResult<Fields<'py>> {
+    import_numpy(py)?;
+    if id_field == Some(field) {
+        return Err(PyValueError::new_err(format!("the field {field:?} cannot be both the text and its id")));
+    }
+    let on_invalid = OnInvalid::parse(errors)?.into();
+    let wanted = Wanted { text: field, id: id_field };
+    let read = run(py, data.len(), Some(1), |_| Ok(json_lines::fields(data, wanted, on_invalid, first)))?;
+    let starts = read.starts.into_iter().map(|start| start as i64).collect();
+    let faults = read.faults.into_iter().map(|(line, error): (_, Error)| (line.start, line.end, raise(py, error)));
+    let (data, offsets) = texts(py, read.texts);
+    let (ids, id_offsets) = id_field.map(|_| texts(py, read.ids)).unzip();
+    Ok((data, offsets, array(py, starts), ids, id_offsets, faults.collect()))
+}

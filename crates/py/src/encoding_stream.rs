@@ -1,0 +1,146 @@
+//! A text that comes in parts, encoded, as a Python class.
+
+use std::borrow::Cow;
+
+use bytepair_core::encode_stream::EncodeStream;
+use bytepair_core::utf8;
+use numpy::PyArray1;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::text::{OnInvalid, Said, moved, utf8};
+use crate::tokenizer::{CoreTokenizer, array, import_numpy, run};
+
+/// A text that comes in parts, encoded; see `Tokenizer.encoding_stream`. For one thread at a time.
+#[pyclass(module = "bytepair")]
+pub(crate) struct EncodingStream {
+    tokenizer: Py<CoreTokenizer>,
+    said: Said,
+    on_invalid: OnInvalid,
+    stream: EncodeStream,
+    /// Whether parts are bytes; unknown before the first one.
+    is_bytes: Option<bool>,
+    /// The first half of a surrogate pair, whose second one may come.
+    half: Option<Py<PyString>>,
+    /// Whether an error was raised.
+    failed: bool,
+}
+
+impl EncodingStream {
+    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, said: Said, on_invalid: OnInvalid) -> Self {
+        let stream = EncodeStream::default();
+        Self { tokenizer, said, on_invalid, stream, is_bytes: None, half: None, failed: false }
+    }
+}
+
+/// What is given to the core.
+enum Given<'a> {
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    End,
+}
+
+impl Given<'_> {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::End => 0,
+        }
+    }
+}
+
+#[pymethods]
+impl EncodingStream {
+    /// Takes the next part of the text; gives the ids that no text to come can change, often none.
+    ///
+    /// Args:
+    ///     part: ``str``, or UTF-8 ``bytes`` that may be cut within a character; all parts of a text are of one type.
+    ///
+    /// Raises:
+    ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain, and so are the other errors; places
+    ///         are in the whole text. The stream is then of no more use.
+    fn push<'py>(&mut self, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
+        if !is_bytes && !part.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(format!(
+                "a part of a text is str or bytes, not {}",
+                part.get_type().name()?
+            )));
+        }
+        if *self.is_bytes.get_or_insert(is_bytes) != is_bytes {
+            return Err(PyTypeError::new_err("the parts of a text are all str or all bytes"));
+        }
+        if let Ok(bytes) = part.cast::<PyBytes>() {
+            return self.take(py, &[Given::Bytes(bytes.as_bytes())]);
+        }
+        let part = match self.half.take() {
+            Some(half) => half.bind(py).add(part)?,
+            None => part.clone(),
+        };
+        if let Ok(text) = part.cast::<PyString>()?.to_str() {
+            return self.take(py, &[Given::Text(text)]);
+        }
+        let part = match self.on_invalid {
+            OnInvalid::Replace => self.without_half(&part)?,
+            OnInvalid::Strict => part,
+        };
+        let text = utf8(&part, self.on_invalid).map_err(|error| {
+            self.failed = true;
+            moved(py, error, self.stream.length())
+        })?;
+        self.take(py, &[Given::Text(&text)])
+    }
+
+    /// The ids that are left when no more text comes. The stream is then as new, ready for another text.
+    ///
+    /// Raises:
+    ///     EncodeError: As `push`, and where the text ends within a character.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let half = self.half.take().map(|half| half.into_bound(py));
+        let rest = half.as_ref().map_or(Ok(Cow::Borrowed("")), |half| utf8(half, self.on_invalid))?;
+        self.take(py, &[Given::Text(&rest), Given::End])
+    }
+}
+
+impl EncodingStream {
+    fn take<'py>(&mut self, py: Python<'py>, given: &[Given<'_>]) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        import_numpy(py)?;
+        if self.failed {
+            return Err(PyValueError::new_err("the text of this stream had an error; begin another stream"));
+        }
+        let (core, policy, stream) = (&self.tokenizer.get().inner, self.said.policy(), &mut self.stream);
+        let on_invalid: utf8::OnInvalid = self.on_invalid.into();
+        let bytes = given.iter().map(Given::bytes).sum::<usize>();
+        self.failed = true;
+        let ids = run(py, stream.held() + bytes, Some(1), |run| {
+            let mut ids = Vec::new();
+            for given in given {
+                match given {
+                    Given::Text(text) => stream.push(core, policy, text, run.stop, &mut ids),
+                    Given::Bytes(bytes) => stream.push_bytes(core, policy, bytes, on_invalid, run.stop, &mut ids),
+                    Given::End => stream.finish(core, policy, on_invalid, run.stop, &mut ids),
+                }?;
+            }
+            Ok(ids)
+        })?;
+        self.failed = false;
+        if let Some(Given::End) = given.last() {
+            self.is_bytes = None;
+        }
+        Ok(array(py, ids))
+    }
+
+    /// A text, of which the first half of a surrogate pair at its end is kept for what comes.
+    fn without_half<'py>(&mut self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let last = text.len()?.saturating_sub(1);
+        let half = text.get_item(last)?;
+        let utf16: Vec<u8> = half.call_method1("encode", ("utf-16-be", "surrogatepass"))?.extract()?;
+        if utf16.len() != 2 || utf16[0] & 0xFC != 0xD8 {
+            return Ok(text.clone());
+        }
+        self.half = Some(half.cast_into::<PyString>()?.unbind());
+        text.get_item(pyo3::types::PySlice::new(text.py(), 0, last.cast_signed(), 1))
+    }
+}
