@@ -228,8 +228,8 @@ def _columns(table: list[tuple[str, ...]]) -> Iterable[str]:
     """The first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
-        cells = [f"{row[0]:<{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))]
-        yield "  ".join(cells).rstrip()
+        numbers = (f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join([f"{row[0]:<{widths[0]}}", *numbers]).rstrip()
 
 
 def _many(number: int, name: str) -> str:
