@@ -176,7 +176,7 @@ def _run_facts(state: RunProgress) -> list[str]:
     else:
         # With few tasks, or many days, there is less than one a second.
         done, speed = f"{short(state.done)} {state.unit}", f"{short(rate)} {state.unit}/s" if rate >= 1 else ""
-    amounts = [speed] if speed else []
+    amounts = [speed] if speed and (here or not state.ended) else []
     amounts += [f"{short(state.documents)} documents"] if state.documents else []
     amounts += [f"{short(state.tokens)} tokens"] if state.tokens and state.unit != "tokens" else []
     if state.ended or state.total is None:

@@ -109,19 +109,22 @@ class Summary:
         facts = dict(sorted(many.items())), dict(sorted(size.items()))
         return cls(tally, plan.digest, plan.tokenizer, options, len(plan.inputs), plan.size, *facts)
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Path) -> list[str]:
         """Writes ``summary.json``, which is sealed by its own hash, and ``summary.txt``, a page to read.
 
         Args:
             folder: The folder of the run.
+
+        Returns:
+            The names of what it wrote.
 
         Raises:
             ArtifactError: It cannot be written.
         """
         table = self.to_json()
         disk.write_all(folder, {PAGE: str(self).encode("utf-8", "surrogateescape")})
-        # Last: a folder with it is complete.
         sealed.write(folder / NAME, table, json.dumps(table, ensure_ascii=False, indent=1))
+        return [PAGE, NAME]
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Summary:
