@@ -22,7 +22,8 @@ class Progress:
     """How far one phase of the work is.
 
     Attributes:
-        phase: ``"count"`` (bytes of text), ``"merge"`` (merges), or the stage of a run, see `RunProgress`.
+        phase: ``"count"`` (bytes of text), ``"merge"`` (merges), ``"verify"`` (bytes of files), or the stage of a run,
+            see `RunProgress`.
         done: How many bytes or merges.
         total: How many there will be, if known.
         seconds: Time since the phase began.
@@ -156,7 +157,7 @@ def line(state: Progress, width: int) -> str:
 
 
 def _facts(state: Progress) -> list[str]:
-    scale, unit = (1e6, " MB") if state.phase == "count" else (1.0, "")
+    scale, unit = (1e6, " MB") if state.phase in ("count", "verify") else (1.0, "")
     rate = state.done / state.seconds if state.seconds > 0 else 0.0
     done = _amount(state.done, scale)
     speed = f"{_amount(rate, scale)}{unit}/s"

@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +112,8 @@ def _shard(options: Namespace) -> int:
     if options.processes and options.engine != "local":
         options.usage_error(f"--processes is for the local engine; {options.engine} has processes of its own")
     if options.histogram:
+        if Path(options.output).resolve() in Path(options.histogram).resolve().parents:
+            options.usage_error("--histogram F.png goes beside OUT: there is nothing in OUT but what the plan says")
         histogram.check_plot(Path(options.histogram))
     keywords: dict[str, Any] = {
         name: value
@@ -140,9 +143,9 @@ def _shard(options: Namespace) -> int:
         progress=watcher,
         **keywords,
     )
+    _say(options, summary, watcher, time.perf_counter() - start)
     if options.histogram:
         summary.plot(options.histogram)
-    _say(options, summary, watcher, time.perf_counter() - start)
     return 0
 
 
@@ -150,7 +153,16 @@ def _verify(options: Namespace) -> int:
     start = time.perf_counter()
     found = verify_shards(options.verify, progress={"bar": True, "off": False}.get(options.progress, options.progress))
     seconds = time.perf_counter() - start
-    print(f"{options.verify} is complete, and what was written: {found}, {seconds:.1f} s", file=sys.stderr)
+    facts = [
+        f"{found.tasks:,} tasks",
+        f"{found.files:,} files of {found.bytes / 1e6:,.1f} MB",
+        f"{found.documents:,} documents",
+        f"{found.tokens:,} tokens",
+    ]
+    if options.progress == "json":
+        print(json.dumps({"phase": "done", "seconds": seconds, **asdict(found)}), file=sys.stderr)
+    else:
+        print(f"{', '.join(facts)}, {seconds:.2f} s: {options.verify} is complete and unchanged", file=sys.stderr)
     return 0
 
 
@@ -165,7 +177,7 @@ def _do_tasks(options: Namespace) -> int:
 def _say(options: Namespace, summary: Summary, watcher: _Watcher, seconds: float) -> None:
     read, tokens, spent = watcher.here()
     # What others do elsewhere is not known here.
-    memory = peak_memory(children=options.processes) if options.engine == "local" else None
+    memory = (peak_memory(children=options.processes) or None) if options.engine == "local" else None
     files = sum(summary.files.values())
     if options.progress == "json":
         facts: dict[str, Any] = {"phase": "done", "seconds": seconds, "peak_memory": memory}
