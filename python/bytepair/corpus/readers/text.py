@@ -46,7 +46,7 @@ def read(
         delimiter = b""
     else:
         delimiter = reading.delimiter.encode()
-    before = max(start - 2 * len(delimiter) + 1, 0)
+    before = max(start - 2 * len(delimiter) + 1, 0) if start else 0
     with ByteReader(input.address, input.compression, before) as reader:
         yield from _Split(input, reader, (start, end), (delimiter, reading.longest), batch_bytes).documents(before)
 
