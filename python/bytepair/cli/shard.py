@@ -243,7 +243,7 @@ def _resumable(options: Namespace) -> Iterator[None]:
     try:
         yield
     except BytepairError as error:
-        error.remedy = error.remedy.replace("resume=True", "--resume").replace("special=", "--special ")
+        error.remedy = error.remedy.replace("resume=True", "--resume")
         raise
     except KeyboardInterrupt as error:
         kept = Path(options.output, plans.NAME).exists()
