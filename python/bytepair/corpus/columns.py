@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytepair.corpus.compressed import arrow, unreadable
+from bytepair.corpus.compressed import arrow
+from bytepair.corpus.opening import REMOTE_BLOCK, is_url, open_raw, state, unreadable
 from bytepair.corpus.parts import ArrowTexts, Batch
 from bytepair.errors import BytepairError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
 _MOST_ROWS = 4096  # of Parquet at a time: how long the next ones are cannot be known
 _DECODED_ROWS = 1024  # of what must be copied to lie in one buffer
+OF_NULL = "leave out the rows without text, or make them empty strings"
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
-def batches(path: Path, content: str, field: str | None, size: int) -> Iterator[Batch]:
+class Columns(NamedTuple):
+    """Some rows of a file: their texts, and their ids if there is a column of these; both as pyarrow has them.
+
+    Attributes:
+        texts: Strings or binaries, checked; values can be null.
+        ids: Binaries without nulls, checked.
+        first_row: The row of the first one.
+        position: How much of the file has been read with them, in bytes.
+    """
+
+    texts: Any
+    ids: Any | None
+    first_row: int
+    position: int
+
+
+class Portion(NamedTuple):
+    """Row groups of Parquet, or record batches of the Arrow file format: from `start` to before `end`, None for all."""
+
+    start: int = 0
+    end: int | None = None
+
+
+_ALL = Portion()
+
+
+def batches(path: str | os.PathLike[str], content: str, field: str | None, size: int) -> Iterator[Batch]:
     """The texts of a column of strings or binaries, plain, large, as views or in a dictionary.
 
     Args:
@@ -36,92 +64,224 @@ def batches(path: Path, content: str, field: str | None, size: int) -> Iterator[
             installed.
         ArtifactError: The file cannot be read, is cut off or damaged.
     """
+    for rows in read(path, content, field, size):
+        valid = valid_rows(rows.texts)
+        if valid is not None:
+            raise TrainingError(
+                null_value(field),
+                file=os.fspath(path),
+                row=rows.first_row + int(np.argmin(valid)),
+                remedy=OF_NULL,
+            )
+        first_row = rows.first_row
+        for texts in readable(path, split(rows.texts, size)):
+            yield Batch(texts, first_row, rows.position, os.fspath(path))
+            first_row += len(texts)
+
+
+def null_value(field: str | None) -> str:
+    """What is said of a value that is null."""
+    return f"a value of the column {_named(field)!r} is null"
+
+
+def read(
+    path: str | os.PathLike[str],
+    content: str,
+    field: str | None,
+    size: int,
+    *,
+    id_field: str | None = None,
+    portion: Portion = _ALL,
+) -> Iterator[Columns]:
+    """A column of texts and a column of ids, some rows at a time.
+
+    Args:
+        path: The file, or its URL.
+        content: ``parquet`` or ``arrow``.
+        field: The column of texts; None for ``text``.
+        size: About how many bytes the texts have together, where the format lets us choose.
+        id_field: The column of ids: of strings, binaries or integers, which are written in decimal.
+        portion: What of the file is read.
+
+    Raises:
+        TrainingError: There is no such column, or it holds something else; or ``pyarrow`` is not installed.
+        ArtifactError: The file cannot be read, is cut off or damaged.
+    """
+    arrow(path)
+    address = os.fspath(path)
+    read_rows = _parquet if content == "parquet" else _ipc
+    for texts, ids, first_row, position in readable(path, read_rows(address, field, id_field, size, portion)):
+        yield Columns(texts, ids, first_row, position)
+
+
+def readable(path: str | os.PathLike[str], source: Iterator[Any]) -> Iterator[Any]:
+    """What a source gives; what damaged files raise, which is of many kinds, becomes an ArtifactError."""
     pa = arrow(path)
-    first_row = 0
-    source = _parquet(path, field, size) if content == "parquet" else _ipc(path, field)
     try:
-        for array, position in source:
-            _check(array)
-            _refuse_null(array, "text" if field is None else field, path, first_row)
-            for texts in _texts(array, size):
-                yield Batch(texts, first_row, position, str(path))
-                first_row += len(texts)
+        yield from source
     except BytepairError:
         raise
-    # What damaged files raise is of many kinds.
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, MemoryError) as error:
         unreadable(path, error)
 
 
-def _parquet(path: Path, field: str | None, size: int) -> Iterator[tuple[Any, int]]:
+def _parquet(
+    address: str, field: str | None, id_field: str | None, size: int, portion: Portion
+) -> Iterator[tuple[Any, Any | None, int, int]]:
+    with ExitStack() as stack:
+        file, on_disk = _open_parquet(address, stack)
+        index, name = _column(file.schema_arrow, field, address)
+        id_name = None if id_field is None else _id_column(file.schema_arrow, id_field, address)[1]
+        columns = [name] if id_name in (None, name) else [name, id_name]
+        rows = file.metadata.num_rows
+        first_row = done = sum(file.metadata.row_group(group).num_rows for group in range(portion.start))
+        end = file.num_row_groups if portion.end is None else portion.end
+        for number in range(portion.start, end):
+            group = file.metadata.row_group(number)
+            text_bytes = group.total_byte_size if id_name is None else _column_bytes(group, name, index)
+            row_bytes = max(text_bytes // max(group.num_rows, 1), 1)
+            at_once = min(max(size // row_bytes, 1), _MOST_ROWS)
+            expected = done + group.num_rows
+            for batch in file.iter_batches(at_once, row_groups=[number], columns=columns, use_threads=False):
+                texts, ids = batch.column(name), None if id_name is None else _ids(batch.column(id_name))
+                _check(texts)
+                done += len(batch)
+                yield texts, ids, done - len(batch), on_disk * (done - first_row) // max(rows, 1)
+            if done != expected:
+                unreadable(address, EOFError(f"row group {number} does not have its {group.num_rows} rows"))
+
+
+def _open_parquet(address: str, stack: ExitStack) -> tuple[Any, int]:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    on_disk = path.stat().st_size
-    with ExitStack() as stack:
-        # Given a path, pyarrow could take it for an address.
-        source = stack.enter_context(path.open("rb"))
-        options = {"buffer_size": 1 << 20, "pre_buffer": False, "page_checksum_verification": True}
-        file = stack.enter_context(pq.ParquetFile(source, **options))
-        name = _column(file.schema_arrow, field, path)[1]
-        rows = file.metadata.num_rows
-        done = 0
-        for index in range(file.num_row_groups):
-            group = file.metadata.row_group(index)
-            row_bytes = max(group.total_byte_size // max(group.num_rows, 1), 1)
-            at_once = min(max(size // row_bytes, 1), _MOST_ROWS)
-            for batch in file.iter_batches(at_once, row_groups=[index], columns=[name], use_threads=False):
-                done += len(batch)
-                yield batch.column(name), on_disk * done // max(rows, 1)
-        if done != rows:
-            unreadable(path, EOFError(f"it has {done} of {rows} rows"))
+    # Given a path, pyarrow could take it for an address.
+    source = stack.enter_context(open_raw(address))
+    size = REMOTE_BLOCK if is_url(address) else 1 << 20
+    options = {"buffer_size": size, "pre_buffer": False, "page_checksum_verification": True}
+    on_disk = source.seek(0, os.SEEK_END)
+    source.seek(0)
+    return stack.enter_context(pq.ParquetFile(source, **options)), on_disk
 
 
-def _ipc(path: Path, field: str | None) -> Iterator[tuple[Any, int]]:
+def _column_bytes(group: Any, name: str, index: int) -> int:
+    """Bytes of a column in a row group. Nested columns before it can move its place, so that its name is looked at."""
+    for number in range(index, group.num_columns):
+        column = group.column(number)
+        if column.path_in_schema == name:
+            return int(column.total_uncompressed_size)
+    return int(group.total_byte_size)
+
+
+def row_group_bytes(path: str) -> list[int]:
+    """How large the row groups of a Parquet file are, in bytes before compression.
+
+    Raises:
+        ArtifactError: The file cannot be read, is cut off or damaged.
+    """
+
+    def sizes() -> Iterator[int]:
+        with ExitStack() as stack:
+            file = _open_parquet(path, stack)[0]
+            yield from (file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups))
+
+    return list(readable(path, sizes()))
+
+
+def record_batches(path: str) -> int:
+    """How many record batches a local file of the Arrow file format has; 1 if it is of the stream format.
+
+    Raises:
+        ArtifactError: The file cannot be read, is cut off or damaged.
+    """
+    pa = arrow(path)
+
+    def count() -> Iterator[int]:
+        with pa.memory_map(path) as file:
+            yield pa.ipc.open_file(file).num_record_batches if file.read(6) == b"ARROW1" else 1
+
+    return next(readable(path, count()))
+
+
+def _ipc(
+    address: str, field: str | None, id_field: str | None, _: int, portion: Portion
+) -> Iterator[tuple[Any, Any | None, int, int]]:
     import pyarrow as pa  # noqa: PLC0415
 
-    on_disk = path.stat().st_size
+    on_disk = state(address).size
     with ExitStack() as stack:
-        file = stack.enter_context(pa.memory_map(str(path)))
+        file = stack.enter_context(pa.PythonFile(open_raw(address)) if is_url(address) else pa.memory_map(address))
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
         start = pa.ipc.open_file if is_file else pa.ipc.open_stream
-        column = _column(start(file).schema, field, path)[0]
+        schema = start(file).schema
+        column = _column(schema, field, address)[0]
+        id_column = None if id_field is None else _id_column(schema, id_field, address)[0]
+        wanted = sorted({column, column if id_column is None else id_column})
         file.seek(0)
-        reader = stack.enter_context(start(file, options=pa.ipc.IpcReadOptions(included_fields=[column])))
+        reader = stack.enter_context(start(file, options=pa.ipc.IpcReadOptions(included_fields=wanted)))
+
+        def columns(batch: Any) -> tuple[Any, Any | None]:
+            texts = batch.column(wanted.index(column))
+            _check(texts)
+            return texts, None if id_column is None else _ids(batch.column(wanted.index(id_column)))
+
+        first_row = 0
         if is_file:
-            for index in range(reader.num_record_batches):
-                yield reader.get_batch(index).column(0), on_disk * (index + 1) // reader.num_record_batches
+            end = reader.num_record_batches if portion.end is None else portion.end
+            for number in range(portion.start):
+                first_row += reader.get_batch(number).num_rows
+            for number in range(portion.start, end):
+                batch = reader.get_batch(number)
+                yield *columns(batch), first_row, on_disk * (number + 1 - portion.start) // reader.num_record_batches
+                first_row += batch.num_rows
             return
         for batch in reader:
-            yield batch.column(0), file.tell()
+            yield *columns(batch), first_row, file.tell()
+            first_row += batch.num_rows
         # The format lets a stream end without its mark, as one does that was cut off between two batches.
         end = file.tell()
         file.seek(max(end - len(_END_OF_STREAM), 0))
         if end != on_disk or file.read(len(_END_OF_STREAM)) != _END_OF_STREAM:
-            unreadable(path, EOFError("the stream does not end with its end mark"), byte=end)
+            unreadable(address, EOFError("the stream does not end with its end mark"), byte=end)
 
 
-def _column(schema: Any, field: str | None, path: Path) -> tuple[int, str]:
+def _named(field: str | None) -> str:
+    return "text" if field is None else field
+
+
+def _column(schema: Any, field: str | None, path: str) -> tuple[int, str]:
     texts = [column.name for column in schema if _is_text(column.type)]
     if field is None and "text" not in schema.names:
         known = ", ".join(map(repr, texts[:20])) + (" and others" if len(texts) > 20 else "")
         raise TrainingError(
             "there is no column 'text'",
-            file=str(path),
+            file=path,
             remedy=f"name the column that holds the text: field=... is one of {known}"
             if texts
             else "it holds no strings: choose another source",
         )
-    name = "text" if field is None else field
+    name = _named(field)
     found = schema.get_all_field_indices(name)
     if len(found) != 1 or not _is_text(schema.field(found[0]).type):
         what = f"there are {len(found)} columns {name!r}" if len(found) > 1 else f"there is no column {name!r}"
         if len(found) == 1:
             what = f"the column {name!r} holds {schema.field(found[0]).type}, not strings"
         raise TrainingError(
-            what,
-            file=str(path),
-            remedy=f"columns of strings are {', '.join(map(repr, texts[:20])) or 'none'}",
+            what, file=path, remedy=f"columns of strings are {', '.join(map(repr, texts[:20])) or 'none'}"
+        )
+    return found[0], name
+
+
+def _id_column(schema: Any, name: str, path: str) -> tuple[int, str]:
+    found = schema.get_all_field_indices(name)
+    type_ = schema.field(found[0]).type if len(found) == 1 else None
+    if type_ is None or not (_is_text(type_) or _is_integer(type_)):
+        known = [column.name for column in schema if _is_text(column.type) or _is_integer(column.type)]
+        what = f"there are {len(found)} columns {name!r}" if len(found) > 1 else f"there is no column {name!r}"
+        raise TrainingError(
+            what if type_ is None else f"the column {name!r} holds {type_}, neither strings nor integers",
+            file=path,
+            remedy=f"columns that can be ids are {', '.join(map(repr, known[:20])) or 'none'}",
         )
     return found[0], name
 
@@ -133,18 +293,28 @@ def _is_text(type_: Any) -> bool:
     return kind in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 
 
-def _refuse_null(array: Any, name: str, path: Path, first_row: int) -> None:
+def _is_integer(type_: Any) -> bool:
+    return str(type_).lstrip("u") in ("int8", "int16", "int32", "int64")
+
+
+def _ids(array: Any) -> Any:
+    """Ids as large binaries without nulls."""
+    if _is_integer(array.type):
+        return array.cast("string").view("binary").cast("large_binary").fill_null(b"")
+    _check(array)
+    if hasattr(array, "dictionary"):
+        words = _large(array.dictionary).fill_null(b"")
+        return words.take(array.indices).fill_null(b"")
+    return _large(array).fill_null(b"")
+
+
+def valid_rows(array: Any) -> NDArray[np.bool_] | None:
+    """Which values of an array are not null; None if none is."""
     nulls = array.is_null()
     if hasattr(array, "dictionary"):
         # A value can be null there too, which not every release of pyarrow sees.
         nulls = array.dictionary.is_null().take(array.indices).fill_null(True)
-    if nulls.true_count:
-        raise TrainingError(
-            f"a value of the column {name!r} is null",
-            file=str(path),
-            row=first_row + nulls.index(True).as_py(),
-            remedy="leave out the rows without text, or make them empty strings",
-        )
+    return ~nulls.to_numpy(zero_copy_only=False) if nulls.true_count else None
 
 
 def _check(array: Any) -> None:
@@ -161,19 +331,35 @@ def _check(array: Any) -> None:
         buffers(array)
 
 
-def _texts(array: Any, size: int) -> Iterator[ArrowTexts]:
-    """The values of an array without nulls, as they lie in memory if they do so in one buffer."""
+def split(array: Any, size: int, valid: NDArray[np.bool_] | None = None) -> Iterator[ArrowTexts]:
+    """The values of an array in groups of at most `size` bytes, or of one value; as they lie in memory if they do so in
+    one buffer.
+
+    Args:
+        array: Strings or binaries.
+        size: In bytes.
+        valid: Those that are wanted, which are not null; None for all.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
     if hasattr(array, "dictionary"):
         # What repeats is copied out no more than a batch at a time.
-        words = _large(array.dictionary)
-        ends = np.concatenate(([0], np.cumsum(np.diff(buffers(words).offsets)[array.indices.to_numpy()])))
+        words, indices = _large(array.dictionary), array.indices
+        if valid is not None:
+            indices = indices.filter(pa.array(valid))
+        ends = np.concatenate(([0], np.cumsum(np.diff(buffers(words).offsets)[indices.to_numpy()])))
         for start, end in _cuts(ends, size):
-            yield buffers(words.take(array.indices.slice(start, end - start)))
-    elif str(array.type).endswith("_view"):
-        for start in range(0, len(array), _DECODED_ROWS):
-            yield from _split(buffers(_large(array.slice(start, _DECODED_ROWS))), size)
-    else:
-        yield from _split(buffers(array), size)
+            yield buffers(words.take(indices.slice(start, end - start)))
+        return
+    views = str(array.type).endswith("_view")
+    at_once = _DECODED_ROWS if views else max(len(array), 1)
+    for start in range(0, len(array), at_once):
+        values = _large(array.slice(start, at_once)) if views else array
+        if valid is not None:
+            values = values.filter(pa.array(valid[start : start + at_once]))
+        texts = buffers(values)
+        for first, end in _cuts(texts.offsets, size):
+            yield ArrowTexts(texts.data, texts.offsets[first : end + 1])
 
 
 def _large(array: Any) -> Any:
@@ -181,6 +367,15 @@ def _large(array: Any) -> Any:
     kind = str(array.type)
     same = kind.replace("string", "binary")
     return array.view(same).cast("large_binary")
+
+
+def taken(array: Any, rows: NDArray[np.int64]) -> ArrowTexts:
+    """Some values of an array without nulls, by their rows, which rise."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
+        return buffers(array.slice(rows[0], len(rows)))
+    return buffers(array.take(pa.array(rows)))
 
 
 def buffers(array: Any) -> ArrowTexts:
@@ -196,11 +391,6 @@ def buffers(array: Any) -> ArrowTexts:
     if offsets[0] < 0 or offsets[-1] > len(data) or bool((offsets[1:] < offsets[:-1]).any()):
         raise ValueError("its offsets leave the data")
     return ArrowTexts(data, offsets)
-
-
-def _split(texts: ArrowTexts, size: int) -> Iterator[ArrowTexts]:
-    for start, end in _cuts(texts.offsets, size):
-        yield ArrowTexts(texts.data, texts.offsets[start : end + 1])
 
 
 def _cuts(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from bytepair.corpus.opening import name_of, open_stream, state, unreadable
 from bytepair.corpus.parts import Chunk
 from bytepair.errors import ArtifactError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from types import TracebackType
 
     from typing_extensions import Self
 
 
-def arrow(path: Path) -> Any:
+def arrow(path: str | os.PathLike[str]) -> Any:
     """The package ``pyarrow``.
 
     Raises:
@@ -28,38 +29,24 @@ def arrow(path: Path) -> Any:
         import pyarrow as pa  # noqa: PLC0415
     except ImportError as error:
         raise TrainingError(
-            f"reading {path.suffix} files needs the package pyarrow",
-            file=str(path),
+            f"reading {name_of(os.fspath(path)).suffix} files needs the package pyarrow",
+            file=os.fspath(path),
             remedy="pip install 'bytepair[arrow]'",
         ) from error
     return pa
 
 
-def unreadable(path: Path, error: BaseException, *, byte: int | None = None) -> NoReturn:
-    """Raises what a file that cannot be read is: an `ArtifactError` that names it."""
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-    # What the libraries say of damaged files is an OSError too, but without a number.
-    refused = isinstance(error, OSError) and error.errno is not None
-    raise ArtifactError(
-        f"cannot read the file: {reason.splitlines()[0]}",
-        file=str(path),
-        byte=byte,
-        remedy="check the path and its permissions"
-        if refused
-        else "it is cut off or damaged, or its name says the wrong kind: make it again",
-    ) from error
-
-
 class ByteReader:
-    """Reads a file from front to back, through ``gzip`` or ``zstd`` if it is compressed.
+    """Reads a file, or what a URL names, from front to back, through ``gzip`` or ``zstd`` if it is compressed.
 
     Files of several gzip members or zstd frames are one text. zstd goes through ``pyarrow``: of the packages that were
     tried it alone refuses a file that was cut off within a frame (``zstandard`` reads what is there), and Python has
     ``compression.zstd`` only from 3.14 on. A cut between two members or frames cannot be told from a whole file.
 
     Args:
-        path: The file.
+        path: The file, or its URL.
         compression: ``gzip``, ``zstd`` or None.
+        start: The byte to begin at, of a file that is not compressed.
 
     Raises:
         ArtifactError: The file cannot be opened. When reading: it is cut off or damaged; ``byte`` says near which byte
@@ -67,18 +54,19 @@ class ByteReader:
         TrainingError: It is compressed with zstd, and ``pyarrow`` is not installed.
     """
 
-    def __init__(self, path: Path, compression: str | None) -> None:
-        self._path = path
+    def __init__(self, path: str | os.PathLike[str], compression: str | None, start: int = 0) -> None:
+        self._path = os.fspath(path)
         self._exit = ExitStack()
         self._file: Any
         try:
-            self._raw = self._file = self._exit.enter_context(path.open("rb"))
+            self._raw = self._file = self._exit.enter_context(open_stream(self._path))
+            self._raw.seek(start)
             if compression == "gzip":
                 self._file = self._exit.enter_context(gzip.GzipFile(fileobj=self._raw, mode="rb"))
             elif compression == "zstd":
                 self._file = self._exit.enter_context(arrow(path).CompressedInputStream(self._raw, "zstd"))
             # Nothing compressed is never nothing: both libraries would take an empty file for an empty text.
-            if compression and path.stat().st_size == 0:
+            if compression and state(self._path).size == 0:
                 unreadable(path, EOFError(f"it is empty, which no {compression} file is"), byte=0)
         except OSError as error:
             self._exit.close()
@@ -100,6 +88,8 @@ class ByteReader:
         try:
             return bytes(self._file.read(size))
         except (OSError, EOFError, zlib.error) as error:
+            if isinstance(error, ArtifactError):
+                raise
             unreadable(self._path, error, byte=self.position)
 
     def __enter__(self) -> Self:
@@ -111,7 +101,7 @@ class ByteReader:
         self._exit.close()
 
 
-def chunks(path: Path, compression: str | None, size: int) -> Iterator[Chunk]:
+def chunks(path: str | os.PathLike[str], compression: str | None, size: int) -> Iterator[Chunk]:
     """The text of a file in chunks of at most so many bytes, cut anywhere.
 
     Raises:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from bytepair.corpus.compressed import unreadable
+from bytepair.corpus.opening import unreadable
 
 _MODULUS = 1 << 256
 _CHUNK = 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple, TypeAlias
 
 from bytepair.errors import TrainingError
@@ -21,12 +21,13 @@ _KINDS = {
     ".arrows": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".tar": "tar",
 }
-_REFUSED = {".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".tar", ".tgz", ".xz", ".z", ".zip", ".zstd"}
+_REFUSED = {".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".z", ".zip", ".zstd"}
 
 
 class Kind(NamedTuple):
-    """What a file holds (``text``, ``jsonl``, ``parquet``, ``arrow``), and how it is compressed, if it is."""
+    """What a file holds (``text``, ``jsonl``, ``parquet``, ``arrow``, ``tar``), and how it is compressed, if it is."""
 
     content: str
     compression: str | None
@@ -66,11 +67,15 @@ def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
     return list(paths)
 
 
-def kind(path: Path) -> Kind:
+def kind(path: PurePath, *, archives: bool = False) -> Kind:
     """The kind of a file by the end of its name, in small or capital letters.
 
+    Args:
+        path: The file, or the path in its URL.
+        archives: Whether tar files can be read by the one who asks.
+
     Raises:
-        TrainingError: It is compressed in a way that is not supported.
+        TrainingError: It is of a kind, or compressed in a way, that is not supported.
 
     Example:
         >>> kind(Path("news.jsonl.zst"))
@@ -79,13 +84,16 @@ def kind(path: Path) -> Kind:
         Kind(content='text', compression=None)
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".tgz":
+        suffixes[-1:] = [".tar", ".gz"]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     if compression:
         suffixes.pop()
     last = suffixes[-1] if suffixes else ""
     content = _KINDS.get(last, "text")
-    if last in _REFUSED or (compression and content in ("parquet", "arrow")):
-        ends = path.suffixes[-2:] if compression else path.suffixes[-1:]
+    refused = last in _REFUSED or (content == "tar" and not archives)
+    if refused or (compression and content in ("parquet", "arrow")):
+        ends = path.suffixes[-2:] if compression and path.suffix.lower() != ".tgz" else path.suffixes[-1:]
         raise TrainingError(
             f"{''.join(ends)} files cannot be read",
             file=str(path),

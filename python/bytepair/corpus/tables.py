@@ -10,7 +10,8 @@ import numpy as np
 
 from bytepair import files
 from bytepair.corpus.columns import buffers
-from bytepair.corpus.compressed import arrow, unreadable
+from bytepair.corpus.compressed import arrow
+from bytepair.corpus.opening import unreadable
 from bytepair.errors import ArtifactError, BytepairError, FormatError, TrainingError
 
 if TYPE_CHECKING:

@@ -1,0 +1,246 @@
+r"""Plain text -> documents: a file each, or what stands between delimiters.
+
+A delimiter is looked for from the start of the file, leftmost first, each behind the one before it. One that can
+overlap itself, such as ``\n\n`` in a run of line ends, could be found elsewhere by someone who begins in the middle. So a
+portion begins behind the first delimiter at its start that no earlier occurrence overlaps, however those would be chosen:
+that one is found from everywhere. What stands before it belongs to the portion before, which ends at the same place. For
+all other delimiters that is simply the first document that begins in the portion.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytepair.corpus.compressed import ByteReader
+from bytepair.corpus.documents import Documents, Fault, LongDocument
+from bytepair.corpus.inputs import changed
+from bytepair.corpus.parts import ArrowTexts
+from bytepair.corpus.readers.common import block_bytes, joined, kept, too_long
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from bytepair.corpus.inputs import Input, Reading
+
+_TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of its last document is near
+
+
+def read(
+    input: Input,  # noqa: A002
+    start: int,
+    end: int | None,
+    reading: Reading,
+    batch_bytes: int,
+) -> Iterator[Documents | LongDocument]:
+    """The documents of a portion of plain text; see `readers.read`."""
+    if reading.delimiter is None:
+        longest = reading.longest
+        if input.compression is None and longest is not None and input.size > longest:
+            fault = Fault(0, too_long(longest, file=input.address, byte=0))
+            yield Documents(joined([]), np.empty(0, np.int64), None, (fault,), input.size)
+            return
+        delimiter = b""
+    else:
+        delimiter = reading.delimiter.encode()
+    before = max(start - 2 * len(delimiter) + 1, 0)
+    with ByteReader(input.address, input.compression, before) as reader:
+        yield from _Split(input, reader, (start, end), (delimiter, reading.longest), batch_bytes).documents(before)
+
+
+class _Split:
+    """Cuts a text at a delimiter while it is read. `data` is what has been read from the document at `base` on.
+
+    Without a delimiter (it is empty) the text is one document.
+    """
+
+    def __init__(
+        self,
+        input: Input,  # noqa: A002
+        reader: ByteReader,
+        portion: tuple[int, int | None],
+        rules: tuple[bytes, int | None],
+        batch_bytes: int,
+    ) -> None:
+        self.input, self.reader, self.batch_bytes = input, reader, batch_bytes
+        self.start, self.end = portion
+        self.delimiter, self.longest = rules
+        self.block = block_bytes(batch_bytes)
+        self.data, self.base = b"", 0
+        self.searched = 0  # no delimiter begins before this place of `data`
+        self.over = False  # the next document belongs to another portion, or there is none
+
+    def documents(self, before: int) -> Iterator[Documents | LongDocument]:
+        """All documents, reading from `before` on."""
+        if self.start and not self._begin(before):
+            return
+        while not self.over:
+            ends = self._ends()
+            if len(ends):
+                yield from self._groups(ends)
+            elif len(self.data) > self.batch_bytes:
+                yield from self._long()
+            elif block := self._read():
+                self.data += block
+            else:
+                # A delimiter right at the end starts no further document.
+                if self.data or not self.delimiter:
+                    yield self._group(np.zeros(1, np.int64), np.array([len(self.data)], np.int64))
+                return
+
+    def _read(self) -> bytes:
+        at, end = self.base + len(self.data), self.end
+        size = self.block if end is None else min(self.block, end - at if at < end else _TAIL)
+        block = self.reader.read(size)
+        if not block and self.input.compression is None and at != self.input.size:
+            raise changed(self.input, at)
+        return block
+
+    def _passed(self) -> int:
+        position = self.reader.position
+        return position if self.input.compression else max(position - self.start, 0)
+
+    def _begin(self, before: int) -> bool:
+        """Goes to the first document that is found from everywhere; False if that lies in another portion."""
+        size = len(self.delimiter)
+        self.base, last = before, -size
+        while True:
+            at = self.data.find(self.delimiter, self.searched)
+            if at < 0:
+                keep = min(len(self.data), size - 1)
+                self.base += len(self.data) - keep
+                self.data = self.data[len(self.data) - keep :]
+                self.searched = 0
+                block = self._read()
+                if not block or (self.end is not None and self.base + size >= self.end):
+                    return False
+                self.data += block
+                continue
+            alone, last = self.base + at - last >= size, self.base + at
+            if alone and last + size >= self.start:
+                self.data = self.data[at + size :]
+                self.base, self.searched = last + size, 0
+                return self.end is None or self.base < self.end
+            self.searched = at + 1
+
+    def _ends(self) -> NDArray[np.int64]:
+        """Where the delimiters in `data` begin that end a document of this portion."""
+        delimiter, size = self.delimiter, len(self.delimiter)
+        if not size:
+            return np.empty(0, np.int64)
+        if size == 1:
+            found = np.flatnonzero(np.frombuffer(self.data, np.uint8, offset=self.searched) == delimiter[0])
+            ends = found + self.searched
+            self.searched = len(self.data)
+        else:
+            places, place = [], self.data.find(delimiter, self.searched)
+            while place >= 0:
+                places.append(place)
+                place = self.data.find(delimiter, place + size)
+            ends = np.array(places, np.int64)
+            self.searched = max(len(self.data) - size + 1, int(ends[-1]) + size if places else 0, 0)
+        if self.end is not None:
+            for number in range(int(np.searchsorted(ends, self.end - self.base - size)), len(ends)):
+                if self._alone(int(ends[number]), int(ends[number - 1]) + size if number else 0):
+                    self.over = True
+                    return ends[: number + 1]
+        return ends
+
+    def _alone(self, at: int, start: int) -> bool:
+        """Whether no earlier occurrence overlaps the delimiter at `at`, whose document starts at `start`."""
+        size = len(self.delimiter)
+        around = self.data[max(start, at - size + 1) : at + size - 1]
+        # Before each document but the first one stands a delimiter.
+        missing = max(start - (at - size + 1), 0) if self.base + start else 0
+        return self.delimiter not in self.delimiter[size - missing :] + around
+
+    def _groups(self, ends: NDArray[np.int64]) -> Iterator[Documents | LongDocument]:
+        """The documents that end there; those too long to be given with others are by themselves."""
+        starts = np.concatenate(([0], ends[:-1] + len(self.delimiter)))
+        done = 0
+        for number in [*np.flatnonzero(ends - starts > self.batch_bytes).tolist(), len(ends)]:
+            if number > done:
+                yield self._group(starts[done:number], ends[done:number])
+            if number < len(ends):
+                yield from self._whole(int(starts[number]), int(ends[number]))
+            done = number + 1
+        self._cut(int(ends[-1]) + len(self.delimiter))
+
+    def _cut(self, size: int) -> None:
+        """Leaves the first bytes of `data` behind."""
+        self.data = self.data[size:]
+        self.base += size
+        self.searched = max(self.searched - size, 0)
+
+    def _group(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Documents:
+        """Documents of `data`."""
+        data = self.data[int(starts[0]) : int(ends[-1])]
+        if len(starts) > 1:
+            data = data.replace(self.delimiter, b"")
+        lengths, positions = ends - starts, starts + self.base
+        texts = ArrowTexts(np.frombuffer(data, np.uint8), np.concatenate(([0], np.cumsum(lengths))))
+        faults: tuple[Fault, ...] = ()
+        if self.longest is not None and lengths.max() > self.longest:
+            keep = lengths <= self.longest
+            faults = tuple(map(self._fault, positions[~keep].tolist()))
+            texts, positions = kept(texts, keep), positions[keep]
+        return Documents(texts, positions, None, faults, self._passed())
+
+    def _fault(self, position: int) -> Fault:
+        assert self.longest is not None
+        return Fault(position, too_long(self.longest, file=self.input.address, byte=position))
+
+    def _faulty(self, position: int) -> Documents:
+        return Documents(joined([]), np.empty(0, np.int64), None, (self._fault(position),), self._passed())
+
+    def _whole(self, start: int, end: int) -> Iterator[Documents | LongDocument]:
+        """A document of more than a batch, all of which is in `data`."""
+        if self.longest is not None and end - start > self.longest:
+            yield self._faulty(self.base + start)
+        else:
+            yield LongDocument(self.base + start, None, iter([self.data[start:end]]), self._passed)
+
+    def _long(self) -> Iterator[Documents | LongDocument]:
+        """The document at `base`, which is not read to its end."""
+        position, rest = self.base, self._rest()
+        if self.longest is not None and len(self.data) > self.longest:
+            yield self._faulty(position)
+        else:
+            yield LongDocument(position, None, self._limited(rest, position), self._passed)
+        for _ in rest:
+            pass
+
+    def _limited(self, parts: Iterator[bytes], position: int) -> Iterator[bytes]:
+        size = 0
+        for part in parts:
+            size += len(part)
+            if self.longest is not None and size > self.longest:
+                raise self._fault(position).error
+            yield part
+
+    def _rest(self) -> Iterator[bytes]:
+        """What is left of the document at `base`, while it is read; then `data` is what follows it."""
+        size = len(self.delimiter)
+        while True:
+            at = self.data.find(self.delimiter, self.searched) if size else -1
+            if at >= 0:
+                self.over = self.end is not None and self.base + at + size >= self.end and self._alone(at, 0)
+                part = self.data[:at]
+                self._cut(at + size)
+                self.searched = 0
+                yield part
+                return
+            # Of a delimiter that has begun, and of those that it could overlap, everything is still needed.
+            part = self.data[: max(len(self.data) - 2 * max(size - 1, 0), 0)]
+            self._cut(len(part))
+            self.searched = max(len(self.data) - size + 1, 0)
+            yield part
+            block = self._read()
+            if not block:
+                self.over = True
+                yield self.data
+                return
+            self.data += block
