@@ -13,7 +13,7 @@ import numpy as np
 from bytepair.corpus import inputs, ledger, ragged, readers
 from bytepair.corpus.documents import Documents, Fault, LongDocument
 from bytepair.corpus.draws import Draw, threshold
-from bytepair.corpus.outputs import Output
+from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.parts import ArrowTexts
 from bytepair.corpus.plans import ShardOptions
 from bytepair.corpus.shuffling import Spool
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from bytepair.corpus.plans import Portion, TaskName
     from bytepair.corpus.tasks import Work
     from bytepair.tokenizer import Tokenizer
-
-TRAIN, VALIDATION = "train", "val"
-"""The splits."""
 
 _BATCH_BYTES = 4 << 20
 
