@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 from bytepair.corpus import inputs, plans, readers, runs
 from bytepair.corpus.compressed import arrow
 from bytepair.corpus.count import check_groups
-from bytepair.corpus.counting_tasks import TABLE, groups, reductions
+from bytepair.corpus.counting_tasks import TABLE, counter, groups, reductions
 from bytepair.corpus.engines import engine as engine_of
 from bytepair.corpus.inputs import Reading
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.plans import CountOptions, Plan, Stage
 from bytepair.counts import Counts
+from bytepair.learning import check_choice
 from bytepair.patterns import split_pattern
 from bytepair.progress import reporter
 
@@ -49,19 +50,20 @@ def count_corpus(
 ) -> Counts:
     """Counts the pieces of a corpus, task by task, and adds up the tables of the tasks as a tree, eight at a time.
 
-    Of files that `bytepair.Counts.of` can read, this is the very table that it gives, first positions and all: so what is
-    trained from it is the same, whatever the ties. A document that cannot be used raises, as it does there.
+    Of files that `bytepair.Counts.of` can read, this is the very table that it gives, first positions and all: so what
+    is trained from it is the same, whatever the ties. A document that cannot be used raises, as it does there.
 
     Args:
-        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of groups
-            to these. See `bytepair.corpus.inputs.find`.
-        output: A folder on a file system that all workers share; made if need be. The table is ``counts.parquet`` there.
+        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of
+            groups to these. See `bytepair.corpus.inputs.find`.
+        output: A folder on a file system that all workers share; made if need be. The table is ``counts.parquet``
+            there.
         split: As for `bytepair.train`.
         normalizers: As for `bytepair.train`.
         special_tokens: Cut out of the documents, and never counted.
         field: The field or column that holds the text.
-        delimiter: What lies between documents of plain text, and belongs to none. None: a file is one document, which one
-            task reads in windows, however long it is.
+        delimiter: What lies between documents of plain text, and belongs to none. None: a file is one document, which
+            one task reads in windows, however long it is.
         errors: As for `bytepair.train`.
         memory: What the table of a worker may take, such as ``"1GB"``; what does not fit goes to temporary files. None
             for no limit. The counts are the same with any limit.
@@ -98,9 +100,9 @@ def count_corpus(
     arrow(TABLE)  # That it is not there is said before anything is counted.
     folder = Path(output)
     limit = None if memory is None else parse_bytes(memory)
-    options = CountOptions(
-        split_pattern(split), tuple(normalizers), tuple(special_tokens), errors, limit, digest
-    )
+    options = CountOptions(split_pattern(split), tuple(normalizers), tuple(special_tokens), errors, limit, digest)
+    check_choice("errors", errors, ("strict", "replace"))
+    counter(options)  # Patterns and normalizers that are none are told before anything is counted.
     plan = _plan(source, options, Reading(field=field, delimiter=delimiter), task_size)
     with runs.held(folder):
         runs.begin(folder, plan, None, resume=resume)
@@ -113,9 +115,7 @@ def _plan(source: Source, options: CountOptions, reading: Reading, size: str | i
     found = inputs.find(source)
     readers.check(found, reading)
     first = runs.first_stage("count", found, reading, size)
-    tree = [
-        Stage(f"reduce-{level}", tuple(tasks)) for level, tasks in enumerate(reductions(len(first.tasks)), 1)
-    ]
+    tree = [Stage(f"reduce-{level}", tuple(tasks)) for level, tasks in enumerate(reductions(len(first.tasks)), 1)]
     plan = Plan(options, reading, "", found, (first, *tree))
     check_groups(groups(plan))
     return plan

@@ -1,8 +1,8 @@
 """Documents -> tables of counts, and tables -> their sum: the stages of a run that counts.
 
-Positions: each table begins at position 0, and its entry in the ledger says where it ends. Whoever adds tables puts them one
-behind another, so that the sum of all has the very positions that one count of all sources gives. For that, lines of JSON
-and whole files go to the core as bytes, just as files go there when they are counted in one place.
+Positions: each table begins at position 0, and its entry in the ledger says where it ends. Whoever adds tables puts
+them one behind another, so that the sum of all has the very positions that one count of all sources gives. For that,
+lines of JSON and whole files go to the core as bytes, just as files go there when they are counted in one place.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def count(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, in
         inputs.check(input)
         counting.portion(portion, input)
         inputs.check(input)
-    _write(plan, task, folder, counting.counter, counting.digest, counting.end)
+    _counts(plan, counting.counter, counting.digest, counting.end).write(folder / _name(plan, task))
     sources = counting.digest.hex() if counting.digest else None
     return {"read": counting.passed, "end": counting.end, "sources": sources}
 
@@ -107,7 +107,7 @@ def reduce(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
     options = cast("CountOptions", plan.options)
     names = [stage.name for stage in plan.stages]
     before = names[names.index(task[0]) - 1]
-    counter = PieceCounter("", [], memory=options.memory)
+    total = PieceCounter("", [], memory=options.memory)
     digest = SourceDigest() if options.digest else None
     end = passed = 0
     for number in plan.stage(task[0]).tasks[task[1]]:
@@ -124,7 +124,7 @@ def reduce(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
                 remedy="count it in several runs, and add up their tables",
             )
         (file,) = entry["files"]
-        facts = tables.read(work.folder / WORK / before / _name(plan, (before, number)), counter, shift=end)
+        facts = tables.read(work.folder / WORK / before / _name(plan, (before, number)), total, shift=end)
         found = (tuple(facts["normalizers"]), tuple(facts["special_tokens"]))
         _stages(options).check_same(Stages(facts["split"], *found, facts["unicode"]))
         end += entry["end"]
@@ -132,7 +132,7 @@ def reduce(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
         if digest is not None:
             digest += SourceDigest.from_hex(entry["sources"])
         tell(passed, 0, 0)
-    _write(plan, task, folder, counter, digest, end)
+    _counts(plan, total, digest, end).write(folder / _name(plan, task))
     return {"read": passed, "end": end, "sources": digest.hex() if digest else None}
 
 
@@ -147,7 +147,7 @@ class _Counting:
     """
 
     def __init__(self, plan: Plan, options: CountOptions, tell: Callable[[int, int, int], None]) -> None:
-        self.counter = _counter(options)
+        self.counter = counter(options)
         self.digest = SourceDigest() if options.digest else None
         self.end = self.passed = 0
         self._reading = plan.reading
@@ -254,7 +254,8 @@ def groups(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(input.group for input in plan.inputs))
 
 
-def _counter(options: CountOptions) -> PieceCounter:
+def counter(options: CountOptions) -> PieceCounter:
+    """What counts with these options."""
     normalizers, added = list(options.normalizers), list(options.special_tokens)
     return PieceCounter(options.split, added, normalizers=normalizers, memory=options.memory)
 
@@ -263,12 +264,9 @@ def _stages(options: CountOptions) -> Stages:
     return Stages(options.split, options.normalizers, options.special_tokens)
 
 
-def _write(
-    plan: Plan, task: TaskName, folder: Path, counter: PieceCounter, digest: SourceDigest | None, end: int
-) -> None:
+def _counts(plan: Plan, counted: PieceCounter, digest: SourceDigest | None, end: int) -> Counts:
     options = cast("CountOptions", plan.options)
-    counted = Counts(_stages(options), groups(plan), 1, digest, end, counter.finish(threads=1), options.memory)
-    counted.write(folder / _name(plan, task))
+    return Counts(_stages(options), groups(plan), 1, digest, end, counted.finish(threads=1), options.memory)
 
 
 def _name(plan: Plan, task: TaskName) -> str:
