@@ -15,10 +15,10 @@ from bytepair.corpus import inputs, ledger, readers, tables
 from bytepair.corpus.compressed import ByteReader
 from bytepair.corpus.count import place
 from bytepair.corpus.digest import SourceDigest
-from bytepair.corpus.documents import LongDocument
+from bytepair.corpus.documents import Documents, LongDocument
 from bytepair.corpus.plans import WORK
 from bytepair.counts import Counts, Stages
-from bytepair.errors import BytepairError, CorpusError
+from bytepair.errors import BytepairError, CorpusError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -224,29 +224,51 @@ class _Counting:
     def _documents(self, portion: Portion, input: Input) -> None:
         passed = 0
         for found in readers.read(input, portion.start, portion.end, self._reading, _BATCH_BYTES):
-            try:
-                if isinstance(found, LongDocument):
-                    self.counter.count_chunks(found.parts, self._telling())
-                    passed = found.passed()
-                else:
-                    if found.faults:
-                        raise found.faults[0].error
-                    self.counter.count_buffer(found.texts.data, found.texts.offsets, self._telling())
-                    passed = found.passed
-            except BytepairError as error:
-                error.file = error.file or input.address
-                if error.row is not None and not isinstance(found, LongDocument) and not found.faults:
-                    position = int(found.positions[error.row])
-                    error.row = None if input.content == "text" else position
-                    if input.content == "text" and error.byte is not None:
-                        error.byte, error.character = error.byte + position, None
-                raise
+            if isinstance(found, LongDocument):
+                self._long(input, found)
+                passed = found.passed()
+            else:
+                self._batch(input, found)
+                passed = found.passed
             self._tell(self.passed + passed, 0, 0)
         self.passed += passed
+
+    def _long(self, input: Input, found: LongDocument) -> None:
+        try:
+            self.counter.count_chunks(found.parts, self._telling())
+        except BytepairError as error:
+            _place(error, input, found.position)
+            raise
+
+    def _batch(self, input: Input, found: Documents) -> None:
+        fault = min(found.faults, key=lambda fault: fault.position, default=None)
+        try:
+            self.counter.count_buffer(found.texts.data, found.texts.offsets, self._telling())
+        except BytepairError as error:
+            position = None if error.row is None else int(found.positions[error.row])
+            if fault is None or (position is not None and position < fault.position):
+                if position is not None:
+                    _place(error, input, position)
+                raise
+        if fault is None:
+            return
+        if input.content in ("parquet", "arrow"):
+            # It is null, which training says of such files.
+            raise TrainingError(fault.error.what, file=input.address, row=fault.position, remedy=fault.error.remedy)
+        raise fault.error
 
     def _telling(self) -> dict[str, Any]:
         # So that Ctrl-C, and what the run is told, are heard.
         return {**self._options, "tell": lambda _: self._tell(self.passed, 0, 0)}
+
+
+def _place(error: BytepairError, input: Input, position: int) -> None:
+    error.file = error.file or input.address
+    if input.content == "text":
+        error.row = error.character = None
+        error.byte = position + (error.byte or 0)
+    else:
+        error.row = position
 
 
 def groups(plan: Plan) -> tuple[str, ...]:
