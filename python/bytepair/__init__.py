@@ -26,6 +26,7 @@ from bytepair.chunking import Chunk
 from bytepair.errors import (
     ArtifactError,
     BytepairError,
+    CorpusError,
     EncodeError,
     FormatError,
     IntegrityError,
@@ -44,6 +45,8 @@ from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from bytepair import chat
+    from bytepair.corpus.checking import verify_shards
+    from bytepair.corpus.sharding import shard
     from bytepair.counts import Counted, Counts
     from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
@@ -67,6 +70,7 @@ __all__ = [
     "Check",
     "Chunk",
     "Control",
+    "CorpusError",
     "Counted",
     "Counts",
     "EncodeError",
@@ -101,12 +105,14 @@ __all__ = [
     "get_encoding",
     "prune",
     "resize_embeddings",
+    "shard",
     "train",
     "train_merges",
     "train_report",
     "train_unigram",
     "train_wordpiece",
     "verify",
+    "verify_shards",
 ]
 
 # Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
@@ -128,12 +134,14 @@ _LATER = {
     "extend": "extending",
     "prune": "pruning",
     "resize_embeddings": "embeddings",
+    "shard": "corpus.sharding",
     "train": "training",
     "train_merges": "training",
     "train_report": "training",
     "train_unigram": "unigram",
     "train_wordpiece": "wordpiece",
     "verify": "verifying",
+    "verify_shards": "corpus.checking",
 }
 
 

@@ -446,6 +446,7 @@ def json_fields(
     NDArray[np.int64] | None,
     list[tuple[int, int, BytepairError]],
 ]: ...
+
 @final
 class ChunkStream:
     def __new__(

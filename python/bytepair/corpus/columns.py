@@ -199,7 +199,7 @@ def record_batches(path: str) -> int:
         with pa.memory_map(path) as file:
             yield pa.ipc.open_file(file).num_record_batches if file.read(6) == b"ARROW1" else 1
 
-    return next(readable(path, count()))
+    return int(next(readable(path, count())))
 
 
 def _ipc(

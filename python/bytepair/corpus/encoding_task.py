@@ -59,7 +59,11 @@ def encode(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
             passed = encoding.portion(portion, passed, tell)
         encoding.close()
         whole = encoding.tally.whole
-        facts = {"read": passed, "documents": whole.documents, "tokens": whole.tokens}
+        splits = {
+            split: {"documents": amount.documents, "tokens": amount.tokens}
+            for split, amount in sorted(encoding.tally.splits.items())
+        }
+        facts = {"read": passed, "documents": whole.documents, "tokens": whole.tokens, "splits": splits}
         return facts | {"tally": encoding.tally.to_json()}
 
 
@@ -123,9 +127,8 @@ class _Encoding:
 
     def _output(self, split: str) -> Output | Spool:
         if split not in self._outputs:
-            stem = self._plan.stem(split, self._task[1])
             kind = Spool if self._options.shuffle else Output
-            self._outputs[split] = self._stack.enter_context(kind(self._folder, stem, self._plan))
+            self._outputs[split] = self._stack.enter_context(kind(self._folder, split, self._task[1], self._plan))
         return self._outputs[split]
 
     def _batch(self, number: int, input: Input, found: Documents) -> None:

@@ -71,7 +71,7 @@ def find(source: Source) -> tuple[Input, ...]:
     Args:
         source: A path, a glob or a URL of any protocol that fsspec knows, with a pattern in it or not; the folder of a
             data set of Hugging Face, as ``save_to_disk`` leaves it; a list of these; or a mapping of the names of
-            groups to these. Files are plain text, lines of JSON (``.jsonl``, ``.ndjson``), both also as ``.gz`` and ``.zst``;
+            groups to these. Files are plain text, lines of JSON (``.jsonl``, ``.ndjson``), both also compressed;
             Parquet; Arrow (``.arrow``, ``.arrows``, ``.feather``, ``.ipc``); or archives of samples (``.tar``, also as
             ``.gz``, ``.zst`` and ``.tgz``). A file stands once in a source or group, also if it is named twice.
 

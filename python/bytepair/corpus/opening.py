@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from bytepair.errors import ArtifactError, BytepairError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from typing_extensions import Buffer
 
@@ -190,6 +190,8 @@ def exists(address: str) -> bool:
 def matches(url: str) -> list[tuple[str, State]]:
     """The files that a URL names, or that match the pattern in it: sorted, each with its size and version.
 
+    In a chain of URLs, such as ``simplecache::s3://bucket/a.txt``, patterns match nothing.
+
     Raises:
         ArtifactError: The server cannot be asked.
     """
@@ -201,10 +203,9 @@ def matches(url: str) -> list[tuple[str, State]]:
             info = {}
         if info.get("type") == "file":
             return [(url, state_of(url, info))]
-        if info or not glob.has_magic(path):
+        # A pattern in a chain of URLs would give names without the chain.
+        if info or "::" in url or not glob.has_magic(path):
             return []
-        if "::" in url:
-            raise ArtifactError("a pattern in a chain of URLs is not supported", file=url, remedy="name the files")
         found = sorted(system.glob(path))
         infos = [(system.unstrip_protocol(name), system.info(name)) for name in found]
         return [(name, state_of(name, info)) for name, info in infos if info.get("type") == "file"]
@@ -242,13 +243,14 @@ class _Remote(io.RawIOBase):
             if isinstance(self._file, io.BytesIO):
                 # All who open a file in memory share one, with one place for reading.
                 self._file = io.BytesIO(self._file.getvalue())
-            if not self._file.seekable():
-                raise ArtifactError(
-                    "the server gives files whole, not in parts", file=url, remedy="copy it to a disk first"
-                )
-            self._size = self._file.seek(0, io.SEEK_END)
+            seekable = self._file.seekable()
+            self._size = self._file.seek(0, io.SEEK_END) if seekable else 0
         except Exception as error:  # what the packages raise is of many kinds
             unreachable(url, error)
+        if not seekable:
+            raise ArtifactError(
+                "the server gives files whole, not in parts", file=url, remedy="copy it to a disk first"
+            )
         self._position = 0
 
     def readable(self) -> bool:
@@ -268,21 +270,24 @@ class _Remote(io.RawIOBase):
     def readinto(self, buffer: Buffer, /) -> int:
         view = memoryview(buffer).cast("B")
         wanted = min(len(view), max(self._size - self._position, 0))
-        done = 0
         try:
             self._file.seek(self._position)
-            while done < wanted:
-                data = self._file.read(wanted - done)
-                if not data:
-                    raise EOFError(f"it ends at byte {self._position + done} of {self._size}")
-                if len(data) > wanted - done:
-                    raise ValueError("the server gave more than it was asked for")
-                view[done : done + len(data)] = data
-                done += len(data)
+            for done in self._filled(view[:wanted]):
+                self._position += done
         except Exception as error:  # what the packages raise is of many kinds
             unreachable(self._url, error)
-        self._position += done
-        return done
+        return wanted
+
+    def _filled(self, view: memoryview) -> Iterator[int]:
+        while view:
+            data = self._file.read(len(view))
+            if not data:
+                raise EOFError(f"it ends at byte {self._position} of {self._size}")
+            if len(data) > len(view):
+                raise ValueError("the server gave more than it was asked for")
+            view[: len(data)] = data
+            view = view[len(data) :]
+            yield len(data)
 
     def close(self) -> None:
         if not self.closed and hasattr(self, "_file"):

@@ -37,7 +37,7 @@ class Output:
         options = cast("ShardOptions", plan.options)
         format = FORMATS[options.format]
         self._shard = format.open(
-            folder, format.stem.format(split=split, number=number), *shape(plan), **table(plan)
+            folder, format.stem.format(split=split, number=plan.padded(number)), *shape(plan), **table(plan)
         )
 
     def write(self, documents: Encoded) -> None:

@@ -157,15 +157,19 @@ class Plan:
         """All tasks, stage after stage."""
         return ((stage.name, number) for stage in self.stages for number in range(len(stage.tasks)))
 
+    def padded(self, number: int) -> str:
+        """The number of a task in as many digits as all tasks need, and five at least, so that names sort."""
+        most = max(len(stage.tasks) for stage in self.stages)
+        return f"{number:0{max(5, len(str(most - 1)))}}"
+
     def stem(self, name: str, number: int) -> str:
-        """What names of files of a task begin with: the name, and its number in as many digits as the stage needs.
+        """What names of files of a task begin with.
 
         Args:
             name: A split, or a stage.
             number: The number of the task.
         """
-        most = max(len(stage.tasks) for stage in self.stages)
-        return f"{name}-{number:0{max(5, len(str(most - 1)))}}"
+        return f"{name}-{self.padded(number)}"
 
 
 def task_size(inputs: Sequence[Input]) -> int:
@@ -173,7 +177,7 @@ def task_size(inputs: Sequence[Input]) -> int:
     return min(max(sum(input.size for input in inputs) // _USUAL_TASKS, _LEAST_TASK), _MOST_TASK)
 
 
-def gather(inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int | None]]], size: int) -> Stage:
+def gather(inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int | None]]], size: int) -> tuple[tuple[Portion, ...], ...]:
     """Puts the portions of inputs, in order, into tasks of about `size` bytes.
 
     Args:
@@ -195,7 +199,7 @@ def gather(inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int |
             filled += share
     if task:
         tasks.append(tuple(task))
-    return Stage("", tuple(tasks))
+    return tuple(tasks)
 
 
 def write(folder: Path, plan: Plan) -> None:

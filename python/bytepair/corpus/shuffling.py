@@ -233,6 +233,7 @@ def shuffle(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, 
         of these, and 64 bytes for each document of the bucket. A longer document is read and written in parts.
     """
     read = documents = tokens = 0
+    splits = {}
     dtype = _dtype(work.plan)
     entries = work.entries_of("encode")
     for split in (TRAIN, VALIDATION):
@@ -248,7 +249,8 @@ def shuffle(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, 
                 read += count * dtype.itemsize
                 tell(read, documents, tokens)
             output.close()
-    return {"read": read, "documents": documents, "tokens": tokens}
+        splits[split] = {"documents": len(bucket.rows), "tokens": int(bucket.rows["tokens"].sum())}
+    return {"read": read, "documents": documents, "tokens": tokens, "splits": splits}
 
 
 def bucket_of(keys: NDArray[np.uint64], buckets: int) -> NDArray[np.int64]:

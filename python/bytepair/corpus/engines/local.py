@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from multiprocessing import get_context, parent_process
+from typing import TYPE_CHECKING, Any
 
 from bytepair.corpus import tasks as one
 from bytepair.errors import CorpusError
@@ -88,41 +89,78 @@ class Local:
         left = iter(tasks)
         # Forking a process that has threads is not safe.
         context = get_context("spawn")
-        with context.Manager() as manager, ProcessPoolExecutor(self._workers, mp_context=context) as pool:
-            queue = manager.Queue()
-            running: set[Future[None]] = set()
+        # No lock, which a worker that is killed could keep.
+        stop = context.Value("b", 0, lock=False)
+        queue = context.SimpleQueue()
+        count = min(self._workers, len(tasks))
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(queue, stop))
+        running: set[Future[None]] = set()
 
-            def drain() -> None:
-                while not queue.empty():
-                    told(queue.get())
+        def listen(seconds: float) -> set[Future[None]]:
+            nonlocal running
+            done, running = wait(running, timeout=seconds, return_when=FIRST_COMPLETED)
+            while not queue.empty():
+                told(queue.get())
+            return done
 
-            try:
-                while True:
-                    while len(running) < 2 * self._workers and (task := next(left, None)) is not None:
-                        running.add(pool.submit(_run_and_tell, folder, task, queue))
-                    if not running:
-                        break
-                    done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
-                    drain()
-                    for future in done:
-                        future.result()
-            except BrokenProcessPool as error:
-                raise CorpusError(
-                    "a worker process was killed",
-                    file=folder,
-                    remedy="it may have needed too much memory: take fewer workers, and --resume",
-                ) from error
-            finally:
-                pool.shutdown(cancel_futures=True)
-                drain()
+        try:
+            while True:
+                while len(running) < 2 * count and (task := next(left, None)) is not None:
+                    running.add(pool.submit(_run_and_tell, folder, task))
+                if not running:
+                    break
+                for future in listen(0.1):
+                    future.result()
+        except BrokenProcessPool as error:
+            raise CorpusError(
+                "a worker process was killed",
+                file=folder,
+                remedy="it may have needed too much memory: take fewer workers, and --resume",
+            ) from error
+        finally:
+            stop.value = 1
+            pool.shutdown(wait=False, cancel_futures=True)
+            # Workers that have something to tell wait until somebody listens.
+            while running:
+                listen(0.1)
+            pool.shutdown()
+            queue.close()
 
 
 class _Stopped(Exception):  # noqa: N818 (it is no error)
     """Another task has failed, or the run was interrupted."""
 
 
-def _run_and_tell(folder: str, task: TaskName, queue: object) -> None:
-    one.run(folder, *task, queue.put)  # type: ignore[attr-defined]  # a proxy, whose class has no public name
+_worker: tuple[Any, Any] | None = None
+"""In a worker process: where to tell how far it is, and what says that it is to stop."""
+
+
+def _begin(queue: Any, stop: Any) -> None:
+    global _worker  # noqa: PLW0603 (what the pool hands to a process has no other place)
+    _worker = queue, stop
+    # Ctrl-C reaches all processes of a terminal; the one that placed the tasks says what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: Any) -> None:
+    """Ends this process when its parent was killed: nobody would ever tell it to."""
+    parent.join()
+    os._exit(1)
+
+
+def _run_and_tell(folder: str, task: TaskName) -> None:
+    assert _worker is not None
+    queue, stop = _worker
+
+    def tell(state: Told) -> None:
+        if stop.value:
+            raise _Stopped
+        queue.put(state)
+
+    one.run(folder, *task, tell)
 
 
 def _cores() -> int:

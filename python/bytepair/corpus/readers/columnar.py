@@ -73,8 +73,10 @@ def _documents(
             places = numbers[done : done + len(texts)]
             done += len(texts)
             keep = np.diff(texts.offsets) <= (_NO_LIMIT if reading.longest is None else reading.longest)
-            for row in (places[~keep] + first).tolist():
-                faults.append(Fault(row, too_long(reading.longest or 0, file=input.address, row=row)))
+            faults += [
+                Fault(row, too_long(reading.longest or 0, file=input.address, row=row))
+                for row in (places[~keep] + first).tolist()
+            ]
             given = places[keep]
             names = None if ids is None else columns.taken(ids, given)
             yield Documents(kept(texts, keep), given + first, names, _sorted(faults), rows.position)

@@ -55,14 +55,16 @@ def _documents(input: Input, reading: Reading, base: int, lines: bytes, passed: 
         lines, field, reading.id_field, first=base == 0
     )
     ids = None if id_data is None or id_offsets is None else ArrowTexts(id_data, id_offsets)
-    found = tuple(Fault(base + start, _placed(error, input, base), lines[start:end]) for start, end, error in faults)
+    found = tuple(
+        Fault(base + start, _placed(error, input, base + start), lines[start:end]) for start, end, error in faults
+    )
     return Documents(ArrowTexts(data, offsets), starts + base, ids, found, passed)
 
 
-def _placed(error: BytepairError, input: Input, base: int) -> BytepairError:  # noqa: A002
+def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:  # noqa: A002
+    """The error of a line, with its place in the file."""
     error.file = input.address
-    if error.byte is not None:
-        error.byte += base
+    error.byte = position + (error.byte or 0)
     return error
 
 

@@ -2,8 +2,8 @@
 
 Members that follow one another with one key, which is their path up to the first dot of its last part, are a sample;
 the rest of the name is the extension, read in small letters. Folders, links, and names without a key or an extension
-belong to no sample. All is read here and not by ``tarfile``, but for the single header, since that takes a damaged header
-or the place where a file was cut off for the end of the archive.
+belong to no sample. All is read here and not by ``tarfile``, but for the single header, since that takes a damaged
+header, or the place where a file was cut off, for the end of the archive.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 r"""Plain text -> documents: a file each, or what stands between delimiters.
 
 A delimiter is looked for from the start of the file, leftmost first, each behind the one before it. One that can
-overlap itself, such as ``\n\n`` in a run of line ends, could be found elsewhere by someone who begins in the middle. So a
-portion begins behind the first delimiter at its start that no earlier occurrence overlaps, however those would be chosen:
-that one is found from everywhere. What stands before it belongs to the portion before, which ends at the same place. For
-all other delimiters that is simply the first document that begins in the portion.
+overlap itself, such as ``\n\n`` in a run of line ends, could be found elsewhere by someone who begins in the middle.
+So a portion begins behind the first delimiter at its start that no earlier occurrence overlaps, however those would be
+chosen: that one is found from everywhere. What stands before it belongs to the portion before, which ends at the same
+place. For all other delimiters that is simply the first document that begins in the portion.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def read(
         delimiter = b""
     else:
         delimiter = reading.delimiter.encode()
-    before = max(start - 2 * len(delimiter) + 1, 0)
+    before = max(start - 2 * len(delimiter) + 1, 0) if start else 0
     with ByteReader(input.address, input.compression, before) as reader:
         yield from _Split(input, reader, (start, end), (delimiter, reading.longest), batch_bytes).documents(before)
 
@@ -81,13 +81,15 @@ class _Split:
             ends = self._ends()
             if len(ends):
                 yield from self._groups(ends)
-            elif len(self.data) > self.batch_bytes:
+            elif self._certain() > self.batch_bytes:
                 yield from self._long()
             elif block := self._read():
                 self.data += block
             else:
                 # A delimiter right at the end starts no further document.
-                if self.data or not self.delimiter:
+                if len(self.data) > self.batch_bytes:
+                    yield from self._whole(0, len(self.data))
+                elif self.data or not self.delimiter:
                     yield self._group(np.zeros(1, np.int64), np.array([len(self.data)], np.int64))
                 return
 
@@ -98,6 +100,10 @@ class _Split:
         if not block and self.input.compression is None and at != self.input.size:
             raise changed(self.input, at)
         return block
+
+    def _certain(self) -> int:
+        """How many bytes of `data` cannot belong to the delimiter that ends the document."""
+        return len(self.data) - max(len(self.delimiter) - 1, 0)
 
     def _passed(self) -> int:
         position = self.reader.position
@@ -206,7 +212,7 @@ class _Split:
     def _long(self) -> Iterator[Documents | LongDocument]:
         """The document at `base`, which is not read to its end."""
         position, rest = self.base, self._rest()
-        if self.longest is not None and len(self.data) > self.longest:
+        if self.longest is not None and self._certain() > self.longest:
             yield self._faulty(position)
         else:
             yield LongDocument(position, None, self._limited(rest, position), self._passed)
