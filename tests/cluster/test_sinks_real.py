@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bytepair.corpus.sinks import FORMATS
-from bytepair.errors import FormatError
+from bytepair.errors import ArtifactError, FormatError
 from tests.corpus.shards import INPUTS, Document, files_of, flat, random_documents, write_shard
 
 # What the libraries warn of is theirs to mend.
@@ -137,6 +137,19 @@ def test_their_writers_refuse_what_does_not_fit(format: str, tmp_path: Path) -> 
     shard.extend(np.array([65_536], np.uint32))
     with pytest.raises(FormatError, match="does not fit"):
         shard.end(0, 0, b"")
+    shard.begin()
+    with pytest.raises(FormatError, match="a document has no tokens"):
+        shard.end(0, 0, b"")
+    shard.abort()
+
+
+@pytest.mark.parametrize("format", ["mds", "litdata"])
+def test_what_their_writers_lose_is_told(format: str, tmp_path: Path) -> None:
+    pytest.importorskip({"mds": "streaming", "litdata": "litdata"}[format])
+    shard = FORMATS[format].open(tmp_path, "train/0", np.dtype("<u2"), INPUTS)
+    shard.documents = 1
+    with pytest.raises(ArtifactError, match="wrote 0 of 1 documents"):
+        shard.close()
     shard.abort()
 
 

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files
+from bytepair.errors import ArtifactError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,6 +43,15 @@ def write_indices(
         files.write_all(folder / parent, {"index.json": to_bytes(index)})
         written.append(str(PurePosixPath(parent) / "index.json"))
     return written
+
+
+def check_all_written(written: int, documents: int, package: str) -> None:
+    """Raises ArtifactError if a package's own writer has not written as many documents as it was given."""
+    if written != documents:
+        raise ArtifactError(
+            f"{package} wrote {written} of {documents} documents",
+            remedy=f"use a version of {package} that bytepair is tested with, or another format",
+        )
 
 
 def by_folder(names: Sequence[str]) -> dict[str, list[str]]:

@@ -38,7 +38,7 @@ class LitdataShard(GatheringShard):
 
     The chunks are ``STEM-0.bin`` and so on; `DocumentsTable` is the table. The writer holds a chunk in memory, and a
     document at a time is a call in Python. ``STEM.index.json`` is this shard's part of the index, which `finish` puts
-    together; a shard without documents has none.
+    together; a shard without documents has none. A document has at least one token.
 
     Args:
         folder: See `Shard`.
@@ -67,7 +67,7 @@ class LitdataShard(GatheringShard):
 
     def write(self, documents: Encoded) -> None:
         """Writes whole documents; see `Shard.write`."""
-        check_lengths(documents, _LONGEST_BYTES // self.dtype.itemsize, "a chunk of LitData")
+        check_lengths(documents, _LONGEST_BYTES // self.dtype.itemsize, "a chunk of LitData", least=1)
         # A copy, which is the tensors' own to write to.
         ids = self._torch.from_numpy(np.array(narrowed(documents.ids, self.dtype)))
         offsets = documents.offsets.tolist()
@@ -86,13 +86,16 @@ class LitdataShard(GatheringShard):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "An item was larger than the target chunk size")
             self._writer.done()
+        written = 0
         for path in self._place.glob("*" + index.PART):
             part = json.loads(path.read_bytes())
             for number, chunk in enumerate(part["chunks"]):
                 place = self.path(f"-{number}.bin")
                 (self._place / chunk["filename"]).replace(place)
                 chunk["filename"] = place.name
+                written += chunk["chunk_size"]
             self.path(index.PART).write_bytes(index.to_bytes(part))
+        index.check_all_written(written, self.documents, _PACKAGE)
         shutil.rmtree(self._place)
         if self._table is not None:
             self._table.close()

@@ -47,7 +47,7 @@ class MdsShard(GatheringShard):
 
     def write(self, documents: Encoded) -> None:
         """Writes whole documents; see `Shard.write`."""
-        check_lengths(documents, _LONGEST_BYTES // self.dtype.itemsize, "a file of MDS")
+        check_lengths(documents, _LONGEST_BYTES // self.dtype.itemsize, "a file of MDS", least=1)
         ids = narrowed(documents.ids, self.dtype)
         offsets = documents.offsets.tolist()
         names = documents.names.to_list() if documents.names is not None else [b""] * len(documents)
@@ -73,6 +73,7 @@ class MdsShard(GatheringShard):
             (self._place / shard["raw_data"]["basename"]).replace(path)
             shard["raw_data"]["basename"] = path.name
         self.path(index.PART).write_bytes(index.to_bytes(part))
+        index.check_all_written(sum(shard["samples"] for shard in part["shards"]), self.documents, _PACKAGE)
         shutil.rmtree(self._place)
 
     def abort(self) -> None:

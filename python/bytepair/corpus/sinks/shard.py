@@ -182,10 +182,15 @@ def narrowed(ids: NDArray[np.uint32], dtype: np.dtype[Any]) -> NDArray[Any]:
     return ids.astype(dtype, copy=False)
 
 
-def check_lengths(documents: Encoded, most: int, holder: str) -> None:
-    """Raises FormatError if a document is longer than `check_length` lets it be."""
-    if len(documents):
-        check_length(int(documents.lengths.max()), most, holder)
+def check_lengths(documents: Encoded, most: int, holder: str, *, least: int = 0) -> None:
+    """Raises FormatError if a document is longer than `check_length` lets it be, or shorter than `least`."""
+    if not len(documents):
+        return
+    check_length(int(documents.lengths.max()), most, holder)
+    if int(documents.lengths.min()) < least:
+        raise FormatError(
+            f"a document has no tokens, and {holder} cannot hold that", remedy="leave it out, or frame it by bos or eos"
+        )
 
 
 def check_length(tokens: int, most: int, holder: str) -> None:
