@@ -168,6 +168,8 @@ def test_tasks_one_by_one_are_the_same_run(capsysbinary: pytest.CaptureFixture[b
     assert f"has no task {many}" in fails("shard", "--task", f"encode/{many}", "-o", "parts")
     assert "has no stage 'encod'" in fails("shard", "--task", "encod/0", "-o", "parts")
     assert "nowhere" in fails("shard", "--task", "encode/0", "-o", "nowhere")
+    assert not Path("nowhere").exists()
+    said(capsysbinary, "--verify", "parts")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
