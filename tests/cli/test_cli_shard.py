@@ -51,9 +51,9 @@ def test_from_files_to_what_a_trainer_reads(tok: bp.Tokenizer, capsysbinary: pyt
     assert ids == [id for line in LINES for id in [65, *tok.encode(line), end]]
     assert lines[0].startswith(f"300 documents (0 empty, 0 bad), {len(ids):,} tokens, ")
     assert lines[0].endswith("bytes per token")
-    assert lines[1].endswith("MB: out")
-    assert "MB/s" in lines[1]
-    assert " files of " in lines[1]
+    assert lines[1].endswith("B: out")
+    assert "B/s, " in lines[1]
+    assert " 2 files of " in lines[1]
     assert len(lines) == 2
     assert Summary.read("out").tokens == len(ids)
     assert bp.Tokenizer.from_file("out/tokenizer") == tok
@@ -183,7 +183,7 @@ def test_going_on(capsysbinary: pytest.CaptureFixture[bytes], fails: Fails) -> N
     assert "resume=True" not in line
     lines = said(capsysbinary, *LINEWISE, "-o", "out", "--resume")
     assert lines[0].startswith("300 documents")
-    assert "MB/s" not in lines[1]  # Nothing was read.
+    assert "B/s" not in lines[1]  # Nothing was read.
     assert contents(Path("out")) == before
     changed = fails("shard", *LINEWISE, "-o", "out", "--resume", "--seed", "4", "--validation", "0.1")
     assert "seed was 0 and is 4" in changed
