@@ -23,6 +23,7 @@ from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pipelines import sweep_pipelines
 from fuzz.saved import sweep_files, sweep_kinds
+from fuzz.streams import sweep_streams
 from fuzz.taint import sweep_taint
 from fuzz.texts import sweep_texts
 
@@ -39,6 +40,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "prepending": sweep_prepending,
     "fitting": sweep_fitting,
     "chunks": sweep_chunks,
+    "streams": sweep_streams,
     "pipelines": sweep_pipelines,
     "peers": sweep_peers,
     "files": sweep_files,

@@ -19,6 +19,7 @@ CASES = {
     "prepending": 300,
     "fitting": 200,
     "chunks": 600,
+    "streams": 150,
     "pipelines": 150,
     "peers": 100,
     "files": 1200,

@@ -825,7 +825,7 @@ class Tokenizer(CoreTokenizer):
             >>> import bytepair as bp
             >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
             >>> [ids.tolist() for ids in tok.encode_stream(["low lo", "wer", " low"])]
-            [[257, 32, 257, 258, 32, 257]]
+            [[257], [32, 257, 258, 32, 257]]
         """
         stream = self.encoding_stream(special=special, added=added, errors=errors)
         for part in parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import errno
+import json
 import struct
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from bytepair.corpus.parts import ArrowTexts
-from bytepair.corpus.sinks import FORMATS, Encoded, documents_table, table
+from bytepair.corpus.sinks import FORMATS, Encoded, documents_table, megatron, table
 from bytepair.errors import ArtifactError, FormatError
 from tests.corpus.shards import INPUTS, Document, encoded, files_of, flat, random_documents, write_shard
 
@@ -63,7 +64,7 @@ def read_megatron(path: Path) -> tuple[list[int], list[Document]]:
     assert index[:9] == b"MMIDIDX\x00\x00"
     version, code, sequences, indices = struct.unpack_from("<QBQQ", index, 9)
     assert version == 1
-    kind = {4: np.dtype("<i4"), 8: np.dtype("<u2")}[code]
+    kind: np.dtype[Any] = np.dtype({4: "<i4", 8: "<u2"}[code])
     at = 34
     lengths = np.frombuffer(index, "<i4", sequences, at)
     pointers = np.frombuffer(index, "<i8", sequences, at + 4 * sequences)
@@ -307,6 +308,51 @@ def test_a_missing_package_is_named(
     assert caught.value.remedy == f"pip install '{install}'"
 
 
+@pytest.mark.parametrize("format", ["mds", "litdata"])
+def test_an_index_is_put_together_by_folders(format: str, tmp_path: Path) -> None:
+    key = {"mds": "shards", "litdata": "chunks"}[format]
+    top: dict[str, Any] = {"version": 2} if format == "mds" else {"config": {"chunk_bytes": 1}}
+    names = ["val/00000.index.json", "train/100000.index.json", "train/00009.index.json", "train/00009.00000.mds"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps({**top, key: [{"of": name}, {"more": 1}]}))
+    finish = FORMATS[format].finish
+    assert finish is not None
+    assert sorted(finish(tmp_path, names)) == ["train/index.json", "val/index.json"]
+    train = json.loads((tmp_path / "train" / "index.json").read_bytes())
+    assert train == {**top, key: [{"of": names[2]}, {"more": 1}, {"of": names[1]}, {"more": 1}]}
+    before = (tmp_path / "train" / "index.json").read_bytes()
+    finish(tmp_path, names[::-1])
+    assert (tmp_path / "train" / "index.json").read_bytes() == before
+    assert finish(tmp_path, ["train-00000.bin"]) == []
+
+
+def test_chunks_of_two_kinds_are_refused(tmp_path: Path) -> None:
+    for number in range(2):
+        part = {"chunks": [], "config": {"data_format": [f"no_header_tensor:{number}"]}}
+        (tmp_path / f"chunk-{number}.index.json").write_text(json.dumps(part))
+    finish = FORMATS["litdata"].finish
+    assert finish is not None
+    with pytest.raises(FormatError, match="of another kind") as caught:
+        finish(tmp_path, ["chunk-0.index.json", "chunk-1.index.json"])
+    assert caught.value.file == str(tmp_path / "chunk-1.index.json")
+
+
+@pytest.mark.parametrize("format", ["megatron", *TABLES])
+def test_a_document_that_is_too_long_is_refused(format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(megatron, "_LONGEST", 3)
+    monkeypatch.setattr(table, "_LONGEST", 3)
+    shard = FORMATS[format].open(tmp_path, "s", FORMATS[format].dtype(9), INPUTS)
+    shard.write(encoded([Document([1, 2, 3], 0, 0, b"")]))
+    with pytest.raises(FormatError, match=r"has 4 tokens, and .* holds at most 3"):
+        shard.write(encoded([Document([1], 0, 0, b""), Document([1, 2, 3, 4], 0, 0, b"")]))
+    shard.begin()
+    shard.extend(np.array([1, 2, 3, 4], np.uint32))
+    with pytest.raises(FormatError, match=r"has 4 tokens, and .* holds at most 3"):
+        shard.end(0, 0, b"")
+    shard.abort()
+
+
 @pytest.mark.parametrize("format", [*FLAT, *TABLES])
 def test_memory_does_not_keep_what_was_written(format: str, tmp_path: Path) -> None:
     """A shard that is filled by many batches holds a group of rows at most, and lengths of documents."""
@@ -316,8 +362,7 @@ def test_memory_does_not_keep_what_was_written(format: str, tmp_path: Path) -> N
         ids = np.full(100_000, number, np.uint32)
         offsets = np.arange(0, 100_001, 1000)
         shard.write(Encoded(ids, offsets, np.zeros(100, np.int32), np.arange(100), names))
-        if format in TABLES:
-            assert shard._held <= table._TOKENS  # type: ignore[attr-defined]
-            assert sum(len(waiting.ids) for waiting in shard._waiting) <= table._TOKENS  # type: ignore[attr-defined]
+        if isinstance(shard, table.TableShard):
+            assert sum(len(waiting.ids) for waiting in shard._waiting) <= table._TOKENS
     shard.close()
     assert (shard.tokens, shard.documents) == (6_000_000, 6_000)

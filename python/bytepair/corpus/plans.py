@@ -94,13 +94,23 @@ class ShardOptions:
 
 @dataclass(frozen=True, slots=True)
 class CountOptions:
-    """How documents become a table of counts; see `bytepair.Counts.of`."""
+    """How documents become a table of counts.
+
+    Attributes:
+        split: The split pattern.
+        normalizers: As for `bytepair.Counts.of`.
+        special_tokens: As for `bytepair.Counts.of`.
+        errors: As for `bytepair.Counts.of`.
+        memory: What the table of a task may take, in bytes, before it goes to temporary files; None for no limit.
+        digest: Whether inputs are read once more for the digest of the table.
+    """
 
     split: str
     normalizers: tuple[str, ...]
     special_tokens: tuple[str, ...]
     errors: str
     memory: int | None
+    digest: bool
 
 
 @dataclass(frozen=True)

@@ -131,8 +131,8 @@ def shard(
     options = _options(
         tokenizer,
         format=format,
-        prefix=_ids(tokenizer, bos),
-        suffix=_ids(tokenizer, eos),
+        prefix=frame(tokenizer, bos),
+        suffix=frame(tokenizer, eos),
         special=special,
         added=added,
         errors=errors,
@@ -306,10 +306,15 @@ def _dtype(smallest: np.dtype[Any], asked: str | None, largest: int, known: Sequ
     return asked
 
 
-def _ids(tokenizer: Tokenizer, frame: Frame) -> tuple[int, ...]:
-    if frame is None:
+def frame(tokenizer: Tokenizer, tokens: Frame) -> tuple[int, ...]:
+    """The ids of tokens around a document.
+
+    Raises:
+        InvalidIdError: The tokenizer has no such token.
+    """
+    if tokens is None:
         return ()
-    items = [frame] if isinstance(frame, (str, int)) else list(frame)
+    items = [tokens] if isinstance(tokens, (str, int)) else list(tokens)
     ids = []
     for item in items:
         id = tokenizer.token_id(item) if isinstance(item, str) else item

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bytepair import files
+from bytepair.corpus.sinks import index
 from bytepair.corpus.sinks.documents_table import SUFFIX, DocumentsTable
-from bytepair.corpus.sinks.mds import INDEX, by_folder, index_bytes
-from bytepair.corpus.sinks.shard import Encoded, GatheringShard, narrowed, needed
+from bytepair.corpus.sinks.shard import Encoded, GatheringShard, check_lengths, narrowed, needed
 from bytepair.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 _PACKAGE = "litdata"
 _CHUNK_BYTES = 1 << 26
@@ -39,7 +38,7 @@ class LitdataShard(GatheringShard):
 
     The chunks are ``STEM-0.bin`` and so on; `DocumentsTable` is the table. The writer holds a chunk in memory, and a
     document at a time is a call in Python. ``STEM.index.json`` is this shard's part of the index, which `finish` puts
-    together; a shard without documents has none.
+    together; a shard without documents has none. A document has at least one token.
 
     Args:
         folder: See `Shard`.
@@ -68,12 +67,7 @@ class LitdataShard(GatheringShard):
 
     def write(self, documents: Encoded) -> None:
         """Writes whole documents; see `Shard.write`."""
-        longest = int(documents.lengths.max()) if len(documents) else 0
-        if longest * self.dtype.itemsize > _LONGEST_BYTES:
-            raise FormatError(
-                f"a document has {longest} tokens; a chunk of LitData holds {_LONGEST_BYTES // self.dtype.itemsize}",
-                remedy="cut the document by a delimiter, or choose the format bin or npy",
-            )
+        check_lengths(documents, _LONGEST_BYTES // self.dtype.itemsize, "a chunk of LitData", least=1)
         # A copy, which is the tensors' own to write to.
         ids = self._torch.from_numpy(np.array(narrowed(documents.ids, self.dtype)))
         offsets = documents.offsets.tolist()
@@ -92,13 +86,16 @@ class LitdataShard(GatheringShard):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "An item was larger than the target chunk size")
             self._writer.done()
-        for part in self._place.glob("*.index.json"):
-            index = json.loads(part.read_bytes())
-            for number, chunk in enumerate(index["chunks"]):
-                path = self.path(f"-{number}.bin")
-                (self._place / chunk["filename"]).replace(path)
-                chunk["filename"] = path.name
-            self.path(INDEX).write_bytes(index_bytes(index))
+        written = 0
+        for path in self._place.glob("*" + index.PART):
+            part = json.loads(path.read_bytes())
+            for number, chunk in enumerate(part["chunks"]):
+                place = self.path(f"-{number}.bin")
+                (self._place / chunk["filename"]).replace(place)
+                chunk["filename"] = place.name
+                written += chunk["chunk_size"]
+            self.path(index.PART).write_bytes(index.to_bytes(part))
+        index.check_all_written(written, self.documents, _PACKAGE)
         shutil.rmtree(self._place)
         if self._table is not None:
             self._table.close()
@@ -110,31 +107,21 @@ class LitdataShard(GatheringShard):
 
 
 def finish(folder: Path, names: Sequence[str]) -> list[str]:
-    """Writes ``index.json`` into each folder that has chunks: the parts of it, in the order of their names.
-
-    Args:
-        folder: Where all files are.
-        names: The files, relative to it.
-
-    Returns:
-        The files that were written, relative to the folder.
+    """Writes ``index.json`` into each folder that has chunks; see `index.write_indices`.
 
     Raises:
         FormatError: Shards do not belong together: they are of different types, or of different versions of LitData.
     """
-    written = []
-    for parent, parts in by_folder(names).items():
-        merged: dict[str, Any] = {}
-        for part in parts:
-            index = json.loads(files.read(folder / part))
-            merged = merged or {**index, "chunks": []}
-            if index["config"] != merged["config"]:
+
+    def merge(parts: list[tuple[Path, dict[str, Any]]]) -> dict[str, Any]:
+        first, config = parts[0][0], parts[0][1]["config"]
+        for path, part in parts:
+            if part["config"] != config:
                 raise FormatError(
-                    f"the chunks are of another kind than those of {parts[0]}",
-                    file=str(folder / part),
+                    f"the chunks are of another kind than those of {first.name}",
+                    file=str(path),
                     remedy="write all shards with one tokenizer and one version of litdata",
                 )
-            merged["chunks"] += index["chunks"]
-        files.write_all(folder / parent, {"index.json": index_bytes(merged)})
-        written.append(str(PurePosixPath(parent) / "index.json"))
-    return written
+        return {**parts[0][1], "chunks": [chunk for _, part in parts for chunk in part["chunks"]]}
+
+    return index.write_indices(folder, names, merge)

@@ -5,21 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bytepair import files
-from bytepair.corpus.sinks.shard import Encoded, GatheringShard, narrowed, needed
+from bytepair.corpus.sinks import index
+from bytepair.corpus.sinks.shard import Encoded, GatheringShard, check_lengths, narrowed, needed
 from bytepair.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 _PACKAGE = "mosaicml-streaming"
 _LONGEST_BYTES = 0xF000_0000  # of a document: places in a file are 32 bits
-INDEX = ".index.json"
 
 
 class MdsShard(GatheringShard):
@@ -48,12 +47,7 @@ class MdsShard(GatheringShard):
 
     def write(self, documents: Encoded) -> None:
         """Writes whole documents; see `Shard.write`."""
-        longest = int(documents.lengths.max()) if len(documents) else 0
-        if longest * self.dtype.itemsize > _LONGEST_BYTES:
-            raise FormatError(
-                f"a document has {longest} tokens; a file of MDS holds {_LONGEST_BYTES // self.dtype.itemsize}",
-                remedy="cut the document by a delimiter, or choose the format bin or npy",
-            )
+        check_lengths(documents, _LONGEST_BYTES // self.dtype.itemsize, "a file of MDS", least=1)
         ids = narrowed(documents.ids, self.dtype)
         offsets = documents.offsets.tolist()
         names = documents.names.to_list() if documents.names is not None else [b""] * len(documents)
@@ -73,12 +67,13 @@ class MdsShard(GatheringShard):
     def close(self) -> None:
         """Completes the files, under names of this shard; see `Shard.close`."""
         self._writer.finish()
-        index = json.loads((self._place / "index.json").read_bytes())
-        for number, shard in enumerate(index["shards"]):
+        part = json.loads((self._place / "index.json").read_bytes())
+        for number, shard in enumerate(part["shards"]):
             path = self.path(f".{number:05}.mds")
             (self._place / shard["raw_data"]["basename"]).replace(path)
             shard["raw_data"]["basename"] = path.name
-        self.path(INDEX).write_bytes(index_bytes(index))
+        self.path(index.PART).write_bytes(index.to_bytes(part))
+        index.check_all_written(sum(shard["samples"] for shard in part["shards"]), self.documents, _PACKAGE)
         shutil.rmtree(self._place)
 
     def abort(self) -> None:
@@ -88,40 +83,12 @@ class MdsShard(GatheringShard):
 
 
 def finish(folder: Path, names: Sequence[str]) -> list[str]:
-    """Writes ``index.json`` into each folder that has shards: their parts of it, in the order of their names.
+    """Writes ``index.json`` into each folder that has shards; see `index.write_indices`."""
 
-    Args:
-        folder: Where all files are.
-        names: The files, relative to it.
+    def merge(parts: list[tuple[Path, dict[str, Any]]]) -> dict[str, Any]:
+        return {"version": 2, "shards": [shard for _, part in parts for shard in part["shards"]]}
 
-    Returns:
-        The files that were written, relative to the folder.
-    """
-    written = []
-    for parent, parts in by_folder(names).items():
-        shards = [shard for part in parts for shard in json.loads(files.read(folder / part))["shards"]]
-        files.write_all(folder / parent, {"index.json": index_bytes({"version": 2, "shards": shards})})
-        written.append(str(PurePosixPath(parent) / "index.json"))
-    return written
-
-
-def by_folder(names: Sequence[str]) -> dict[str, list[str]]:
-    """The parts of an index among some files, sorted, by their folders.
-
-    Example:
-        >>> by_folder(["val/0.index.json", "train/1.index.json", "train/0.index.json", "train/0.00000.mds"])
-        {'train': ['train/0.index.json', 'train/1.index.json'], 'val': ['val/0.index.json']}
-    """
-    found: dict[str, list[str]] = {}
-    for name in sorted(names):
-        if name.endswith(INDEX):
-            found.setdefault(str(PurePosixPath(name).parent), []).append(name)
-    return found
-
-
-def index_bytes(index: dict[str, Any]) -> bytes:
-    """An index as JSON, one way for one content."""
-    return json.dumps(index, sort_keys=True).encode()
+    return index.write_indices(folder, names, merge)
 
 
 def _text(name: bytes) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.corpus.sinks.flat import FlatShard
-from bytepair.corpus.sinks.shard import Encoded
+from bytepair.corpus.sinks.shard import Encoded, check_length, check_lengths
 from bytepair.errors import FormatError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _MAGIC = b"MMIDIDX\0\0"
 _HEAD = struct.Struct("<9sQBQQ")
 _CODES = {"int32": 4, "uint16": 8}
 _LONGEST = 0x7FFF_FFFF
+_INDEX = "the index of Megatron's files"
 _AT_ONCE = 1 << 16
 
 
@@ -81,13 +82,11 @@ class MegatronShard(FlatShard):
 
     def _noted(self, documents: Encoded) -> None:
         super()._noted(documents)
-        lengths = documents.lengths
-        if lengths.size:
-            _check(int(lengths.max()))
-        self._lengths.frombytes(lengths.astype(np.int32).tobytes())
+        check_lengths(documents, _LONGEST, _INDEX)
+        self._lengths.frombytes(documents.lengths.astype(np.int32).tobytes())
 
     def _noted_long(self, input: int, position: int, name: bytes, tokens: int) -> None:  # noqa: A002
-        _check(tokens)
+        check_length(tokens, _LONGEST, _INDEX)
         super()._noted_long(input, position, name, tokens)
         self._lengths.append(tokens)
 
@@ -108,11 +107,3 @@ class MegatronShard(FlatShard):
             )
         self._lengths.frombytes(lengths.astype(np.int32).tobytes())
         return int(count)
-
-
-def _check(tokens: int) -> None:
-    if tokens > _LONGEST:
-        raise FormatError(
-            f"a document has {tokens} tokens; the index of Megatron's files counts to {_LONGEST}",
-            remedy="cut the document by a delimiter, or choose the format bin or npy",
-        )

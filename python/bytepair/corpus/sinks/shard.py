@@ -173,13 +173,40 @@ def narrowed(ids: NDArray[np.uint32], dtype: np.dtype[Any]) -> NDArray[Any]:
             ...
         bytepair.errors.FormatError: id 65536 does not fit uint16; the shard was opened for smaller ids: ...
     """
-    largest = int(ids.max()) if ids.size else 0
-    if largest > np.iinfo(dtype).max:
+    most = np.iinfo(dtype).max
+    if most < np.iinfo(ids.dtype).max and ids.size and (largest := int(ids.max())) > most:
         raise FormatError(
             f"id {largest} does not fit {dtype.name}",
             remedy="the shard was opened for smaller ids: choose its dtype from the largest id of the tokenizer",
         )
     return ids.astype(dtype, copy=False)
+
+
+def check_lengths(documents: Encoded, most: int, holder: str, *, least: int = 0) -> None:
+    """Raises FormatError if a document is longer than `check_length` lets it be, or shorter than `least`."""
+    if not len(documents):
+        return
+    check_length(int(documents.lengths.max()), most, holder)
+    if int(documents.lengths.min()) < least:
+        raise FormatError(
+            f"a document has no tokens, and {holder} cannot hold that", remedy="leave it out, or frame it by bos or eos"
+        )
+
+
+def check_length(tokens: int, most: int, holder: str) -> None:
+    """Raises FormatError for a document of more than `most` tokens, as being more than `holder` can hold.
+
+    Example:
+        >>> check_length(9, 8, "a list")
+        Traceback (most recent call last):
+            ...
+        bytepair.errors.FormatError: a document has 9 tokens, and a list holds at most 8; cut ...
+    """
+    if tokens > most:
+        raise FormatError(
+            f"a document has {tokens} tokens, and {holder} holds at most {most}",
+            remedy="cut documents by a delimiter, or choose the format bin or npy",
+        )
 
 
 def smallest_unsigned(largest: int) -> np.dtype[Any]:

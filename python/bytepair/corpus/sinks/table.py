@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.corpus.sinks.row_groups import INSTALL, ParquetFile, groups, joined, offsets_of, rows_of, strings
-from bytepair.corpus.sinks.shard import Encoded, GatheringShard, narrowed, needed
-from bytepair.errors import FormatError
+from bytepair.corpus.sinks.shard import Encoded, GatheringShard, check_lengths, narrowed, needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,12 +64,7 @@ class TableShard(GatheringShard):
 
     def write(self, documents: Encoded) -> None:
         """Writes whole documents; see `Shard.write`."""
-        longest = int(documents.lengths.max()) if len(documents) else 0
-        if longest > _LONGEST:
-            raise FormatError(
-                f"a document has {longest} tokens; a list of a table holds {_LONGEST}",
-                remedy="cut the document by a delimiter, or choose the format bin or npy",
-            )
+        check_lengths(documents, _LONGEST, "a list of a table")
         self._waiting.append(documents)
         self._held += len(documents.ids)
         self._held_rows += len(documents)
@@ -126,7 +120,7 @@ class ParquetShard(TableShard):
     format = "Parquet"
 
     def _open(self, path: Path) -> None:
-        # What repeats is in a dictionary; ids hardly do, and their dictionary would be thrown away again.
+        # A dictionary of ids takes longer to write than the ids, and makes the file no smaller.
         self._file = ParquetFile(path, self._schema, self.format, use_dictionary=["input"])
 
     def _write_columns(self, columns: list[Any]) -> None:
