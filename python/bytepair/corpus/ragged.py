@@ -16,7 +16,9 @@ _SHORT = 48
 """Rows that are shorter are rather moved item by item than one by one."""
 
 
-def where(data: NDArray[Any], offsets: NDArray[np.int64], rows: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def where(
+    data: NDArray[Any], offsets: NDArray[np.int64], rows: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The rows for which `rows` is true, in their order; the same arrays if that is all of them and they start at 0.
 
     Args:

@@ -297,7 +297,8 @@ def _dtype(smallest: np.dtype[Any], asked: str | None, largest: int, known: Sequ
         return smallest.name
     if asked not in known:
         raise CorpusError(
-            f"dtype={asked!r} is not what this format can hold", remedy=f"use one of {', '.join(known)}, or leave it out"
+            f"dtype={asked!r} is not what this format can hold",
+            remedy=f"use one of {', '.join(known)}, or leave it out",
         )
     if np.iinfo(asked).max < largest:
         raise CorpusError(

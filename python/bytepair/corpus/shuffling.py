@@ -397,7 +397,10 @@ def _read(file: BinaryIO, start: int, size: int) -> bytes:
         raise _unreadable(Path(file.name), error) from error
     if left:
         raise IntegrityError(
-            "the file is cut off: it is not what was written", file=file.name, byte=start, remedy="write into a new folder"
+            "the file is cut off: it is not what was written",
+            file=file.name,
+            byte=start,
+            remedy="write into a new folder",
         )
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
