@@ -106,7 +106,9 @@ def test_workers_change_nothing(options: dict[str, Any], files: Corpus, tok: bp.
     results = []
     for number, engine in enumerate([Local(1), Local(3), Local(2, processes=True)]):
         folder = tmp_path / str(number)
-        bp.shard(files.source, tok, folder, task_size=4000, engine=engine, **{"bad": "skip"} | options, **files.reading())
+        bp.shard(
+            files.source, tok, folder, task_size=4000, engine=engine, **{"bad": "skip"} | options, **files.reading()
+        )
         results.append(digests(folder))
     assert results[0] == results[1] == results[2]
 
@@ -159,7 +161,9 @@ def test_a_bad_document_is_named_with_its_place(files: Corpus, tok: bp.Tokenizer
     with pytest.raises(bp.BytepairError) as caught:
         bp.shard(files.source, tok, tmp_path / "out", engine=Local(1), **files.reading())
     ids = files.ids(tok, [], [])
-    bad = [document for document, found in zip(files.documents, ids, strict=True) if found is None and document.text != b""]
+    bad = [
+        document for document, found in zip(files.documents, ids, strict=True) if found is None and document.text != b""
+    ]
     first = bad[0]
     assert caught.value.file == first.input
     assert caught.value.byte is not None

@@ -252,7 +252,7 @@ def _resumable(options: Namespace) -> Iterator[None]:
 
 
 def _frame(texts: list[str] | None) -> list[str | int] | None:
-    return texts and [int(text) if text.isdecimal() else text for text in texts]
+    return [int(text) if text.isdecimal() else text for text in texts] if texts else None
 
 
 def _files(number: int, size: int) -> str:
