@@ -130,7 +130,7 @@ def _parquet(
 ) -> Iterator[tuple[Any, Any | None, int, int]]:
     with ExitStack() as stack:
         file, on_disk = _open_parquet(address, stack)
-        index, name = _column(file.schema_arrow, field, address)
+        name = _column(file.schema_arrow, field, address)[1]
         id_name = None if id_field is None else _id_column(file.schema_arrow, id_field, address)[1]
         columns = [name] if id_name in (None, name) else [name, id_name]
         rows = file.metadata.num_rows
@@ -138,8 +138,8 @@ def _parquet(
         end = file.num_row_groups if portion.end is None else portion.end
         for number in range(portion.start, end):
             group = file.metadata.row_group(number)
-            text_bytes = group.total_byte_size if id_name is None else _column_bytes(group, name, index)
-            row_bytes = max(text_bytes // max(group.num_rows, 1), 1)
+            # Of one column alone pyarrow cannot be asked: where that is damaged, it ends the process.
+            row_bytes = max(group.total_byte_size // max(group.num_rows, 1), 1)
             at_once = min(max(size // row_bytes, 1), _MOST_ROWS)
             expected = done + group.num_rows
             for batch in file.iter_batches(at_once, row_groups=[number], columns=columns, use_threads=False):
@@ -161,15 +161,6 @@ def _open_parquet(address: str, stack: ExitStack) -> tuple[Any, int]:
     on_disk = source.seek(0, os.SEEK_END)
     source.seek(0)
     return stack.enter_context(pq.ParquetFile(source, **options)), on_disk
-
-
-def _column_bytes(group: Any, name: str, index: int) -> int:
-    """Bytes of a column in a row group. Nested columns before it can move its place, so that its name is looked at."""
-    for number in range(index, group.num_columns):
-        column = group.column(number)
-        if column.path_in_schema == name:
-            return int(column.total_uncompressed_size)
-    return int(group.total_byte_size)
 
 
 def row_group_bytes(path: str) -> list[int]:
@@ -275,8 +266,8 @@ def _column(schema: Any, field: str | None, path: str) -> tuple[int, str]:
 def _id_column(schema: Any, name: str, path: str) -> tuple[int, str]:
     found = schema.get_all_field_indices(name)
     type_ = schema.field(found[0]).type if len(found) == 1 else None
-    if type_ is None or not (_is_text(type_) or _is_integer(type_)):
-        known = [column.name for column in schema if _is_text(column.type) or _is_integer(column.type)]
+    if type_ is None or not (_is_text(type_) or _is_number(type_)):
+        known = [column.name for column in schema if _is_text(column.type) or _is_number(column.type)]
         what = f"there are {len(found)} columns {name!r}" if len(found) > 1 else f"there is no column {name!r}"
         raise TrainingError(
             what if type_ is None else f"the column {name!r} holds {type_}, neither strings nor integers",
@@ -293,13 +284,14 @@ def _is_text(type_: Any) -> bool:
     return kind in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 
 
-def _is_integer(type_: Any) -> bool:
-    return str(type_).lstrip("u") in ("int8", "int16", "int32", "int64")
+def _is_number(type_: Any) -> bool:
+    return str(type_).lstrip("u") in ("int8", "int16", "int32", "int64", "null")
 
 
 def _ids(array: Any) -> Any:
     """Ids as large binaries without nulls."""
-    if _is_integer(array.type):
+    # A column of nothing but nulls can have no other type.
+    if _is_number(array.type):
         return array.cast("string").view("binary").cast("large_binary").fill_null(b"")
     _check(array)
     if hasattr(array, "dictionary"):

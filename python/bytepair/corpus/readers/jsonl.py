@@ -103,12 +103,12 @@ def _blocks(
             outside = skipping = False
             if end is not None and base >= end:
                 return
+        last = 0
         if end is not None and at >= end:
             # The portion's last line is the one in which the byte before the end lies, be it a line end or not.
             last = data.find(b"\n", max(end - 1 - (at - len(data)), 0)) + 1
             over = last > 0
-        else:
-            last = data.rfind(b"\n") + 1
+        last = last or data.rfind(b"\n") + 1
         if last:
             lines = b"".join([*parts, data[:last]])
             yield from _cut(base, lines, longest)

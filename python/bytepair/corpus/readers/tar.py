@@ -73,8 +73,8 @@ def read(input: Input, reading: Reading, batch_bytes: int) -> Iterator[Documents
                 yield batch.documents()
         if not found:
             batch.fault(number, EncodeError(missing, file=input.address, row=number, remedy=_named(key)))
-    if batch.positions or batch.faults:
-        yield batch.documents()
+        if batch.positions or batch.faults:
+            yield batch.documents()
 
 
 def _named(key: str | None) -> str:

@@ -134,20 +134,11 @@ class _Split:
 
     def _ends(self) -> NDArray[np.int64]:
         """Where the delimiters in `data` begin that end a document of this portion."""
-        delimiter, size = self.delimiter, len(self.delimiter)
+        size = len(self.delimiter)
         if not size:
             return np.empty(0, np.int64)
-        if size == 1:
-            found = np.flatnonzero(np.frombuffer(self.data, np.uint8, offset=self.searched) == delimiter[0])
-            ends = found + self.searched
-            self.searched = len(self.data)
-        else:
-            places, place = [], self.data.find(delimiter, self.searched)
-            while place >= 0:
-                places.append(place)
-                place = self.data.find(delimiter, place + size)
-            ends = np.array(places, np.int64)
-            self.searched = max(len(self.data) - size + 1, int(ends[-1]) + size if places else 0, 0)
+        ends = _places(self.data, self.delimiter, self.searched)
+        self.searched = max(len(self.data) - size + 1, int(ends[-1]) + size if len(ends) else 0, 0)
         if self.end is not None:
             for number in range(int(np.searchsorted(ends, self.end - self.base - size)), len(ends)):
                 if self._alone(int(ends[number]), int(ends[number - 1]) + size if number else 0):
@@ -183,9 +174,10 @@ class _Split:
 
     def _group(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Documents:
         """Documents of `data`."""
-        data = self.data[int(starts[0]) : int(ends[-1])]
-        if len(starts) > 1:
-            data = data.replace(self.delimiter, b"")
+        if len(self.delimiter) == 1:
+            data = self.data[int(starts[0]) : int(ends[-1])].replace(self.delimiter, b"")
+        else:
+            data = b"".join(map(self.data.__getitem__, map(slice, starts.tolist(), ends.tolist())))
         lengths, positions = ends - starts, starts + self.base
         texts = ArrowTexts(np.frombuffer(data, np.uint8), np.concatenate(([0], np.cumsum(lengths))))
         faults: tuple[Fault, ...] = ()
@@ -250,3 +242,23 @@ class _Split:
                 yield self.data
                 return
             self.data += block
+
+
+def _places(data: bytes, delimiter: bytes, start: int) -> NDArray[np.int64]:
+    """Where a delimiter begins, from `start` on, leftmost first, each behind the one before it."""
+    size = len(delimiter)
+    if len(data) - start < size:
+        return np.empty(0, np.int64)
+    values = np.frombuffer(data, np.uint8, offset=start)
+    found = np.flatnonzero(values[: len(values) - size + 1] == delimiter[0])
+    for number in range(1, size):
+        found = found[values[found + number] == delimiter[number]]
+    found += start
+    if not len(found) or np.diff(found).min(initial=size) >= size:
+        return found
+    chosen, last = [], -size
+    for place in found.tolist():
+        if place - last >= size:
+            chosen.append(place)
+            last = place
+    return np.array(chosen, np.int64)
