@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from bytepair.cli.arguments import add_model, load, number, policy
 from bytepair.cli.corpus import checked
 from bytepair.cli.documents import add_documents, add_shards, named_tasks
-from bytepair.corpus import histogram, plans, tasks
+from bytepair.corpus import histogram, plans
 from bytepair.corpus.checking import verify_shards
-from bytepair.corpus.engines import ENGINES
+from bytepair.corpus.engines import ENGINES, watched
 from bytepair.corpus.engines.local import Local
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.sharding import shard
@@ -168,7 +168,7 @@ def _verify(options: Namespace) -> int:
 
 def _do_tasks(options: Namespace) -> int:
     for stage, at in (task for named in options.task for task in named):
-        entry = tasks.run(options.output, stage, at)
+        entry = watched.run(options.output, stage, at)
         amounts = [f"{entry[name]:,} {name}" for name in ("documents", "tokens") if name in entry]
         print(f"{stage}/{at}: {', '.join([*amounts, _files(entry['files'])])}", file=sys.stderr)
     return 0

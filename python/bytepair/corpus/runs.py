@@ -42,7 +42,7 @@ def first_stage(name: str, found: Sequence[Input], reading: Reading, size: str |
     """
     wanted = plans.task_size(found) if size is None else parse_bytes(size)
     cuts = (readers.portions(input, reading, wanted) for input in found)
-    return Stage(name, plans.gather(found, cuts, wanted).tasks)
+    return Stage(name, plans.gather(found, cuts, wanted))
 
 
 def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool) -> None:
