@@ -45,14 +45,16 @@ from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from bytepair import chat
-    from bytepair.corpus.checking import verify_shards
+    from bytepair.corpus.checking import Verified, verify_shards
+    from bytepair.corpus.counting import count_corpus
     from bytepair.corpus.sharding import shard
+    from bytepair.corpus.summaries import Summary
     from bytepair.counts import Counted, Counts
     from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
     from bytepair.extending import extend
     from bytepair.learning import Merge
-    from bytepair.progress import Progress
+    from bytepair.progress import Progress, RunProgress
     from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
@@ -87,10 +89,12 @@ __all__ = [
     "Pruned",
     "Ragged",
     "Report",
+    "RunProgress",
     "SpecialTokenError",
     "Statistics",
     "StreamBatch",
     "StreamDecoder",
+    "Summary",
     "TemplateError",
     "TextIndex",
     "Tokenizer",
@@ -99,8 +103,10 @@ __all__ = [
     "Trained",
     "TrainingError",
     "TrainingInterrupted",
+    "Verified",
     "__version__",
     "chat",
+    "count_corpus",
     "extend",
     "get_encoding",
     "prune",
@@ -128,9 +134,13 @@ _LATER = {
     "Pruned": "pruning",
     "Ragged": "encoding",
     "Report": "verifying",
+    "RunProgress": "progress",
     "Statistics": "training",
+    "Summary": "corpus.summaries",
     "TokenizerSpec": "spec",
     "Trained": "training",
+    "Verified": "corpus.checking",
+    "count_corpus": "corpus.counting",
     "extend": "extending",
     "prune": "pruning",
     "resize_embeddings": "embeddings",

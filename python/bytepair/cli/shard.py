@@ -22,8 +22,9 @@ from bytepair.corpus.engines import ENGINES, watched
 from bytepair.corpus.engines.local import Local
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.sharding import shard
+from bytepair.corpus.summaries import many
 from bytepair.errors import BytepairError
-from bytepair.progress import RunProgress, reporter
+from bytepair.progress import RunProgress, reporter, short
 from bytepair.training import peak_memory
 
 if TYPE_CHECKING:
@@ -154,10 +155,10 @@ def _verify(options: Namespace) -> int:
     found = verify_shards(options.verify, progress={"bar": True, "off": False}.get(options.progress, options.progress))
     seconds = time.perf_counter() - start
     facts = [
-        f"{found.tasks:,} tasks",
-        f"{found.files:,} files of {found.bytes / 1e6:,.1f} MB",
-        f"{found.documents:,} documents",
-        f"{found.tokens:,} tokens",
+        many(found.tasks, "task"),
+        _files(found.files, found.bytes),
+        many(found.documents, "document"),
+        many(found.tokens, "token"),
     ]
     if options.progress == "json":
         print(json.dumps({"phase": "done", "seconds": seconds, **asdict(found)}), file=sys.stderr)
@@ -169,8 +170,9 @@ def _verify(options: Namespace) -> int:
 def _do_tasks(options: Namespace) -> int:
     for stage, at in (task for named in options.task for task in named):
         entry = watched.run(options.output, stage, at)
-        amounts = [f"{entry[name]:,} {name}" for name in ("documents", "tokens") if name in entry]
-        print(f"{stage}/{at}: {', '.join([*amounts, _files(entry['files'])])}", file=sys.stderr)
+        amounts = [many(entry[f"{name}s"], name) for name in ("document", "token") if f"{name}s" in entry]
+        written = _files(len(entry["files"]), sum(row["size"] for row in entry["files"]))
+        print(f"{stage}/{at}: {', '.join([*amounts, written])}", file=sys.stderr)
     return 0
 
 
@@ -178,21 +180,19 @@ def _say(options: Namespace, summary: Summary, watcher: _Watcher, seconds: float
     read, tokens, spent = watcher.here()
     # What others do elsewhere is not known here.
     memory = (peak_memory(children=options.processes) or None) if options.engine == "local" else None
-    files = sum(summary.files.values())
     if options.progress == "json":
         facts: dict[str, Any] = {"phase": "done", "seconds": seconds, "peak_memory": memory}
         print(json.dumps(facts | {"summary": summary.to_json()}), file=sys.stderr)
         return
-    rates = [f"{read / spent / 1e6:,.1f} MB/s", f"{tokens / spent:,.0f} tokens/s"] if read and spent else []
-    left_out = [f"{summary.tally.empty:,} empty", f"{summary.bad:,} bad"]
-    places = [f"{files:,} files of {sum(summary.file_bytes.values()) / 1e6:,.1f} MB"]
-    shown = [f"peak memory {memory / 1e6:,.0f} MB"] if memory else []
+    rates = [f"{short(read / spent)}B/s", f"{short(tokens / spent)} tokens/s"] if read and spent else []
+    shown = [f"peak memory {short(memory)}B"] if memory else []
+    written = _files(sum(summary.files.values()), sum(summary.file_bytes.values()))
     print(
-        f"{summary.documents:,} documents ({', '.join(left_out)}), {summary.tokens:,} tokens, "
-        f"{summary.bytes_per_token:.2f} bytes per token",
+        f"{many(summary.documents, 'document')} ({summary.tally.empty:,} empty, {summary.bad:,} bad), "
+        f"{many(summary.tokens, 'token')}, {summary.bytes_per_token:.2f} bytes per token",
         file=sys.stderr,
     )
-    print(", ".join([f"{seconds:.2f} s", *rates, *shown, *places]) + f": {options.output}", file=sys.stderr)
+    print(", ".join([f"{seconds:.2f} s", *rates, *shown, written]) + f": {options.output}", file=sys.stderr)
 
 
 class _Watcher:
@@ -243,7 +243,7 @@ def _resumable(options: Namespace) -> Iterator[None]:
     try:
         yield
     except BytepairError as error:
-        error.remedy = error.remedy.replace("resume=True", "--resume").replace("special=", "--special ")
+        error.remedy = error.remedy.replace("resume=True", "--resume")
         raise
     except KeyboardInterrupt as error:
         kept = Path(options.output, plans.NAME).exists()
@@ -255,5 +255,5 @@ def _frame(texts: list[str] | None) -> list[str | int] | None:
     return texts and [int(text) if text.isdecimal() else text for text in texts]
 
 
-def _files(rows: list[dict[str, Any]]) -> str:
-    return f"{len(rows):,} files of {sum(row['size'] for row in rows) / 1e6:,.1f} MB"
+def _files(number: int, size: int) -> str:
+    return f"{many(number, 'file')} of {short(size)}B"

@@ -79,8 +79,9 @@ def verify_shards(
         >>> folder = Path(tempfile.mkdtemp())
         >>> _ = (folder / "a.txt").write_text("low lower")
         >>> _ = bp.shard(folder / "a.txt", bp.train({"low": 5}, vocab_size=258), folder / "out", documents=False)
-        >>> bp.verify_shards(folder / "out")
-        Verified(tasks=1, files=3, bytes=..., documents=1, tokens=5)
+        >>> found = bp.verify_shards(folder / "out")
+        >>> found.tasks, found.documents, found.tokens
+        (1, 1, 5)
         >>> with (folder / "out/train-00000.bin").open("r+b") as file:
         ...     _ = file.write(b"!")
         >>> bp.verify_shards(folder / "out")

@@ -94,7 +94,7 @@ class Summary:
             entries: Those of all tasks.
         """
         tally = Tally()
-        many: Counter[str] = Counter()
+        found: Counter[str] = Counter()
         size: Counter[str] = Counter()
         for entry in entries:
             if entry["stage"] == plan.stages[0].name:
@@ -102,11 +102,11 @@ class Summary:
             for row in entry["files"]:
                 if not row["name"].startswith(f"{plans.WORK}/"):
                     kind = _kind(row["name"])
-                    many[kind] += 1
+                    found[kind] += 1
                     size[kind] += row["size"]
         # What a plan is made of comes back from JSON as JSON has it.
         options = json.loads(json.dumps({**asdict(plan.options), **asdict(plan.reading)}))
-        facts = dict(sorted(many.items())), dict(sorted(size.items()))
+        facts = dict(sorted(found.items())), dict(sorted(size.items()))
         return cls(tally, plan.digest, plan.tokenizer, options, len(plan.inputs), plan.size, *facts)
 
     def write(self, folder: Path) -> list[str]:
@@ -171,7 +171,7 @@ class Summary:
 
     def _page(self) -> Iterable[str]:
         yield f"{self.documents:,} documents, {self.tokens:,} tokens, {self.bytes_per_token:.3f} bytes per token"
-        yield f"of {self.text_bytes:,} bytes of text, from {_many(self.inputs, 'input')} of {self.input_bytes:,} bytes"
+        yield f"of {self.text_bytes:,} bytes of text, from {many(self.inputs, 'input')} of {self.input_bytes:,} bytes"
         yield ""
         groups = self.tally.groups if any(self.tally.groups) else {}
         yield from _columns([("", "documents", "tokens", "bytes of text", "bytes/token", "files", "bytes of files")] + [
@@ -235,5 +235,11 @@ def _columns(table: list[tuple[str, ...]]) -> Iterable[str]:
         yield "  ".join([f"{row[0]:<{widths[0]}}", *numbers]).rstrip()
 
 
-def _many(number: int, name: str) -> str:
+def many(number: int, name: str) -> str:
+    """So many of something.
+
+    Example:
+        >>> many(1, "file"), many(2_000, "file")
+        ('1 file', '2,000 files')
+    """
     return f"{number:,} {name}" + ("" if number == 1 else "s")

@@ -132,8 +132,17 @@ def run(folder: str, stage: str, number: int) -> dict[str, Any]:
     try:
         return tasks.run(folder, stage, number)
     except BytepairError as error:
-        _write(_place(Path(folder), (stage, number)), error)
+        if _is_planned(Path(folder), (stage, number)):
+            _write(_place(Path(folder), (stage, number)), error)
         raise
+
+
+def _is_planned(folder: Path, name: TaskName) -> bool:
+    # Nobody waits for a task that there is not, nor for one of a folder without a run.
+    try:
+        return name in plans.read(folder).tasks()
+    except BytepairError:
+        return False
 
 
 def _place(folder: Path, name: TaskName) -> Path:
