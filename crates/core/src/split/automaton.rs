@@ -125,6 +125,17 @@ impl Automaton {
         self.classes.at(text, at).map(|(class, _)| class)
     }
 
+    /// The class of a character.
+    pub(super) fn class_of(&self, character: char) -> Option<u8> {
+        self.class(character.encode_utf8(&mut [0; 4]).as_bytes(), 0)
+    }
+
+    /// Whether no thread in any state reads a character of this class.
+    pub(super) fn never_reads(&self, class: u8) -> bool {
+        let symbols = usize::from(self.end_of_text) + 1;
+        self.next.iter().skip(usize::from(class)).step_by(symbols).all(|next| next & !MATCH == DEAD)
+    }
+
     /// Between which classes of characters text may be cut (the argument is in [`super::seams`]); None if some character
     /// starts no match.
     pub(super) fn seams(&self) -> Option<seams::Table> {

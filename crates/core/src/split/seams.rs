@@ -33,6 +33,14 @@ impl Pattern {
     }
 }
 
+impl Pattern {
+    /// Whether no match holds a character, for certain.
+    pub(crate) fn never_takes(&self, character: char) -> bool {
+        let Engine::Classes(automaton, _) = &self.engine else { return false };
+        automaton.class_of(character).is_some_and(|class| automaton.never_reads(class))
+    }
+}
+
 impl Seams<'_> {
     /// The last seam of a text after `range.start` and up to `range.end`.
     ///
@@ -70,6 +78,11 @@ impl Seams<'_> {
             left = right;
         }
         None
+    }
+
+    /// Whether there is a seam between two characters.
+    pub(crate) fn is_between(&self, left: char, right: char) -> bool {
+        self.between(self.automaton.class_of(left), self.automaton.class_of(right))
     }
 
     fn between(&self, left: Option<u8>, right: Option<u8>) -> bool {
