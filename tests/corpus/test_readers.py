@@ -64,6 +64,20 @@ def test_text_is_cut_where_split_cuts_it_whatever_the_portions(
         assert documents(source, reading, cuts, batch_bytes) == (expected, [])
 
 
+@brief
+@given(st.integers(0, 2**32), st.sampled_from(["\n\n", "aaa", "abab", "\0\0"]), st.integers(7, 300))
+def test_runs_of_a_delimiter_are_cut_alike(tmp_path: Path, seed: int, delimiter: str, size: int) -> None:
+    random_ = Random(seed)
+    units = [delimiter, delimiter[0], delimiter[: len(delimiter) // 2], "x", "x" * 99]
+    data = "".join(random_.choice(units) * random_.choice([1, 1, 2, 20]) for _ in range(12)).encode()
+    path = tmp_path / "a.txt"
+    path.write_bytes(data)
+    source, reading = only(path), Reading(delimiter=delimiter)
+    expected = split(data, delimiter.encode())
+    for batch_bytes in (random_.randint(4, 600), 1 << 20):
+        assert documents(source, reading, portions(source, reading, size), batch_bytes) == (expected, [])
+
+
 def test_a_document_belongs_to_the_portion_in_which_it_begins(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"<|end|>".join(b"x" * size for size in [3, 0, 0, 12, 1, 40, 2]))
