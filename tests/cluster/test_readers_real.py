@@ -102,7 +102,6 @@ def test_files_in_a_bucket(tmp_path: Path, bucket: Any) -> None:
     bucket.pipe_file("bucket/deep/a.jsonl", lines.replace(b"text", b"TEXT"))
     with pytest.raises(OSError, match="its version was"):
         check(found[0])
-    with pytest.raises(ValueError, match="no file matches"):
-        find("s3://bucket/none/*")
-    with pytest.raises(OSError, match=r"cannot read the URL|no file"):
-        find("s3://no-such-bucket/a.txt")
+    for url in ("s3://bucket/none/*", "s3://no-such-bucket/a.txt"):
+        with pytest.raises(ValueError, match="no file matches"):
+            find(url)

@@ -263,7 +263,21 @@ impl Segmenter {
     pub(crate) fn walk_at(&self, at_start: bool, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
         let matcher = self.original.matcher(policy);
         walk_added(matcher, text, policy, visitor, |start, between, visitor| {
-            self.walk_between(between, at_start && start == 0, policy, visitor)
+            self.walk_between(between, at_start && start == 0, &self.steps.normalizers, policy, visitor)
+        })
+        .map_err(|error| error.placed(text))
+    }
+
+    /// The same for a text that goes on where another one of the same stretch ended.
+    ///
+    /// # Errors
+    /// As [`Segmenter::walk`].
+    pub(crate) fn walk_on(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        let mut inside = self.steps.normalizers.clone();
+        inside.retain(|normalizer| !matches!(normalizer, Normalizer::Prepend(_)));
+        walk_added(self.original.matcher(policy), text, policy, visitor, |start, between, visitor| {
+            let normalizers = if start == 0 { &inside } else { &self.steps.normalizers };
+            self.walk_between(between, false, normalizers, policy, visitor)
         })
         .map_err(|error| error.placed(text))
     }
@@ -287,7 +301,8 @@ impl Segmenter {
     /// # Errors
     /// As [`Segmenter::walk`].
     pub fn walk_stretch(&self, stretch: &str, visitor: &mut impl Visit) -> Result<()> {
-        self.walk_between(stretch, true, Policy { special: Treat::Match, added: Treat::Match }, visitor)
+        let policy = Policy { special: Treat::Match, added: Treat::Match };
+        self.walk_between(stretch, true, &self.steps.normalizers, policy, visitor)
     }
 
     /// A text in parts that several workers can encode, each of about `size` bytes or less, and each cut where a scan
@@ -406,6 +421,11 @@ impl Segmenter {
         self.normalized.matcher(policy)
     }
 
+    /// The steps, unless pieces can be told only by where the text came from.
+    pub(crate) fn untraced_steps(&self) -> Option<&Steps> {
+        (!self.traces).then_some(&self.steps)
+    }
+
     /// Normalizes a stretch.
     ///
     /// # Errors
@@ -441,11 +461,18 @@ impl Segmenter {
     }
 
     /// The text between two added tokens of the original text.
-    fn walk_between(&self, original: &str, at_start: bool, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+    fn walk_between(
+        &self,
+        original: &str,
+        at_start: bool,
+        normalizers: &[Normalizer],
+        policy: Policy,
+        visitor: &mut impl Visit,
+    ) -> Result<()> {
         if self.traces {
             return self.walk_traced(original, at_start, policy, visitor);
         }
-        let text = normalize::try_apply_all(&self.steps.normalizers, original)?;
+        let text = normalize::try_apply_all(normalizers, original)?;
         let matcher = self.normalized.matcher(policy);
         let walked = walk_added(matcher, &text, policy, visitor, |start, plain, visitor| {
             self.walk_plain(plain, at_start && start == 0, visitor)

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bytepair.corpus import inputs, plans, readers, runs
+from bytepair.corpus import inputs, ledger, locks, plans, readers, runs
 from bytepair.corpus.compressed import arrow
 from bytepair.corpus.count import check_groups
 from bytepair.corpus.counting_tasks import TABLE, counter, groups, reductions
@@ -15,6 +15,7 @@ from bytepair.corpus.inputs import Reading
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.plans import CountOptions, Plan, Stage
 from bytepair.counts import Counts
+from bytepair.errors import BytepairError
 from bytepair.learning import check_choice
 from bytepair.patterns import split_pattern
 from bytepair.progress import reporter
@@ -104,10 +105,17 @@ def count_corpus(
     check_choice("errors", errors, ("strict", "replace"))
     counter(options)  # Patterns and normalizers that are none are told before anything is counted.
     plan = _plan(source, options, Reading(field=field, delimiter=delimiter), task_size)
-    with runs.held(folder):
+    with locks.held(folder):
         runs.begin(folder, plan, None, resume=resume)
         runs.carry_out(folder, plan, doer, reporter(progress))
-        shutil.rmtree(folder / plans.WORK, ignore_errors=True)
+        try:
+            with locks.alone(folder / plans.WORK):
+                ledger.finish(folder, plan, [])
+                shutil.rmtree(folder / plans.WORK, ignore_errors=True)
+        except OSError as error:
+            if isinstance(error, BytepairError):
+                raise
+            raise ledger.unwritten(folder, error) from error
     return Counts.read(folder / TABLE, memory=limit)
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from bytepair.corpus import inputs, ledger, locks, plans, readers, runs
 from bytepair.corpus.draws import threshold
-from bytepair.corpus.outputs import TRAIN, VALIDATION
+from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.engines import engine as engine_of
 from bytepair.corpus.inputs import Reading
 from bytepair.corpus.memory import parse_bytes
@@ -145,10 +146,17 @@ def shard(
         join=join,
     )
     plan = plan_of(source, tokenizer, options, reading, task_size)
+    _check_format(plan)
     with locks.held(folder):
         runs.begin(folder, plan, tokenizer, resume=resume)
         runs.carry_out(folder, plan, doer, reporter(progress))
         return finish(folder, plan)
+
+
+def _check_format(plan: Plan) -> None:
+    """Begins a shard that nobody wants: what its format needs and is not there is told before a folder is."""
+    with TemporaryDirectory() as place, Output(Path(place), TRAIN, 0, plan) as output:
+        output.close()
 
 
 def finish(folder: Path, plan: Plan) -> Summary:

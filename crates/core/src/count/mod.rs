@@ -8,7 +8,7 @@ mod appender;
 mod boundaries;
 mod chunk_stream;
 mod chunks;
-pub(crate) mod cuts;
+mod cuts;
 mod fit;
 mod head;
 mod index;

@@ -47,6 +47,11 @@ impl Replace {
         Ok(Self { matches: Matches::new(pattern)?, content, character })
     }
 
+    /// Whether it puts one character in the place of another one, wherever that stands.
+    pub(crate) fn is_of_characters(&self) -> bool {
+        self.character.is_some()
+    }
+
     /// The text with one character in the place of another, as [`Replace::run`] makes it; None if it does something else.
     ///
     /// Spaces are near one another, so that looking for them in eight bytes at once is faster than one search for each.

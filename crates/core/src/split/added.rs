@@ -122,6 +122,21 @@ impl Matcher {
         })
     }
 
+    /// Whether a token, perhaps one that another hides, stands across a place of a text, or beside it.
+    pub(crate) fn touches(&self, text: &[u8], place: usize) -> bool {
+        (place.saturating_sub(self.longest())..=place.min(text.len() - 1)).any(|start| {
+            let rest = &text[start..];
+            let touches = |token: &String| start + token.len() >= place && rest.starts_with(token.as_bytes());
+            self.may_start(rest[0]) && self.spelled.iter().any(touches)
+        })
+    }
+
+    /// Whether a token has these two characters one behind the other.
+    pub(crate) fn has_pair(&self, left: char, right: char) -> bool {
+        let pair = String::from_iter([left, right]);
+        self.spelled.iter().any(|token| token.contains(&pair))
+    }
+
     /// The first place of a text, at `from` or later, where a token may have begun that more text would complete.
     pub(crate) fn open(&self, text: &[u8], from: usize) -> Option<usize> {
         let from = from.max(text.len().saturating_sub(self.longest() - 1));

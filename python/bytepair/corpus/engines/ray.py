@@ -26,8 +26,8 @@ _RETRIES = 3
 class Ray:
     """Has tasks done by Ray. The folder of the run is at the same path on all nodes, and bytepair is installed there.
 
-    A task whose worker or node dies is done again, three times at most. A Ray that is at work already in this process is
-    used; else one is started, and shut down after each stage.
+    A task whose worker or node dies is done again, three times at most. If this process has no Ray yet, it is started with
+    these arguments, and stays until the process ends, or calls ``ray.shutdown()``.
 
     Args:
         workers: How many tasks run at a time; None for as many as the cluster has cores.
@@ -49,16 +49,9 @@ class Ray:
             CorpusError: Ray is not installed, or a worker died again and again.
         """
         ray = _ray()
-        is_ours = not ray.is_initialized()
-        if is_ours:
+        if not ray.is_initialized():
             ray.init(**{"include_dashboard": False, "log_to_driver": False, **self._init})
-        try:
-            self._place(ray, str(Path(folder).absolute()), tasks, told)
-        finally:
-            if is_ours:
-                ray.shutdown()
-
-    def _place(self, ray: Any, folder: str, tasks: Sequence[TaskName], told: Callable[[Told], None]) -> None:
+        folder = str(Path(folder).absolute())
         do = ray.remote(num_cpus=1, max_retries=_RETRIES)(_do)
         # Some more than there are cores, so that none waits for the next one; what is not begun takes nothing.
         most = self._workers or 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)

@@ -141,7 +141,9 @@ class _Array:
 
     def why(self) -> str:
         """See `watched.Job`."""
-        return f"see {self._log} for what the jobs of {self._job} said"
+        logs = (log.read_text("utf-8", "replace").strip().splitlines() for log in sorted(self._log.glob("*.out")))
+        said = next((lines[-1] for lines in logs if lines), "nothing")
+        return f"job {self._job} said {said!r}, and more in {self._log}"
 
 
 def _ranges(stage: str, numbers: Sequence[int]) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 import threading
 from functools import cache
 from itertools import accumulate
@@ -114,8 +117,9 @@ class _Job:
 
     def why(self) -> str:
         """See `watched.Job`."""
-        lines = [line for line in str(self._error or "").splitlines() if line.strip()]
-        return lines[0] if lines else "Spark says nothing of them"
+        # Of what Python said the last line is the error; stacks of Java follow.
+        lines = [line for line in str(self._error or "").splitlines() if re.match(r"\S+: ", line)]
+        return lines[-1] if lines else str(self._error or "Spark says nothing of them").partition("\n")[0]
 
 
 def encoder(
@@ -310,8 +314,12 @@ def _added_up(table: Any, stages: Stages, limit: int | None) -> Counts:
 
 def _session() -> Any:
     sql = _spark().sql
+    if active := sql.SparkSession.getActiveSession():
+        return active
+    # Else workers on this machine are what `python3` happens to be.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
-        return sql.SparkSession.getActiveSession() or sql.SparkSession.builder.appName("bytepair").getOrCreate()
+        return sql.SparkSession.builder.appName("bytepair").getOrCreate()
     except Exception as error:
         raise CorpusError(
             f"Spark does not start: {str(error).strip().splitlines()[0]}",

@@ -56,6 +56,11 @@ impl Kinds {
         made
     }
 
+    /// Whether spaces go.
+    pub(super) fn drops_spaces(&self) -> bool {
+        matches!(self.rule, Rule::Whitespace | Rule::WhitespaceSplit | Rule::Bert)
+    }
+
     fn kind(&self, classes: &Classes, character: char) -> u8 {
         let is = |class: u8| classes.of(character) & class != 0;
         let matched = match self.rule {

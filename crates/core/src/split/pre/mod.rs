@@ -98,6 +98,16 @@ impl PreTokenized {
     }
 }
 
+/// What a step makes of a place between two characters, and of a text that ends or begins there.
+pub(crate) enum Between {
+    /// A piece ends there, and what is on either side is cut as it is alone.
+    Wall,
+    /// The place is within a piece, between these characters, or perhaps not, and either side becomes what it does alone.
+    Inside(char, char),
+    /// Nothing is certain.
+    Unknown,
+}
+
 /// One pre-tokenizer.
 #[derive(Clone, Debug)]
 pub struct PreTokenizer(Step);
@@ -169,6 +179,19 @@ impl PreTokenizer {
                 fixed_length(*length, text, piece, pieces);
                 Ok(())
             }),
+        }
+    }
+
+    /// What is certain of a place between two characters of a piece, whatever else stands around them.
+    pub(crate) fn between(&self, left: char, right: char) -> Between {
+        match &self.0 {
+            Step::Kinds(kinds) if right == ' ' && kinds.drops_spaces() => Between::Wall,
+            Step::Metaspace(metaspace) if right == ' ' && metaspace.split => Between::Wall,
+            Step::Metaspace(metaspace) if right == ' ' => {
+                let mark = metaspace.replacement;
+                Between::Inside(if left == ' ' { mark } else { left }, mark)
+            }
+            _ => Between::Unknown,
         }
     }
 

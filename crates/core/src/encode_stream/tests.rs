@@ -1,0 +1,94 @@
+//! Texts in parts against the same texts whole.
+
+use super::*;
+use crate::pipeline::Parts;
+use crate::segment::{Steps, Treat};
+use crate::split::added::AddedToken;
+use crate::split::{Pattern, names};
+use crate::vocab::{Semantics, Vocab};
+
+fn tokenizer(patterns: &[&str], flags: bool) -> Tokenizer {
+    // A vocabulary without a byte, so that some texts are errors.
+    let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).filter(|byte| byte != b"Q").collect();
+    let mut tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
+    tokens.extend([&b" a"[..], b"bc", b" abc", b"  "]);
+    let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+    let added = |id, content: &str| AddedToken { content: content.to_owned(), id, ..AddedToken::default() };
+    Tokenizer::new(Parts {
+        added: vec![
+            AddedToken { special: true, ..added(300, "<s>") },
+            AddedToken { lstrip: flags, ..added(301, "a <s") },
+            added(302, "\n\n"),
+        ],
+        steps: Steps::of(patterns.iter().map(|pattern| Pattern::new(pattern).unwrap()).collect()),
+        ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
+    })
+    .unwrap()
+}
+
+/// The ids of a text in parts, with no waiting for more, and the error that there was.
+fn streamed(tokenizer: &Tokenizer, policy: Policy, parts: &[&[u8]]) -> (Vec<u32>, Option<Error>) {
+    let (mut stream, mut ids) = (EncodeStream::default(), Vec::new());
+    for part in parts {
+        stream.least = 0;
+        if let Err(error) = stream.push_bytes(tokenizer, policy, part, OnInvalid::Raise, None, &mut ids) {
+            return (ids, Some(error));
+        }
+    }
+    let error = stream.finish(tokenizer, policy, OnInvalid::Raise, None, &mut ids).err();
+    assert!(error.is_some() || (stream.held(), stream.length()) == (0, (0, 0)));
+    (ids, error)
+}
+
+#[test]
+fn parts_change_neither_ids_nor_errors() {
+    let words =
+        [" abc", "bcde", " ", "\n", "\n\n", "é世界😀", "<s>", "a <s", "a ", "<", "12345", "'ll", "!?", "   x", "Q"];
+    let mut seed = 11_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    };
+    let patterns: [&[&str]; 4] = [&[names::O200K], &[names::GPT2, r"\p{N}{1,2}|\P{N}+"], &[], &[r"(?<=b)c|\w"]];
+    for (number, patterns) in patterns.into_iter().enumerate() {
+        for flags in [false, true] {
+            let tokenizer = tokenizer(patterns, flags);
+            for case in 0..150 {
+                let words = &words[..if random(4) > 0 { words.len() - 1 } else { words.len() }];
+                let text: String = (0..random([4, 40][case % 2])).map(|_| words[random(words.len())]).collect();
+                let special = [Treat::Match, Treat::Text, Treat::Raise][case % 3];
+                let policy = Policy { special, added: [Treat::Match, Treat::Text][case % 2] };
+                let mut expected = Vec::new();
+                let error = tokenizer.encode(&text, policy, &mut expected).err();
+                for _ in 0..4 {
+                    let mut parts = Vec::new();
+                    let mut rest = text.as_bytes();
+                    while !rest.is_empty() {
+                        let most = [1, 3, 60][random(3)];
+                        let (part, others) = rest.split_at(1 + random(rest.len().min(most)));
+                        parts.push(part);
+                        rest = others;
+                    }
+                    let (ids, found) = streamed(&tokenizer, policy, &parts);
+                    assert_eq!(found, error, "{number} {flags} {text:?} {parts:?}");
+                    assert!(if error.is_some() { expected.starts_with(&ids) } else { ids == expected }, "{text:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn little_is_held_where_there_are_cuts_and_all_where_there_is_none() {
+    let text = " abc bc".repeat(10_000);
+    for (patterns, most) in [(&[names::GPT2][..], 2 * LEAST_MORE), (&[], usize::MAX)] {
+        let tokenizer = tokenizer(patterns, false);
+        let (mut stream, mut ids, mut held) = (EncodeStream::default(), Vec::new(), 0);
+        for part in text.as_bytes().chunks(100) {
+            let on_invalid = OnInvalid::Raise;
+            stream.push_bytes(&tokenizer, Policy::default(), part, on_invalid, None, &mut ids).unwrap();
+            held = held.max(stream.held());
+        }
+        assert!(if most == usize::MAX { held == text.len() } else { held <= most }, "{held}");
+    }
+}
