@@ -1,4 +1,4 @@
-"""Runs that are killed at any moment go on, and leave the same bytes as those that were not; what has changed is refused.
+"""Runs that are killed go on, and leave the same bytes as those that were not; what has changed is refused.
 
 BYTEPAIR_WHOLE=1 kills 200 runs at random moments, and others at each of their steps.
 """
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import encoding_task, plans, shuffling
+from bytepair.corpus import encoding_task, shuffling
 from bytepair.corpus.engines.local import Local
 from bytepair.corpus.summaries import Summary
 from bytepair.corpus.tasks import Told
@@ -199,7 +199,7 @@ def test_what_was_stopped_goes_on_and_does_no_task_twice(half: Path, job: Job) -
 
 
 def test_a_run_is_there_already(half: Path, job: Job) -> None:
-    with pytest.raises(bp.CorpusError, match="there is a run in this folder.*resume=True"):
+    with pytest.raises(bp.CorpusError, match=r"there is a run in this folder.*resume=True"):
         job.run(half)
 
 
@@ -285,14 +285,14 @@ def test_inputs_that_change_go_or_break_meanwhile(tok: bp.Tokenizer, tmp_path: P
         return files, output
 
     run(lambda path: path.unlink())
-    run(lambda path: os.utime(path))
+    run(os.utime)
     files, output = run(lambda path: path.write_bytes(path.read_bytes()[:-9]))
     with pytest.raises(bp.CorpusError, match=r"the input '.*d\.txt' has changed"):
         bp.shard(files.source, tok, output, task_size=8000, resume=True, **files.reading())
 
 
 def test_two_runs_in_one_folder(job: Job, tmp_path: Path) -> None:
-    seen = []
+    seen: list[Told] = []
 
     def told(state: Told) -> None:
         if not seen:
@@ -300,8 +300,7 @@ def test_two_runs_in_one_folder(job: Job, tmp_path: Path) -> None:
             with pytest.raises(bp.ArtifactError, match="another run is at work in this folder"):
                 job.run(tmp_path / "out", resume=True)
 
-    with pytest.MonkeyPatch.context():
-        job.run(tmp_path / "out", engine=_Telling(told))
+    job.run(tmp_path / "out", engine=_Telling(told))
     assert seen
     job.finish(tmp_path / "out")
 

@@ -70,5 +70,7 @@ def taken(
             index += np.arange(count)
             yield data[index]
         else:
-            yield np.concatenate([data[begin : begin + size] for begin, size in zip(begins.tolist(), sizes.tolist())])
+            yield np.concatenate(
+                [data[begin : begin + size] for begin, size in zip(begins.tolist(), sizes.tolist(), strict=False)]
+            )
         first = last

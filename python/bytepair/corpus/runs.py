@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bytepair.corpus.engines import Engine
     from bytepair.corpus.inputs import Input, Reading
+    from bytepair.corpus.plans import TaskName
     from bytepair.progress import Report
     from bytepair.tokenizer import Tokenizer
 

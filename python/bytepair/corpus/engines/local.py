@@ -69,7 +69,7 @@ class Local:
                     one.run(folder, *task, tell, worker)
             except _Stopped:
                 pass
-            except BaseException as error:  # noqa: BLE001 (it is raised again where the run was asked for)
+            except BaseException as error:
                 errors.append(error)
                 ended.set()
             finally:
@@ -146,7 +146,7 @@ class Local:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Keeps Ctrl-C waiting, where the system can do that: processes are started whole, and do not hear it themselves."""
+    """Keeps Ctrl-C waiting, where the system can do that, so that processes are started whole, and are deaf to it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
