@@ -4,10 +4,11 @@ BIN := .venv/bin
 SOURCES := $(shell find crates -name '*.rs') Cargo.toml Cargo.lock crates/core/Cargo.toml crates/py/Cargo.toml pyproject.toml
 SECONDS_TO_FUZZ ?= 120
 
-.PHONY: help demo test check bench docs fuzz clean tools
+.PHONY: help demo test test-cluster check bench docs fuzz clean tools
 help:
 	@echo "make demo   train a tokenizer on text that comes with Python, and look at it"
 	@echo "make test   all tests (cargo test, pytest); uses ../shared/data or BYTEPAIR_DATA where it is there"
+	@echo "make test-cluster  Ray, Spark and Slurm, started here, and what reads shards; installs them into build/cluster (7 GB)"
 	@echo "make check  formatting, lints, types, stubs"
 	@echo "make bench  against the peers, in one run"
 	@echo "make docs   the documentation, into build/docs"
@@ -44,6 +45,20 @@ demo: $(BIN)/.built
 test: $(BIN)/.built
 	cargo test --quiet -p bytepair-core
 	$(BIN)/pytest
+
+# What the engines and the readers of shards need cannot stand beside the rest: a place of its own, which sees the project.
+build/cluster/.installed: pyproject.toml | tools
+	@test -x build/cluster/bin/python || $(PYTHON) -m venv build/cluster
+	@echo "setting up build/cluster (once; some minutes)"
+	@build/cluster/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@build/cluster/bin/python -m pip install --quiet --disable-pip-version-check --group cluster
+	@echo $(CURDIR)/python > $$(build/cluster/bin/python -c 'import site; print(site.getsitepackages()[0])')/bytepair.pth
+	@touch $@
+
+# A reason is shown for each test that is skipped: without Java those of Spark are, without Slurm its own part.
+test-cluster: $(BIN)/.built build/cluster/.installed
+	@command -v java >/dev/null || echo "no Java is installed: Spark is not tested; 'sudo apt install openjdk-17-jre-headless'"
+	build/cluster/bin/python -m pytest -rs tests/cluster
 
 check: $(BIN)/.built
 	cargo fmt --check

@@ -48,8 +48,8 @@ def python_blocks(document: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", document.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def run_as_written(block: str, folder: Path) -> None:
-    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+def run_as_written(block: str, folder: Path, warnings: str = "error") -> None:
+    environment = {**os.environ, "PYTHONWARNINGS": warnings}
     done = subprocess.run(
         [sys.executable, "-c", block], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -68,6 +68,27 @@ def test_the_tour_runs_as_written(tmp_path: Path, document: str) -> None:
 
 def test_a_page_that_goes_on_runs_as_one(tmp_path: Path) -> None:
     run_as_written("\n".join(python_blocks(ROOT / "docs" / "chats.md")), tmp_path)
+
+
+SHARDING = ROOT / "docs" / "sharding.md"
+TRAINERS = ("datasets", "litdata", "streaming")
+
+
+def test_the_guide_to_shards_runs_as_one(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    pytest.importorskip("matplotlib")
+    blocks = [block for block in python_blocks(SHARDING) if not any(f"from {name} " in block for name in TRAINERS)]
+    run_as_written("\n".join(blocks), tmp_path)
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_shards_are_read_back_as_the_guide_says(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("fsspec")
+    pytest.importorskip(name)
+    first, *others = python_blocks(SHARDING)
+    (reading,) = (block for block in others if f"from {name} " in block)
+    # These libraries warn of what is theirs.
+    run_as_written(f"{first}\n{reading}", tmp_path, warnings="default")
 
 
 COMPAT = ROOT / "docs" / "compat.md"

@@ -26,6 +26,7 @@ from bytepair.chunking import Chunk
 from bytepair.errors import (
     ArtifactError,
     BytepairError,
+    CorpusError,
     EncodeError,
     FormatError,
     IntegrityError,
@@ -44,12 +45,16 @@ from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from bytepair import chat
+    from bytepair.corpus.checking import Verified, verify_shards
+    from bytepair.corpus.counting import count_corpus
+    from bytepair.corpus.sharding import shard
+    from bytepair.corpus.summaries import Summary
     from bytepair.counts import Counted, Counts
     from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
     from bytepair.extending import extend
     from bytepair.learning import Merge
-    from bytepair.progress import Progress
+    from bytepair.progress import Progress, RunProgress
     from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
@@ -67,6 +72,7 @@ __all__ = [
     "Check",
     "Chunk",
     "Control",
+    "CorpusError",
     "Counted",
     "Counts",
     "EncodeError",
@@ -83,10 +89,12 @@ __all__ = [
     "Pruned",
     "Ragged",
     "Report",
+    "RunProgress",
     "SpecialTokenError",
     "Statistics",
     "StreamBatch",
     "StreamDecoder",
+    "Summary",
     "TemplateError",
     "TextIndex",
     "Tokenizer",
@@ -95,18 +103,22 @@ __all__ = [
     "Trained",
     "TrainingError",
     "TrainingInterrupted",
+    "Verified",
     "__version__",
     "chat",
+    "count_corpus",
     "extend",
     "get_encoding",
     "prune",
     "resize_embeddings",
+    "shard",
     "train",
     "train_merges",
     "train_report",
     "train_unigram",
     "train_wordpiece",
     "verify",
+    "verify_shards",
 ]
 
 # Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
@@ -122,18 +134,24 @@ _LATER = {
     "Pruned": "pruning",
     "Ragged": "encoding",
     "Report": "verifying",
+    "RunProgress": "progress",
     "Statistics": "training",
+    "Summary": "corpus.summaries",
     "TokenizerSpec": "spec",
     "Trained": "training",
+    "Verified": "corpus.checking",
+    "count_corpus": "corpus.counting",
     "extend": "extending",
     "prune": "pruning",
     "resize_embeddings": "embeddings",
+    "shard": "corpus.sharding",
     "train": "training",
     "train_merges": "training",
     "train_report": "training",
     "train_unigram": "unigram",
     "train_wordpiece": "wordpiece",
     "verify": "verifying",
+    "verify_shards": "corpus.checking",
 }
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from bytepair.tokenizer import Tokenizer
 
-_PLACES = ("file", "pointer", "line", "row", "character", "byte")
+PLACES = ("file", "pointer", "line", "row", "character", "byte")
 
 
 class BytepairError(Exception):
@@ -30,9 +30,9 @@ class BytepairError(Exception):
     """
 
     def __init__(self, what: str, *, remedy: str = "", **where: Any) -> None:
-        unknown = where.keys() - set(_PLACES)
+        unknown = where.keys() - set(PLACES)
         if unknown:
-            raise TypeError(f"unknown place {sorted(unknown)[0]!r}: an error speaks of {', '.join(_PLACES)}")
+            raise TypeError(f"unknown place {sorted(unknown)[0]!r}: an error speaks of {', '.join(PLACES)}")
         super().__init__(what)
         self.what = what
         self.remedy = remedy
@@ -44,12 +44,12 @@ class BytepairError(Exception):
         self.byte = where.get("byte")
 
     def __str__(self) -> str:
-        places = [(name, getattr(self, name)) for name in _PLACES]
+        places = [(name, getattr(self, name)) for name in PLACES]
         known = ", ".join(f"{name} {value}" for name, value in places if value is not None)
         return self.what + (f" ({known})" if known else "") + (f"; {self.remedy}" if self.remedy else "")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.what, self.remedy, {name: getattr(self, name) for name in _PLACES})
+        return _rebuild, (type(self), self.what, self.remedy, {name: getattr(self, name) for name in PLACES})
 
 
 def _rebuild(kind: type[BytepairError], what: str, remedy: str, where: dict[str, Any]) -> BytepairError:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from mmap import mmap
 
+TEMPORARY = ".bytepair-"
+"""What names of files begin with that are being written; what has such a name and no writer is of no use."""
+
 
 def read(path: Path) -> bytes:
     """The bytes of a file.
@@ -97,7 +100,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
         for name, data in files.items():
             # What a link points to is replaced, not the link.
             place = (folder / name).resolve()
-            handle, temporary = tempfile.mkstemp(prefix=".bytepair-", dir=place.parent)
+            handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=place.parent)
             written.append((temporary, place))
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
@@ -135,7 +138,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         # What a link points to is replaced, not the link.
         place = path.resolve()
-        handle, name = tempfile.mkstemp(prefix=".bytepair-", dir=place.parent)
+        handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=place.parent)
         temporary = Path(name)
         try:
             yield temporary

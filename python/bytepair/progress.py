@@ -22,7 +22,8 @@ class Progress:
     """How far one phase of the work is.
 
     Attributes:
-        phase: ``"count"`` (bytes of text) or ``"merge"`` (merges).
+        phase: ``"count"`` (bytes of text), ``"merge"`` (merges), ``"verify"`` (bytes of files), or the stage of a run,
+            see `RunProgress`.
         done: How many bytes or merges.
         total: How many there will be, if known.
         seconds: Time since the phase began.
@@ -36,10 +37,54 @@ class Progress:
     ended: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What a worker is at.
+
+    Attributes:
+        name: Which worker.
+        task: The number of its task in the stage; None if it has none just now.
+        done: How much of the task, in the unit of the phase.
+        total: How much there is of the task; 0 if that is not known.
+        ended: How many tasks of the stage it has ended.
+    """
+
+    name: str
+    task: int | None
+    done: int
+    total: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress(Progress):
+    """How far one stage of a run over a corpus is.
+
+    Attributes:
+        unit: What `done` and `total` are of: ``"bytes"`` of the inputs as they are stored, ``"tokens"`` or ``"tasks"``.
+        before: How much of `done` was there when this run began or went on; rates are over the rest.
+        documents: How many documents were in what is done.
+        tokens: How many tokens they are.
+        tasks_done: How many tasks are committed.
+        tasks: How many there are.
+        workers: What the workers are at.
+    """
+
+    unit: str = "bytes"
+    before: int = 0
+    documents: int = 0
+    tokens: int = 0
+    tasks_done: int = 0
+    tasks: int = 0
+    workers: tuple[Worker, ...] = ()
+
+
 Report = Callable[[Progress], None]
 
 # Of many small files each has something to tell.
 _LEAST_SECONDS = 0.04
+# A run can take days, and whoever reads its lines wants to know no more often.
+_SECONDS_PER_LINE = 1.0
 
 
 def reporter(progress: bool | str | Report) -> Report | None:
@@ -55,10 +100,25 @@ def reporter(progress: bool | str | Report) -> Report | None:
     if callable(progress):
         return progress
     if progress == "json":
-        return lambda state: print(json.dumps(asdict(state)), file=sys.stderr, flush=True)
+        return lines(sys.stderr)
     if isinstance(progress, bool):
         return bar(sys.stderr) if progress and sys.stderr.isatty() else None
     raise ValueError(f'progress={progress!r} is unknown; use True, False, "json" or a callable')
+
+
+def lines(stream: TextIO) -> Report:
+    """Writes a line of JSON for each state; of a run at most one a second, and the first and the last of each phase."""
+    last: tuple[str, float] | None = None
+
+    def write(state: Progress) -> None:
+        nonlocal last
+        if isinstance(state, RunProgress):
+            if last and last[0] == state.phase and state.seconds - last[1] < _SECONDS_PER_LINE and not state.ended:
+                return
+            last = state.phase, state.seconds
+        print(json.dumps(asdict(state)), file=stream, flush=True)
+
+    return write
 
 
 def bar(stream: TextIO) -> Report:
@@ -74,28 +134,78 @@ def bar(stream: TextIO) -> Report:
 
 
 def line(state: Progress, width: int) -> str:
-    """What a bar of at most so many characters shows: as many facts as fit, and the bar itself if all of them do.
+    """What a bar of at most so many characters shows: as many facts as fit, and the bar itself if there is room for it.
 
     Example:
         >>> line(Progress("merge", 500, 2000, 4.0), 60)
         ' merge   500 of 2,000  25%  |###         |  0:12 left  125/s'
         >>> line(Progress("merge", 500, 2000, 4.0), 40)
         ' merge   500 of 2,000  25%  0:12 left'
+        >>> state = RunProgress("encode", 40_000_000, 160_000_000, 4.0, documents=20_000, tokens=9_000_000)
+        >>> line(state, 79)
+        'encode  25%  0:12 left  10 MB/s  20.0k documents  9.00M tokens'
     """
-    scale, unit = (1e6, " MB") if state.phase == "count" else (1.0, "")
+    is_run = isinstance(state, RunProgress)
+    facts = _run_facts(state) if isinstance(state, RunProgress) else _facts(state)
+    # By the width alone: a bar that grew and shrank with the numbers would flicker. A run has more facts than others.
+    room = 24 if width >= (110 if is_run else 90) else 12
+    if state.ended or state.total is None or (is_run and width < 90):
+        return _fitting(facts, width)
+    share = min(state.done / max(state.total, 1), 1.0)
+    barred = [facts[0], f"|{'#' * round(share * room):<{room}}|", *facts[1:]]
+    return _fitting(barred if is_run or len("  ".join(barred)) <= width else facts, width)
+
+
+def _facts(state: Progress) -> list[str]:
+    scale, unit = (1e6, " MB") if state.phase in ("count", "verify") else (1.0, "")
     rate = state.done / state.seconds if state.seconds > 0 else 0.0
     done = _amount(state.done, scale)
     speed = f"{_amount(rate, scale)}{unit}/s"
     if state.ended or state.total is None:
-        return _fitting([f"{state.phase:>6} {done}{unit}", _clock(state.seconds, tenths=True), speed], width)
+        return [f"{state.phase:>6} {done}{unit}", _clock(state.seconds, tenths=True), speed]
     total = _amount(state.total, scale)
     share = min(state.done / max(state.total, 1), 1.0)
     left = [f"{_clock(max(state.total - state.done, 0) / rate)} left"] if rate else []
-    facts = [f"{state.phase:>6} {done:>{len(total)}} of {total}{unit} {share:4.0%}", *left, speed]
-    # By the width alone: a bar that grew and shrank with the numbers would flicker.
-    room = 24 if width >= 90 else 12
-    barred = "  ".join([facts[0], f"|{'#' * round(share * room):<{room}}|", *facts[1:]])
-    return barred if len(barred) <= width else _fitting(facts, width)
+    return [f"{state.phase:>6} {done:>{len(total)}} of {total}{unit} {share:4.0%}", *left, speed]
+
+
+def _run_facts(state: RunProgress) -> list[str]:
+    here = state.done - state.before
+    rate = here / state.seconds if state.seconds > 0 else 0.0
+    if state.unit == "bytes":
+        done, speed = f"{_amount(state.done, 1e6)} MB", f"{_amount(rate, 1e6)} MB/s"
+    else:
+        # With few tasks, or many days, there is less than one a second.
+        done, speed = f"{short(state.done)} {state.unit}", f"{short(rate)} {state.unit}/s" if rate >= 1 else ""
+    amounts = [speed] if speed and (here or not state.ended) else []
+    amounts += [f"{short(state.documents)} documents"] if state.documents else []
+    amounts += [f"{short(state.tokens)} tokens"] if state.tokens and state.unit != "tokens" else []
+    if state.ended or state.total is None:
+        return [f"{state.phase:>6} {done}", _clock(state.seconds, tenths=True), *amounts]
+    share = min(state.done / max(state.total, 1), 1.0)
+    left = [f"{_clock(max(state.total - state.done, 0) / rate)} left"] if rate > 0 else []
+    workers = [
+        f"{worker.name}: #{worker.task}" + (f" {worker.done / worker.total:.0%}" if worker.total else "")
+        for worker in state.workers
+        if worker.task is not None
+    ]
+    return [f"{state.phase:>6} {share:4.0%}", *left, *amounts, *workers]
+
+
+def short(value: float) -> str:
+    """A number in a few characters.
+
+    Example:
+        >>> short(9_999), short(12_345), short(6_789_012), short(2.5e12)
+        ('9,999', '12.3k', '6.79M', '2.50T')
+    """
+    if value < 9_999.5:
+        return f"{value:,.0f}"
+    power = 0
+    while value >= 999.5 and power < 4:
+        value /= 1000
+        power += 1
+    return f"{value:,.{max(2 - len(str(int(value))) + 1, 0)}f}{' kMGT'[power]}"
 
 
 def _fitting(facts: list[str], width: int) -> str:

@@ -291,7 +291,7 @@ def train_report(
         )
     totals = counts.core.totals()
     pieces, text_bytes = (sum(row[column] for row in totals) for column in (2, 3))
-    statistics = Statistics(len(counts), pieces, text_bytes, total, counts.spilled, _peak_memory())
+    statistics = Statistics(len(counts), pieces, text_bytes, total, counts.spilled, peak_memory())
     return Trained(build(learned), statistics, symbols, learned)
 
 
@@ -346,12 +346,17 @@ def prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: in
     return counts
 
 
-def _peak_memory() -> int | None:
+def peak_memory(*, children: bool = False) -> int | None:
+    """The most memory that this process has had, in bytes; None where the system does not say.
+
+    Args:
+        children: Whether that of the largest process is meant that this one began and that has ended.
+    """
     try:
         import resource  # noqa: PLC0415  # Windows has none
     except ImportError:
         return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 

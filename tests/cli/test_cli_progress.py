@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
 import sys
@@ -10,10 +11,24 @@ import sys
 import pytest
 
 from bytepair import progress
-from bytepair.progress import Phase, Progress
+from bytepair.progress import Phase, Progress, RunProgress, Worker
 
 COUNT = Progress("count", 5_500_000, 20_000_000, 0.5)
 MERGE = Progress("merge", 8_000, 32_000, 4.0)
+
+
+WORKERS = (Worker("0", 17, 50, 100, 3), Worker("1", None, 0, 0, 2), Worker("2", 18, 9, 0, 0))
+RUN = RunProgress(
+    "encode",
+    450_000_000,
+    1_800_000_000,
+    20.0,
+    before=50_000_000,
+    documents=180_000,
+    tokens=112_600_000,
+    workers=WORKERS,
+)
+FACTS = "encode  25%  {}1:08 left  20 MB/s  180k documents  113M tokens"
 
 
 class Terminal(io.StringIO):
@@ -61,6 +76,26 @@ class Terminal(io.StringIO):
         (Progress("merge", 32_000, 32_000, 16.0, ended=True), 79, " merge 32,000  0:16  2,000/s"),
         (Progress("count", 0, 0, 0.0, ended=True), 79, " count 0.0 MB  0.0 s  0.0 MB/s"),
         (Progress("count", 9, 0, 1.0), 0, ""),
+        (RUN, 140, FACTS.format("|######                  |  ") + "  0: #17 50%  2: #18"),
+        (RUN, 100, FACTS.format("|###         |  ") + "  0: #17 50%  2: #18"),
+        (RUN, 90, FACTS.format("|###         |  ") + "  0: #17 50%"),
+        (RUN, 81, FACTS.format("") + "  0: #17 50%  2: #18"),
+        (RUN, 78, FACTS.format("") + "  0: #17 50%"),
+        (RUN, 39, "encode  25%  1:08 left  20 MB/s"),
+        (RunProgress("encode", 0, 100, 0.0), 79, "encode   0%  0.0 MB/s"),
+        (RunProgress("encode", 0, 0, 0.0), 79, "encode   0%  0.0 MB/s"),
+        (
+            RunProgress("encode", 18 * 10**8, 18 * 10**8, 90.0, ended=True, documents=7, tokens=12_345),
+            79,
+            "encode 1,800 MB  1:30  20 MB/s  7 documents  12.3k tokens",
+        ),
+        (
+            RunProgress("shuffle", 30_000_000, 40_000_000, 10.0, unit="tokens", documents=5, tokens=30_000_000),
+            79,
+            "shuffle  75%  0:03 left  3.00M tokens/s  5 documents",
+        ),
+        (RunProgress("reduce-1", 3, 4, 30.0, unit="tasks", tasks=4), 79, "reduce-1  75%  0:10 left"),
+        (RunProgress("reduce-1", 4, 4, 40.0, unit="tasks", tasks=4, ended=True), 79, "reduce-1 4 tasks  0:40"),
     ],
 )
 def test_as_many_facts_as_fit(state: Progress, width: int, shown: str) -> None:
@@ -86,6 +121,30 @@ def test_a_line_is_drawn_over_itself(width: int, monkeypatch: pytest.MonkeyPatch
     assert terminal.above == [progress.line(state, width - 1) for state in ended]
     assert terminal.row == ""
     assert terminal.blank == 0
+
+
+def test_a_run_has_a_line_of_json_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    report = progress.reporter("json")
+    assert report is not None
+    for phase in ("encode", "shuffle"):
+        for step in range(35):
+            report(RunProgress(phase, step, 35, step / 10, workers=WORKERS))
+        report(RunProgress(phase, 35, 35, 3.45, ended=True))
+    told = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line["phase"], line["done"]) for line in told] == [
+        (phase, done) for phase in ("encode", "shuffle") for done in (0, 10, 20, 30, 35)
+    ]
+    assert list(told[0]) == [
+        *("phase", "done", "total", "seconds", "ended", "unit", "before", "documents", "tokens"),
+        *("tasks_done", "tasks", "workers"),
+    ]
+    assert told[0]["workers"][0] == {"name": "0", "task": 17, "done": 50, "total": 100, "ended": 3}
+    report(MERGE)
+    report(MERGE)
+    line = {"phase": "merge", "done": 8_000, "total": 32_000, "seconds": 4.0, "ended": False}
+    assert [json.loads(line) for line in stream.getvalue().splitlines()[-2:]] == [line, line]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals")

@@ -25,6 +25,7 @@ _COMMANDS = {
     "prune": "a tokenizer -> a smaller one",
     "encode": "text -> ids",
     "decode": "ids -> text",
+    "shard": "a corpus -> shards of ids that trainers read",
     "chunk": "text -> chunks of at most so many tokens",
     "count": "how many tokens text has, like wc",
     "convert": "a tokenizer in one format -> another format",

@@ -39,9 +39,9 @@ def _special_token(text: str) -> tuple[str, int]:
     return token, int(id)
 
 
-def add_model(parser: ArgumentParser, *name: str) -> None:
+def add_model(parser: ArgumentParser, *name: str, required: bool = True) -> None:
     """Adds the model (as an option, or as the positional that `name` says) and what a bare file does not hold."""
-    place: dict[str, Any] = {"metavar": name[0].upper()} if name else {"metavar": "MODEL", "required": True}
+    place: dict[str, Any] = {"metavar": name[0].upper()} if name else {"metavar": "MODEL", "required": required}
     group = parser.add_argument_group("model")
     group.add_argument(
         *(name or ("-m", "--model")),
@@ -121,10 +121,13 @@ def add_texts(parser: ArgumentParser, *, replace: bool = True) -> None:
 
 def text_options(options: Namespace) -> dict[str, Any]:
     """The keywords for `Tokenizer.encode` and its like."""
-    policy: str = options.special
-    special = policy if policy in ("raise", "text", "allow") else set(policy.split(","))
-    chosen = {"special": special, "added": options.added}
+    chosen = {"special": policy(options.special), "added": options.added}
     return {**chosen, "errors": options.errors} if "errors" in options else chosen
+
+
+def policy(text: str) -> Any:
+    """What ``--special`` says, as `Tokenizer.encode` takes it."""
+    return text if text in ("raise", "text", "allow") else set(text.split(","))
 
 
 def add_save(parser: ArgumentParser) -> None:

@@ -49,7 +49,7 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
     group.add_argument(
         "--memory",
         metavar="SIZE",
-        type=_checked(parse_bytes),
+        type=checked(parse_bytes),
         help="what tables may take, such as 2GB; beyond it counting uses temporary files (default: no limit)",
     )
     group.add_argument("--threads", metavar="N", type=number, help="up to how many threads work (default: all cores)")
@@ -83,7 +83,7 @@ def add_stages(parser: ArgumentParser) -> None:
         "--group",
         metavar="NAME=FILE",
         action="append",
-        type=_checked(parse_group),
+        type=checked(parse_group),
         default=[],
         help="instead of FILE, paths or globs that are counted apart as the group NAME; once for each",
     )
@@ -91,7 +91,7 @@ def add_stages(parser: ArgumentParser) -> None:
         "--weight",
         metavar="NAME=WEIGHT",
         action="append",
-        type=_checked(parse_weight),
+        type=checked(parse_weight),
         default=[],
         help="what the counts of a group are multiplied by, exactly, such as en=0.7; once for each",
     )
@@ -170,7 +170,7 @@ def spilled(runs: tuple[int, int]) -> list[str]:
     return [f"{many:,} sorted runs of {size / 1e6:,.1f} MB on disk"] if many else []
 
 
-def _checked(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
+def checked(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
     """The same for argparse, which shows the message of no other error."""
 
     def parsed(text: str) -> _Value:

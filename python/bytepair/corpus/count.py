@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from bytepair.corpus import compressed, sources
 from bytepair.corpus.digest import SourceDigest, TextsHash
 from bytepair.corpus.parts import ArrowTexts, Batch, File, Rows
+from bytepair.corpus.paths import kind
 from bytepair.errors import BytepairError, EncodeError, TrainingError
 from bytepair.progress import Phase
 
@@ -117,22 +118,40 @@ def _count_file(
             tell = {"tell": lambda _: phase.tell(position)}
             counter.count_chunks(data(), {**options, **tell}, json_field=part.field)
     except BytepairError as error:
-        error.file = error.file or part.path
-        if isinstance(error, EncodeError) and error.byte is not None:
-            characters, lines = _place(part, error.byte)
-            error.character = characters
-            error.line = None if part.field is None else lines + 1
+        place(error, part.path, kind(Path(part.path)).compression, is_lines=part.field is not None)
         raise
     phase.tell(part.size)
     if digest is not None:
         digest.add_file(part.path)
 
 
-def _place(part: File, size: int) -> tuple[int, int]:
-    """How many characters the first bytes of a file are, which are UTF-8, and how many of them end a line."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def place(
+    error: BytepairError, path: str, compression: str | None, *, is_lines: bool, start: int = 0, added: int = 0
+) -> None:
+    """Places an error of a text, or of lines of JSON, in the file that they are from, which is read up to there again.
+
+    Args:
+        error: Its bytes and lines are those of what was counted.
+        path: The file, or its URL.
+        compression: How it is compressed.
+        is_lines: Whether it is lines of JSON.
+        start: The byte of the file where what was counted began.
+        added: How many lines of one byte were put before that.
+    """
+    error.file = error.file or path
+    if isinstance(error, EncodeError) and error.byte is not None:
+        error.byte += start - added
+        error.character, lines = _before(path, compression, error.byte)
+        error.line = lines + 1 if is_lines else None
+    elif error.line is not None and start:
+        error.line += _before(path, compression, start)[1] - added
+
+
+def _before(path: str, compression: str | None, size: int) -> tuple[int, int]:
+    """How many characters the first bytes of a file are, and how many of them end a line."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     characters = lines = 0
-    for chunk in part.chunks() if part.chunks else compressed.chunks(Path(part.path), None, _CHUNK):
+    for chunk in compressed.chunks(path, compression, _CHUNK):
         data = chunk.data[:size]
         characters += len(decoder.decode(data))
         lines += data.count(b"\n")

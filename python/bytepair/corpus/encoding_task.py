@@ -13,7 +13,7 @@ import numpy as np
 from bytepair.corpus import inputs, ledger, ragged, readers
 from bytepair.corpus.documents import Documents, Fault, LongDocument
 from bytepair.corpus.draws import Draw, threshold
-from bytepair.corpus.outputs import Output
+from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.parts import ArrowTexts
 from bytepair.corpus.plans import ShardOptions
 from bytepair.corpus.shuffling import Spool
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from bytepair.corpus.plans import Portion, TaskName
     from bytepair.corpus.tasks import Work
     from bytepair.tokenizer import Tokenizer
-
-TRAIN, VALIDATION = "train", "val"
-"""The splits."""
 
 _BATCH_BYTES = 4 << 20
 
@@ -62,7 +59,11 @@ def encode(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
             passed = encoding.portion(portion, passed, tell)
         encoding.close()
         whole = encoding.tally.whole
-        facts = {"read": passed, "documents": whole.documents, "tokens": whole.tokens}
+        splits = {
+            split: {"documents": amount.documents, "tokens": amount.tokens}
+            for split, amount in sorted(encoding.tally.splits.items())
+        }
+        facts = {"read": passed, "documents": whole.documents, "tokens": whole.tokens, "splits": splits}
         return facts | {"tally": encoding.tally.to_json()}
 
 
@@ -105,7 +106,11 @@ class _Encoding:
         passed = before
         for found in readers.read(input, portion.start, portion.end, self._plan.reading, _BATCH_BYTES):
             if isinstance(found, LongDocument):
-                self._long(portion.input, input, found, lambda: tell(before + found.passed(), *self._so_far()))
+
+                def tell_more(passed_here: Callable[[], int] = found.passed) -> None:
+                    tell(before + passed_here(), *self._so_far())
+
+                self._long(portion.input, input, found, tell_more)
                 passed = before + found.passed()
             else:
                 self._batch(portion.input, input, found)
@@ -126,9 +131,8 @@ class _Encoding:
 
     def _output(self, split: str) -> Output | Spool:
         if split not in self._outputs:
-            stem = self._plan.stem(split, self._task[1])
-            kind = Spool if self._options.shuffle else Output
-            self._outputs[split] = self._stack.enter_context(kind(self._folder, stem, self._plan))
+            kind: type[Output | Spool] = Spool if self._options.shuffle else Output
+            self._outputs[split] = self._stack.enter_context(kind(self._folder, split, self._task[1], self._plan))
         return self._outputs[split]
 
     def _batch(self, number: int, input: Input, found: Documents) -> None:

@@ -6,22 +6,25 @@ import hashlib
 import os
 import shutil
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files
-from bytepair.corpus import sealed
+from bytepair.corpus import locks, sealed
 from bytepair.corpus.plans import LEDGER, WORK, Plan, TaskName
 from bytepair.errors import ArtifactError, BytepairError, IntegrityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
     from typing_extensions import Self
 
 QUARANTINE = "quarantine"
+FINISH = ("finish", 0)
+"""What the last entry of a complete run is named, which is that of no task."""
+
 _TEMPORARY = "temporary"
 _BLOCK = 1 << 20
 
@@ -74,16 +77,29 @@ class Commit:
             place = name if stays else Path(WORK, stage, name)
             rows.append({"name": place.as_posix(), **_hashed(path)})
             moves.append((path, self._run / place))
-        folders = {place.parent for _, place in moves}
-        for folder in folders:
-            folder.mkdir(parents=True, exist_ok=True)
-        for path, place in moves:
-            path.replace(place)
-        for folder in folders:
-            files.sync_folder(folder)
         entry = {"plan": self._plan.digest, "stage": stage, "number": number, "files": rows, **facts}
-        sealed.write(_place(self._run, self._plan, self._task), entry)
+        with self._right() as has_right:
+            if has_right:
+                folders = {place.parent for _, place in moves}
+                for folder in folders:
+                    folder.mkdir(parents=True, exist_ok=True)
+                for path, place in moves:
+                    path.replace(place)
+                for folder in folders:
+                    files.sync_folder(folder)
+                sealed.write(_place(self._run, self._plan, self._task), entry)
         return entry
+
+    @contextmanager
+    def _right(self) -> Iterator[bool]:
+        """Whether the run still goes on: somebody else may have done this task, and the run be complete."""
+        try:
+            with locks.committing(self._run / WORK):
+                yield not is_finished(self._run, self._plan)
+        except FileNotFoundError:
+            if not is_finished(self._run, self._plan):
+                raise
+            yield False
 
 
 def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
@@ -104,21 +120,65 @@ def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
     return found
 
 
+def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
+    """The same; None also if the entry is damaged, or of another plan: of that task nobody knows that it is done."""
+    try:
+        return entry(run, plan, task)
+    except IntegrityError:
+        return None
+
+
 def entries(run: Path, plan: Plan) -> Iterator[tuple[TaskName, dict[str, Any] | None]]:
     """The entry of each task, stage after stage. Errors as `entry`."""
     return ((task, entry(run, plan, task)) for task in plan.tasks())
 
 
 def clean(run: Path) -> None:
-    """Removes what tasks left that were killed. Nobody else may be at work."""
-    shutil.rmtree(run / WORK / _TEMPORARY, ignore_errors=True)
+    """Removes what tasks left that were killed. Whoever is still at a task cannot commit it then."""
+    with locks.alone(run / WORK):
+        shutil.rmtree(run / WORK / _TEMPORARY, ignore_errors=True)
+        for path in run.rglob(f"{files.TEMPORARY}*"):
+            path.unlink(missing_ok=True)
 
 
-def is_kept(run: Path, found: dict[str, Any]) -> bool:
-    """Whether the files of an entry are there, and as long as they were."""
+def is_kept(run: Path, found: dict[str, Any], *, lasting: bool = False) -> bool:
+    """Whether the files of an entry are there, and as long as they were.
+
+    Args:
+        run: The folder of the run.
+        found: The entry.
+        lasting: Whether to ask only for those that stay when the run is complete.
+    """
+    rows = [row for row in found["files"] if not (lasting and row["name"].startswith(f"{WORK}/"))]
     with suppress(OSError):
-        return all((run / row["name"]).stat().st_size == row["size"] for row in found["files"])
+        return all((run / row["name"]).stat().st_size == row["size"] for row in rows)
     return False
+
+
+def is_finished(run: Path, plan: Plan) -> bool:
+    """Whether the run is complete."""
+    return files.exists(_place(run, plan, FINISH))
+
+
+def finish(run: Path, plan: Plan, names: Iterable[str]) -> None:
+    """Says that the run is complete, and which files stand beside those of its tasks.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    rows = [{"name": name, **_hashed(run / name)} for name in sorted(names)]
+    stage, number = FINISH
+    entry = {"plan": plan.digest, "stage": stage, "number": number, "files": rows}
+    sealed.write(_place(run, plan, FINISH), entry)
+
+
+def reopen(run: Path, plan: Plan) -> None:
+    """Takes `finish` back.
+
+    Raises:
+        OSError: It cannot be removed.
+    """
+    _place(run, plan, FINISH).unlink(missing_ok=True)
 
 
 def hash_of(path: Path) -> str:

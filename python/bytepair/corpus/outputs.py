@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from bytepair.corpus.sinks import FORMATS
-from bytepair.corpus.sinks.documents_table import DocumentsTable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,51 +19,50 @@ if TYPE_CHECKING:
     from bytepair.corpus.sinks import Encoded
 
 
+TRAIN, VALIDATION = "train", "val"
+"""The splits."""
+
+
 class Output:
     """What one task writes for one split, as a context that closes its files whatever happens.
 
     Args:
         folder: Where the files go.
-        stem: What their names begin with.
+        split: The split.
+        number: The number of the task.
         plan: The plan, which has the format.
     """
 
-    def __init__(self, folder: Path, stem: str, plan: Plan) -> None:
+    def __init__(self, folder: Path, split: str, number: int, plan: Plan) -> None:
         options = cast("ShardOptions", plan.options)
-        names = [input.name for input in plan.inputs]
-        self._shard = FORMATS[options.format].open(folder, stem, np.dtype(options.dtype), names)
-        self._table = DocumentsTable(folder / f"{stem}.documents.parquet", names) if options.documents else None
-        self._parts = [part for part in (self._shard, self._table) if part is not None]
+        format = FORMATS[options.format]
+        self._shard = format.open(
+            folder, format.stem.format(split=split, number=plan.padded(number)), *shape(plan), **table(plan)
+        )
 
     def write(self, documents: Encoded) -> None:
         """Appends whole documents."""
-        for part in self._parts:
-            part.write(documents)
+        self._shard.write(documents)
 
     def begin(self) -> None:
         """Begins a document that comes part by part."""
-        for part in self._parts:
-            part.begin()
+        self._shard.begin()
 
     def extend(self, ids: NDArray[np.uint32]) -> None:
         """Goes on with it."""
-        for part in self._parts:
-            part.extend(ids)
+        self._shard.extend(ids)
 
     def end(self, input: int, position: int, name: bytes) -> None:
         """Ends it."""
-        for part in self._parts:
-            part.end(input, position, name)
+        self._shard.end(input, position, name)
 
     def drop(self) -> None:
         """Leaves it out, as if it had never begun."""
-        for part in self._parts:
-            part.drop()
+        self._shard.drop()
 
     def close(self) -> None:
         """Completes the files."""
-        for part in self._parts:
-            part.close()
+        self._shard.close()
 
     def __enter__(self) -> Self:
         return self
@@ -73,5 +71,15 @@ class Output:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None:
-            for part in self._parts:
-                part.abort()
+            self._shard.abort()
+
+
+def shape(plan: Plan) -> tuple[np.dtype[Any], list[str]]:
+    """What ids are written as, and the names of inputs: what every shard is told."""
+    return np.dtype(cast("ShardOptions", plan.options).dtype).newbyteorder("<"), [input.name for input in plan.inputs]
+
+
+def table(plan: Plan) -> dict[str, bool]:
+    """Whether a shard has a table of documents, where the format leaves a choice."""
+    options = cast("ShardOptions", plan.options)
+    return {"table": options.documents} if FORMATS[options.format].table else {}

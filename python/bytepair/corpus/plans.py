@@ -94,13 +94,23 @@ class ShardOptions:
 
 @dataclass(frozen=True, slots=True)
 class CountOptions:
-    """How documents become a table of counts; see `bytepair.Counts.of`."""
+    """How documents become a table of counts.
+
+    Attributes:
+        split: The split pattern.
+        normalizers: As for `bytepair.Counts.of`.
+        special_tokens: As for `bytepair.Counts.of`.
+        errors: As for `bytepair.Counts.of`.
+        memory: What the table of a task may take, in bytes, before it goes to temporary files; None for no limit.
+        digest: Whether inputs are read once more for the digest of the table.
+    """
 
     split: str
     normalizers: tuple[str, ...]
     special_tokens: tuple[str, ...]
     errors: str
     memory: int | None
+    digest: bool
 
 
 @dataclass(frozen=True)
@@ -147,15 +157,19 @@ class Plan:
         """All tasks, stage after stage."""
         return ((stage.name, number) for stage in self.stages for number in range(len(stage.tasks)))
 
+    def padded(self, number: int) -> str:
+        """The number of a task in as many digits as all tasks need, and five at least, so that names sort."""
+        most = max(len(stage.tasks) for stage in self.stages)
+        return f"{number:0{max(5, len(str(most - 1)))}}"
+
     def stem(self, name: str, number: int) -> str:
-        """What names of files of a task begin with: the name, and its number in as many digits as the stage needs.
+        """What names of files of a task begin with.
 
         Args:
             name: A split, or a stage.
             number: The number of the task.
         """
-        most = max(len(stage.tasks) for stage in self.stages)
-        return f"{name}-{number:0{max(5, len(str(most - 1)))}}"
+        return f"{name}-{self.padded(number)}"
 
 
 def task_size(inputs: Sequence[Input]) -> int:
@@ -163,7 +177,9 @@ def task_size(inputs: Sequence[Input]) -> int:
     return min(max(sum(input.size for input in inputs) // _USUAL_TASKS, _LEAST_TASK), _MOST_TASK)
 
 
-def gather(inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int | None]]], size: int) -> Stage:
+def gather(
+    inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int | None]]], size: int
+) -> tuple[tuple[Portion, ...], ...]:
     """Puts the portions of inputs, in order, into tasks of about `size` bytes.
 
     Args:
@@ -185,7 +201,7 @@ def gather(inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int |
             filled += share
     if task:
         tasks.append(tuple(task))
-    return Stage("", tuple(tasks))
+    return tuple(tasks)
 
 
 def write(folder: Path, plan: Plan) -> None:
@@ -234,9 +250,7 @@ def read(folder: Path) -> Plan:
         tuple(
             Stage(
                 stage["name"],
-                tuple(
-                    tuple(Portion(*item) if number == 0 else item for item in task) for task in stage["tasks"]
-                ),
+                tuple(tuple(Portion(*item) if number == 0 else item for item in task) for task in stage["tasks"]),
             )
             for number, stage in enumerate(table["stages"])
         ),

@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from bytepair.corpus import inputs, ledger, plans, runs
+from bytepair.corpus import inputs, ledger, locks, plans, readers, runs
 from bytepair.corpus.draws import threshold
-from bytepair.corpus.encoding_task import TRAIN, VALIDATION
 from bytepair.corpus.engines import engine as engine_of
 from bytepair.corpus.inputs import Reading
 from bytepair.corpus.memory import parse_bytes
+from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.plans import Plan, ShardOptions, Stage
 from bytepair.corpus.sinks import FORMATS
 from bytepair.corpus.summaries import Summary
-from bytepair.errors import CorpusError
+from bytepair.errors import BytepairError, CorpusError, IntegrityError
 from bytepair.progress import reporter
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from bytepair.corpus.engines import Engine
     from bytepair.corpus.inputs import Source
@@ -67,14 +68,14 @@ def shard(
     resume: bool = False,
     progress: bool | str | Report = False,
 ) -> Summary:
-    """Encodes the documents of a corpus into shards that trainers read.
+    r"""Encodes the documents of a corpus into shards that trainers read.
 
     The bytes of the shards are a function of the inputs, the tokenizer and these options: the same with any engine, any
     number of workers, and however often the run was killed and gone on with.
 
     Args:
-        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of groups
-            to these. See `bytepair.corpus.inputs.find`.
+        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of
+            groups to these. See `bytepair.corpus.inputs.find`.
         tokenizer: What encodes.
         output: A folder on a file system that all workers share; made if need be.
         format: ``bin`` (ids alone, as nanoGPT reads them), ``npy``, ``megatron``, ``parquet``, ``arrow``, ``mds`` or
@@ -86,7 +87,8 @@ def shard(
         eos: What comes after each document.
         special: As for `Tokenizer.encode`.
         added: As for `Tokenizer.encode`.
-        errors: What to do about text that is not UTF-8: ``strict`` makes a bad document of it, ``replace`` encodes U+FFFD.
+        errors: What to do about text that is not UTF-8: ``strict`` makes a bad document of it, ``replace`` encodes
+            U+FFFD.
         bad: Documents that cannot be used: ``raise``, ``skip`` and count them, or ``quarantine``: write them with their
             errors into ``quarantine/`` as well.
         longest: The most bytes of a document, such as ``"1GB"``; longer ones are bad. None for no limit.
@@ -123,7 +125,7 @@ def shard(
         >>> tok = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
         >>> summary = bp.shard(folder / "a.txt", tok, folder / "out", delimiter="\\n", eos="<|end|>")
         >>> summary.documents, summary.tokens, np.fromfile(folder / "out/train-00000.bin", np.uint16).tolist()
-        (2, 7, [257, 32, 257, 101, 114, 258, 257, 258])
+        (2, 8, [257, 32, 257, 101, 114, 258, 257, 258])
     """
     doer = engine_of(engine, workers)
     folder = Path(output)
@@ -131,8 +133,8 @@ def shard(
     options = _options(
         tokenizer,
         format=format,
-        prefix=_ids(tokenizer, bos),
-        suffix=_ids(tokenizer, eos),
+        prefix=frame(tokenizer, bos),
+        suffix=frame(tokenizer, eos),
         special=special,
         added=added,
         errors=errors,
@@ -145,10 +147,17 @@ def shard(
         join=join,
     )
     plan = plan_of(source, tokenizer, options, reading, task_size)
-    with runs.held(folder):
+    _check_format(plan)
+    with locks.held(folder):
         runs.begin(folder, plan, tokenizer, resume=resume)
         runs.carry_out(folder, plan, doer, reporter(progress))
         return finish(folder, plan)
+
+
+def _check_format(plan: Plan) -> None:
+    """Begins a shard that nobody wants: what its format needs and is not there is told before a folder is."""
+    with TemporaryDirectory() as place, Output(Path(place), TRAIN, 0, plan) as output:
+        output.close()
 
 
 def finish(folder: Path, plan: Plan) -> Summary:
@@ -161,16 +170,44 @@ def finish(folder: Path, plan: Plan) -> Summary:
     entries = [entry for _, entry in ledger.entries(folder, plan) if entry is not None]
     last = plan.stages[-1].name
     names = [row["name"] for entry in entries if entry["stage"] == last for row in entry["files"]]
+    agree(folder, plan, entries)
+    summary = Summary.of(plan, entries)
     try:
-        complete = FORMATS[options.format].finish
-        if complete:
-            complete(folder, names)
-        summary = Summary.of(plan, entries)
-        summary.write(folder)
-        shutil.rmtree(folder / plans.WORK, ignore_errors=True)
+        with locks.alone(folder / plans.WORK):
+            complete = FORMATS[options.format].finish
+            written = complete(folder, names) if complete else []
+            ledger.finish(folder, plan, [*written, *summary.write(folder)])
+            shutil.rmtree(folder / plans.WORK, ignore_errors=True)
     except OSError as error:
+        if isinstance(error, BytepairError):
+            raise
         raise ledger.unwritten(folder, error) from error
     return summary
+
+
+def agree(folder: Path, plan: Plan, entries: Iterable[dict[str, Any]]) -> None:
+    """Asks whether each stage gave as many documents and tokens as the first, split by split.
+
+    Raises:
+        IntegrityError: One did not.
+    """
+    sums: dict[str, dict[str, list[int]]] = {stage.name: {} for stage in plan.stages}
+    for entry in entries:
+        for split, amount in entry["splits"].items():
+            whole = sums[entry["stage"]].setdefault(split, [0, 0])
+            whole[0] += amount["documents"]
+            whole[1] += amount["tokens"]
+    first = plan.stages[0].name
+    for stage, found in sums.items():
+        for split in (TRAIN, VALIDATION):
+            before, now = sums[first].get(split, [0, 0]), found.get(split, [0, 0])
+            if before != now:
+                raise IntegrityError(
+                    f"the stage {stage!r} wrote {now[0]} documents and {now[1]} tokens to {split!r}, of "
+                    f"{before[0]} and {before[1]}",
+                    file=str(folder / plans.LEDGER),
+                    remedy="write into a new folder",
+                )
 
 
 def plan_of(
@@ -192,7 +229,8 @@ def plan_of(
     Raises:
         CorpusError, ArtifactError: As `shard`.
     """
-    found = inputs.find(source, reading)
+    found = inputs.find(source)
+    readers.check(found, reading)
     encode = runs.first_stage("encode", found, reading, size)
     stages = [encode]
     if options.shuffle:
@@ -228,6 +266,10 @@ def _options(
     if join and kind.join is None:
         able = ", ".join(name for name, other in FORMATS.items() if other.join)
         raise CorpusError(f"shards of the format {format!r} cannot be joined", remedy=f"leave join out, or use {able}")
+    if documents and not kind.table:
+        raise CorpusError(
+            f"a shard of the format {format!r} says by itself which document is where", remedy="leave documents out"
+        )
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise TypeError(f"seed={seed!r} is not a whole number")
     share = format_share(validation)
@@ -238,7 +280,7 @@ def _options(
         special=special if isinstance(special, str) else tuple(sorted(special)),
         seed=seed,
         validation=share,
-        documents=(not kind.has_places) if documents is None else documents,
+        documents=kind.table if documents is None else documents,
         join=join,
         **others,
     )
@@ -264,7 +306,8 @@ def _dtype(smallest: np.dtype[Any], asked: str | None, largest: int, known: Sequ
         return smallest.name
     if asked not in known:
         raise CorpusError(
-            f"dtype={asked!r} is not what this format can hold", remedy=f"use one of {', '.join(known)}, or leave it out"
+            f"dtype={asked!r} is not what this format can hold",
+            remedy=f"use one of {', '.join(known)}, or leave it out",
         )
     if np.iinfo(asked).max < largest:
         raise CorpusError(
@@ -273,10 +316,15 @@ def _dtype(smallest: np.dtype[Any], asked: str | None, largest: int, known: Sequ
     return asked
 
 
-def _ids(tokenizer: Tokenizer, frame: Frame) -> tuple[int, ...]:
-    if frame is None:
+def frame(tokenizer: Tokenizer, tokens: Frame) -> tuple[int, ...]:
+    """The ids of tokens around a document.
+
+    Raises:
+        InvalidIdError: The tokenizer has no such token.
+    """
+    if tokens is None:
         return ()
-    items = [frame] if isinstance(frame, (str, int)) else list(frame)
+    items = [tokens] if isinstance(tokens, (str, int)) else list(tokens)
     ids = []
     for item in items:
         id = tokenizer.token_id(item) if isinstance(item, str) else item

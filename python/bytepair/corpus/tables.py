@@ -67,8 +67,14 @@ def write(path: Path, counts: PieceCounts, groups: Sequence[str], facts: bytes) 
             raise ArtifactError(f"cannot write the table: {error}", file=str(path)) from error
 
 
-def read(path: Path, counter: PieceCounter) -> dict[str, Any]:
-    """Adds the rows of a table to a counter, and returns the facts in its metadata."""
+def read(path: Path, counter: PieceCounter, shift: int = 0) -> dict[str, Any]:
+    """Adds the rows of a table to a counter, and returns the facts in its metadata.
+
+    Args:
+        path: The table.
+        counter: Gets the rows.
+        shift: Is added to their first positions.
+    """
     pa = arrow(path)
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -94,7 +100,7 @@ def read(path: Path, counter: PieceCounter) -> dict[str, Any]:
                     pieces.offsets,
                     known[group.indices.to_numpy()],
                     columns["count"].to_numpy(),
-                    columns["first_position"].to_numpy(),
+                    columns["first_position"].to_numpy() + np.uint64(shift),
                 )
             if rows != facts["rows"]:
                 raise FormatError(f"it has {rows} rows instead of {facts['rows']}", file=str(path), remedy=_AGAIN)

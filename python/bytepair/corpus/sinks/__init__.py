@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Encoded", "Format", "Shard"]
 
-_BESIDE = "{split}-{number:05}"
-_WITHIN = "{split}/{number:05}"
-_CHUNKS = "{split}/chunk-{number:05}"
+_UNSIGNED = ("uint16", "uint32")
+_ANY = (*_UNSIGNED, "int32", "int64")
+_NARROW = ("uint16", "int32")
+_BESIDE = "{split}-{number}"
+_WITHIN = "{split}/{number}"
+_CHUNKS = "{split}/chunk-{number}"
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,9 @@ class Format:
         open: Begins a shard: called with ``folder, stem, dtype, inputs`` as `Shard` is, and where `table` is true
             also with ``table=...``.
         dtype: What ids are written as, from the largest id that there can be.
-        stem: How shards are named, made by ``stem.format(split=..., number=...)``. A folder in it is for formats with
-            an index for all of a folder.
+        dtypes: All that they can be written as, by NumPy's names.
+        stem: How shards are named, made by ``stem.format(split=..., number=...)`` with as many digits as all need.
+            A folder in it is for formats with an index for all of a folder.
         table: Whether it has no place for which document is where, so that a table stands beside each shard.
         join: Makes one shard of several, called with ``parts, folder, stem, dtype, inputs, table=...``; see
             `flat.join`. None if that cannot be.
@@ -44,13 +48,14 @@ class Format:
         needs: What pip is to install for it; empty if nothing. A table of documents needs ``bytepair[shard]`` besides.
 
     Example:
-        >>> FORMATS["bin"].dtype(50_256).name, FORMATS["bin"].stem.format(split="train", number=17)
+        >>> FORMATS["bin"].dtype(50_256).name, FORMATS["bin"].stem.format(split="train", number="00017")
         ('uint16', 'train-00017')
     """
 
     name: str
     open: Callable[..., Shard]
     dtype: Callable[[int], np.dtype[Any]]
+    dtypes: tuple[str, ...] = _UNSIGNED
     stem: str = _BESIDE
     table: bool = False
     join: Callable[..., None] | None = None
@@ -61,22 +66,24 @@ class Format:
 FORMATS: dict[str, Format] = {
     format.name: format
     for format in (
-        Format("bin", FlatShard, smallest_unsigned, table=True, join=partial(join, FlatShard)),
-        Format("npy", NpyShard, smallest_unsigned, table=True, join=partial(join, NpyShard)),
+        Format("bin", FlatShard, smallest_unsigned, _ANY, table=True, join=partial(join, FlatShard)),
+        Format("npy", NpyShard, smallest_unsigned, _ANY, table=True, join=partial(join, NpyShard)),
         Format(
             "megatron",
             megatron.MegatronShard,
             megatron.smallest_dtype,
+            _NARROW,
             table=True,
             join=partial(join, megatron.MegatronShard),
         ),
-        Format("parquet", ParquetShard, smallest_unsigned, needs="bytepair[shard]"),
-        Format("arrow", ArrowShard, smallest_unsigned, needs="bytepair[shard]"),
-        Format("mds", mds.MdsShard, smallest_unsigned, _WITHIN, finish=mds.finish, needs="mosaicml-streaming"),
+        Format("parquet", ParquetShard, smallest_unsigned, _ANY, needs="bytepair[shard]"),
+        Format("arrow", ArrowShard, smallest_unsigned, _ANY, needs="bytepair[shard]"),
+        Format("mds", mds.MdsShard, smallest_unsigned, stem=_WITHIN, finish=mds.finish, needs="mosaicml-streaming"),
         Format(
             "litdata",
             litdata.LitdataShard,
             litdata.smallest_dtype,
+            _NARROW,
             _CHUNKS,
             table=True,
             finish=litdata.finish,

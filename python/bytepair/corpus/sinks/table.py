@@ -21,7 +21,7 @@ _LONGEST = 0x7FFF_FFFF
 
 
 class TableShard(GatheringShard):
-    """A row for each document: ``input_ids`` (list of uint16 or uint32), ``id`` (or null), ``input`` and ``position``.
+    """A row for each document: ``input_ids`` (list of whole numbers), ``id`` (or null), ``input`` and ``position``.
 
     Groups of rows have at most 16,384 documents and 1,048,576 tokens, or one document; memory is a group and a batch.
     The schema is the same whatever is written, so that all shards load as one table.
@@ -29,7 +29,7 @@ class TableShard(GatheringShard):
     Args:
         folder: See `Shard`.
         stem: See `Shard`.
-        dtype: See `Shard`; uint16 or uint32.
+        dtype: See `Shard`.
         inputs: See `Shard`.
 
     Raises:

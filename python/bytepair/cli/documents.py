@@ -1,0 +1,133 @@
+"""The arguments of shard that say what a document is and what shards are, and how their values are read."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError, BooleanOptionalAction
+from typing import TYPE_CHECKING
+
+from bytepair.cli.corpus import checked
+from bytepair.corpus.draws import threshold
+from bytepair.corpus.memory import parse_bytes
+from bytepair.corpus.sinks import FORMATS
+from bytepair.corpus.weights import parse_group
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from bytepair.corpus.plans import TaskName
+
+_TASK = re.compile(r"([a-z][a-z0-9-]*)/([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
+
+
+def add_documents(parser: ArgumentParser) -> None:
+    """Adds what says which documents there are, and what becomes of those that cannot be used."""
+    group = parser.add_argument_group("documents")
+    group.add_argument(
+        "--group",
+        metavar="NAME=FILE",
+        action="append",
+        type=checked(parse_group),
+        default=[],
+        help="instead of FILE, what is summed up apart as the group NAME; once for each path or glob",
+    )
+    group.add_argument(
+        "--field", metavar="NAME", help="the field, column or extension of the text (default: text, in .tar txt)"
+    )
+    group.add_argument(
+        "--id-field", metavar="NAME", help="the field or column of the documents' own ids, which are kept"
+    )
+    group.add_argument(
+        "--delimiter",
+        metavar="D",
+        type=_delimiter,
+        help=r"between documents of plain text, such as '\n'; else each file is one",
+    )
+    group.add_argument(
+        "--longest",
+        metavar="SIZE",
+        default="1GB",
+        type=_longest,
+        help="longer documents are bad; or none (default: 1GB)",
+    )
+    group.add_argument(
+        "--bad",
+        choices=("raise", "skip", "quarantine"),
+        help="documents that cannot be used: end the run (default), count them, or also write them into OUT/quarantine",
+    )
+    group.add_argument(
+        "--special",
+        metavar="raise|text|allow|NAME,NAME",
+        help="special tokens in documents: bad (default), encode them as text, allow all, or only these",
+    )
+    group.add_argument(
+        "--added", choices=("match", "text", "raise"), help="added tokens that are not special (default: match)"
+    )
+    group.add_argument(
+        "--errors",
+        choices=("strict", "replace"),
+        help="bytes that are not UTF-8: bad (default), or replace them by U+FFFD",
+    )
+
+
+def add_shards(parser: ArgumentParser) -> None:
+    """Adds what says how documents become shards."""
+    group = parser.add_argument_group("shards")
+    group.add_argument(
+        "--format", choices=tuple(FORMATS), help="what trainers read (default: bin, as nanoGPT reads it)"
+    )
+    group.add_argument(
+        "--bos", metavar="T", action="append", help="before each document: the text of a token, or an id; once for each"
+    )
+    group.add_argument("--eos", metavar="T", action="append", help="the same after each document")
+    group.add_argument("--shuffle", action="store_true", help="shuffle documents, all over the corpus")
+    group.add_argument("--seed", metavar="N", type=int, help="of the shuffle and the split (default: 0)")
+    group.add_argument(
+        "--validation", metavar="SHARE", type=_share, help="the share of documents that go to val, such as 0.005"
+    )
+    group.add_argument("--dtype", help="of the ids, where the format leaves a choice (default: the smallest)")
+    group.add_argument(
+        "--documents",
+        action=BooleanOptionalAction,
+        help="a table of which document is where (default: if the shards have no place for that)",
+    )
+    group.add_argument("--join", action="store_true", help="make one file of each split")
+
+
+def named_tasks(text: str) -> list[TaskName]:
+    """The tasks that ``STAGE/NUMBER`` or ``STAGE/FIRST-LAST`` names.
+
+    Raises:
+        ArgumentTypeError: It is neither.
+    """
+    found = _TASK.fullmatch(text)
+    first, last = (int(found[2]), int(found[3] or found[2])) if found else (1, 0)
+    if not found or first > last:
+        raise ArgumentTypeError(f"{text!r} is not STAGE/NUMBER or STAGE/FIRST-LAST, such as encode/17 or encode/10-19")
+    return [(found[1], number) for number in range(first, last + 1)]
+
+
+def _delimiter(text: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        if found[1][0] == "x" and len(found[1]) == 3:
+            return chr(int(found[1][1:], 16))
+        if found[1] not in _ESCAPES:
+            raise ArgumentTypeError(rf"\{found[1]} is no escape; there are \n, \r, \t, \0, \\ and \x00 to \x7f")
+        return _ESCAPES[found[1]]
+
+    if not text:
+        raise ArgumentTypeError("it is empty; leave it out if each file is a document")
+    return re.sub(r"\\(x[0-7][0-9a-fA-F]|.|$)", character, text, flags=re.DOTALL)
+
+
+def _longest(text: str) -> int | None:
+    return None if text == "none" else checked(parse_bytes)(text)
+
+
+def _share(text: str) -> str:
+    try:
+        threshold(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.005") from error
+    return text
