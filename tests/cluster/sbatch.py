@@ -13,11 +13,11 @@ script = Path(sys.argv[-1])
 if "--partition" in options:
     sys.exit("sbatch: error: invalid partition specified: " + options["--partition"])
 print("17", flush=True)
-asked = dict(re.findall(r"^#SBATCH (--\w+)=(.*)$", script.read_text(), re.MULTILINE))
+asked = dict(re.findall(r"^#SBATCH (--[\w-]+)=(.*)$", script.read_text(), re.MULTILINE))
 first, last = map(int, asked["--array"].partition("%")[0].split("-"))
 code = 0
 for number in range(first, last + 1):
-    place = asked["--output"].replace("%x", asked["--job-name"].replace("%", "")).replace("%a", str(number))
+    place = asked["--output"].replace("%x", asked["--job-name"]).replace("%a", str(number))
     with Path(options["--chdir"], place).open("wb") as log:
         environment = {**os.environ, "SLURM_ARRAY_TASK_ID": str(number)}
         command = ["bash", str(script)]
