@@ -105,7 +105,7 @@ def gives_the_same(
     """Has shards made by an engine, and compares all that it leaves with what the local one left."""
 
     def check(engine: Any) -> None:
-        told = []
+        told: list[Any] = []
         bp.shard(corpus, tokenizer, tmp_path / "out", engine=engine, progress=told.append, **OPTIONS)
         found = tree(tmp_path / "out")
         assert sorted(found) == sorted(shards)

@@ -25,7 +25,7 @@ def session(armed: Path) -> Iterator[Any]:
         pytest.skip("Spark needs Java, which is not installed: 'sudo apt install openjdk-17-jre-headless'")
     from pyspark.sql import SparkSession
 
-    assert armed
+    assert not armed.exists()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
