@@ -207,3 +207,40 @@ def test_without_pyarrow_nothing_is_counted(fails: Fails, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "pip install" in fails("counts", "nope.txt", "-o", "x.parquet")
     assert "pip install" in fails(*TRAIN, "--from-counts", "x.parquet")
+
+
+def test_an_engine_counts_what_one_process_counts(call: Call, fails: Fails) -> None:
+    settings = ["--vocab-size", "290", "--split", "gpt2", "--weight", "fr=0.5", "--ties", "first_seen"]
+    engine = ["--engine", "local", "--workers", "2", "--task-size", "100"]
+    call("train", *GROUPED, *settings, "-o", "one")
+    call("train", *GROUPED, *settings, *engine, "--work", "work", "-o", "other")
+    assert sorted(path.name for path in Path("one").iterdir()) == sorted(path.name for path in Path("other").iterdir())
+    assert all(path.read_bytes() == Path("other", path.name).read_bytes() for path in Path("one").iterdir())
+    assert "there is a run in this folder" in fails("train", *GROUPED, *settings, *engine, "--work", "work", "-o", "no")
+    call("train", *GROUPED, *settings, *engine, "--work", "work", "--resume", "-o", "again")
+    assert trained("again") == trained("one")
+    call("counts", *GROUPED, "-o", "one.parquet")
+    call("counts", *GROUPED, *engine, "--work", "counting", "-o", "other.parquet")
+    assert Path("one.parquet").read_bytes() == Path("other.parquet").read_bytes()
+    assert Path("one.parquet").read_bytes() == Path("counting", "counts.parquet").read_bytes()
+    call("counts", *GROUPED, *engine, "--work", "counting", "--resume", "-o", "again.parquet")
+    assert Path("one.parquet").read_bytes() == Path("again.parquet").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["en.txt", "--engine", "local"], "--engine goes with --work DIR"),
+        (["en.txt", "--work", "out"], "--work goes with --engine"),
+        (["en.txt", "--workers", "2"], "--workers goes with --engine"),
+        (["-", "--engine", "local", "--work", "out"], "not stdin"),
+        (["en.txt", "--engine", "mainframe", "--work", "out"], "invalid choice"),
+        (["--from-counts", "a.parquet", "--engine", "local", "--work", "out"], "has been counted already"),
+        (["en.txt", "--resume"], "--resume goes with"),
+        (["en.txt", "--engine", "local", "--work", "out", "--start", "5"], "knows the order"),
+    ],
+)
+def test_wrong_usage_of_engines_says_what_is_right(misused: Misused, arguments: list[str], said: str) -> None:
+    assert said in misused("counts", *arguments)
+    if "--start" not in arguments:
+        assert said in misused("train", *arguments, "--vocab-size", "300", "-o", "out")

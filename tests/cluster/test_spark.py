@@ -30,6 +30,7 @@ def session(armed: Path) -> Iterator[Any]:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
+        builder = builder.config("spark.sql.shuffle.partitions", "3")
         started = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
         started.sparkContext.setLogLevel("OFF")
         yield started
@@ -50,6 +51,7 @@ def test_a_task_whose_worker_is_killed_is_done_again(
     gives_the_same: Callable[[Any], None], session: Any, armed: Path
 ) -> None:
     armed.touch()
+    assert session  # It is the active one.
     gives_the_same(Spark(workers=2))
     assert not armed.exists()
 

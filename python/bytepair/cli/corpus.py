@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from bytepair.cli.arguments import number
 from bytepair.cli.streams import read
+from bytepair.corpus.engines import ENGINES
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.weights import parse_group, parse_weight
 from bytepair.counts import Counts
@@ -59,6 +60,63 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
         default="bar",
         help="on stderr: a bar if that is a terminal (default), JSON lines, or nothing",
     )
+
+
+def add_engine(parser: ArgumentParser) -> None:
+    """Adds what says that a run of tasks counts, on this machine or on a cluster."""
+    group = parser.add_argument_group("counting in tasks")
+    group.add_argument(
+        "--engine",
+        choices=tuple(ENGINES),
+        help="who counts, task by task; FILE can be a URL then (default: one process)",
+    )
+    group.add_argument("--work", metavar="DIR", help="with --engine: where the run keeps what is counted already")
+    group.add_argument("--workers", metavar="N", type=number, help="with --engine: how many tasks are done at a time")
+    group.add_argument(
+        "--task-size",
+        metavar="SIZE",
+        type=checked(parse_bytes),
+        help="with --engine: about how much of the files a task reads, such as 256MB",
+    )
+
+
+def counted(options: Namespace, corpus: Source | None) -> Source | None:
+    """The source, or its counts if an engine makes them; all stages of `add_stages` are in them then."""
+    if options.engine is None:
+        return corpus
+    from bytepair.corpus.counting import count_corpus  # noqa: PLC0415  # most commands need none of it
+
+    given = corpus_options(options)
+    if given["memory"] is None:
+        del given["memory"]
+    del given["threads"]
+    return count_corpus(
+        cast("Any", corpus),
+        options.work,
+        split="o200k" if options.split is None else options.split,
+        normalizers=options.normalizer,
+        special_tokens=options.special_token,
+        engine=options.engine,
+        workers=options.workers,
+        task_size=options.task_size,
+        resume=options.resume,
+        **given,
+    )
+
+
+def check_engine(options: Namespace) -> None:
+    """Ends with what is wrong in the usage of `add_engine`, if something is."""
+    if options.engine is None:
+        for name in ("work", "workers", "task_size"):
+            if getattr(options, name) is not None:
+                options.usage_error(f"--{name.replace('_', '-')} goes with --engine, such as --engine local")
+        return
+    if options.work is None:
+        options.usage_error("--engine goes with --work DIR, a folder that all workers can reach")
+    if options.from_counts:
+        options.usage_error("--engine counts text; a table --from-counts has been counted already")
+    if options.files == ["-"]:
+        options.usage_error("--engine reads files, which can be read again, not stdin")
 
 
 def add_stages(parser: ArgumentParser) -> None:

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import number
-from bytepair.cli.corpus import add_corpus, add_stages, corpus_options, source, spilled, weights
+from bytepair.cli.corpus import (
+    add_corpus,
+    add_engine,
+    add_stages,
+    check_engine,
+    corpus_options,
+    counted,
+    source,
+    spilled,
+    weights,
+)
 from bytepair.cli.interrupts import interruptible
 from bytepair.cli.streams import write_line
 from bytepair.corpus.compressed import arrow
@@ -26,6 +36,7 @@ examples:
   bytepair counts --from-counts docs.parquet --from-counts readme.parquet -o all.parquet
   bytepair train --from-counts all.parquet --vocab-size 8k -o my-tokenizer
   bytepair counts README.md --top 5
+  bytepair counts 'docs/*.txt' --engine local --workers 2 --work counting -o docs.parquet
 """
 
 
@@ -33,6 +44,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `Counts.of`, and what tables can do."""
     add_corpus(parser, "what to count")
     add_stages(parser)
+    add_engine(parser)
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --work, if it is there")
     parser.add_argument(
         "--start",
         metavar="BYTES",
@@ -53,7 +66,12 @@ def run(options: Namespace) -> int:
         arrow(Path(options.output))  # That it is not there is said before anything is counted.
     if options.start < 0:
         options.usage_error("--start is a position, from 0 on")
-    with interruptible():
+    check_engine(options)
+    if options.resume and not options.work:
+        options.usage_error("--resume goes with --engine and --work DIR")
+    if options.start and options.engine:
+        options.usage_error("--start is for a corpus that is counted in parts; --engine knows the order of its parts")
+    with interruptible(lambda: f"; --resume goes on in {options.work}" if options.engine else ""):
         counts = _counts(options)
         if options.output:
             counts.write(options.output)
@@ -74,6 +92,7 @@ def run(options: Namespace) -> int:
 def _counts(options: Namespace) -> Counts:
     corpus = source(options, "split", "normalizer", "special_token", "start")
     weight = weights(options, corpus)
+    corpus = counted(options, corpus)
     if isinstance(corpus, Counts):
         counts = corpus
     else:

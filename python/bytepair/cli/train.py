@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING
 
 from bytepair.checkpoints import COUNTS
 from bytepair.cli.arguments import add_save, check_save, number, save
-from bytepair.cli.corpus import add_corpus, add_merging, add_stages, corpus_options, source, spilled, weights
+from bytepair.cli.corpus import (
+    add_corpus,
+    add_engine,
+    add_merging,
+    add_stages,
+    check_engine,
+    corpus_options,
+    counted,
+    source,
+    spilled,
+    weights,
+)
 from bytepair.cli.interrupts import interruptible
 from bytepair.counts import Counts
 from bytepair.errors import TrainingInterrupted
@@ -27,6 +38,7 @@ EXAMPLE = """\
 examples:
   bytepair train 'docs/**/*.txt' README.md --vocab-size 8k --special-token '<|endoftext|>' -o my-tokenizer
   bytepair train --group 'docs=docs/*.txt' --group notes=README.md --weight notes=0.5 --vocab-size 8k -o mixed
+  bytepair train 'docs/*.txt' --engine local --work counting --vocab-size 8k -o my-tokenizer
 """
 
 
@@ -34,6 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.train`."""
     add_corpus(parser, "what to train on")
     add_stages(parser)
+    add_engine(parser)
     group = parser.add_argument_group("merges")
     group.add_argument("--vocab-size", metavar="N", type=number, required=True, help="how many tokens, such as 32k")
     add_merging(group)
@@ -41,15 +54,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument("--byte-order", choices=("raw", "gpt2"), default="raw", help="the order of the ids of bytes")
     group = parser.add_argument_group("what is kept meanwhile")
     group.add_argument("--checkpoint", metavar="DIR", help="keep counts and merges here, to go on if this ends early")
-    group.add_argument("--resume", action="store_true", help="go on from the checkpoint, if it is there")
+    group.add_argument("--resume", action="store_true", help="go on from --checkpoint, and with the run in --work")
     group.add_argument("--log", metavar="FILE", help="write the merges as they are made, as JSON lines")
     add_save(parser)
 
 
 def run(options: Namespace) -> int:
     """Trains and saves, then says so on stderr."""
-    if options.resume and not options.checkpoint:
-        options.usage_error("--resume goes with --checkpoint DIR")
+    check_engine(options)
+    if options.resume and not (options.checkpoint or options.work):
+        options.usage_error("--resume goes with --checkpoint DIR, or with --engine and --work DIR")
     start = time.perf_counter()
     corpus = source(options, "split", "normalizer")
     weight = weights(options, corpus)
@@ -68,7 +82,7 @@ def run(options: Namespace) -> int:
     try:
         with interruptible(lambda: _what_is_kept(options)):
             trained = train_report(
-                corpus or (),
+                counted(options, corpus) or (),
                 options.vocab_size,
                 split=split,
                 normalizers=normalizers,
@@ -81,7 +95,7 @@ def run(options: Namespace) -> int:
                 special_ids=options.special_ids,
                 byte_order=options.byte_order,
                 checkpoint=options.checkpoint,
-                resume=options.resume,
+                resume=options.resume and options.checkpoint is not None,
                 log=options.log,
                 **counting,
             )
@@ -97,9 +111,13 @@ def run(options: Namespace) -> int:
 
 
 def _what_is_kept(options: Namespace) -> str:
+    from bytepair.corpus.counting_tasks import TABLE  # noqa: PLC0415  # most trainings are not interrupted
+
+    if options.engine and not Path(options.work, TABLE).exists():
+        return f"; --resume goes on with the counting in {options.work}"
     if not options.checkpoint:
-        return ""
-    act = "merges what was counted" if Path(options.checkpoint, COUNTS).exists() else "counts again"
+        return "; --resume takes what was counted" if options.engine else ""
+    act = "merges what was counted" if options.engine or Path(options.checkpoint, COUNTS).exists() else "counts again"
     return f"; --checkpoint {options.checkpoint} --resume {act}"
 
 

@@ -1,4 +1,4 @@
-"""Python imports this when it starts: a worker that is about to commit a task kills itself, once for each time it is armed."""
+"""Python imports this when it starts: a worker about to commit a task kills itself, once for each time it is armed."""
 
 import os
 import signal

@@ -26,8 +26,8 @@ _RETRIES = 3
 class Ray:
     """Has tasks done by Ray. The folder of the run is at the same path on all nodes, and bytepair is installed there.
 
-    A task whose worker or node dies is done again, three times at most. If this process has no Ray yet, it is started with
-    these arguments, and stays until the process ends, or calls ``ray.shutdown()``.
+    A task whose worker or node dies is done again, three times at most. If this process has no Ray yet, it is started
+    with these arguments, and stays until the process ends, or calls ``ray.shutdown()``.
 
     Args:
         workers: How many tasks run at a time; None for as many as the cluster has cores.

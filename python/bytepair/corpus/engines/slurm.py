@@ -103,6 +103,7 @@ class _Array:
 
     def __init__(self, folder: Path, script: Path, options: Sequence[str]) -> None:
         self._log = folder / WORK / "slurm"
+        self._said = ""
         arguments = ["sbatch", "--parsable", "--wait", f"--chdir={folder / WORK}", *options, str(script)]
         try:
             # sbatch gives jobs the environment that it has itself.
@@ -134,7 +135,7 @@ class _Array:
         """See `watched.Job`."""
         is_running = self._sbatch.poll() is None
         self._sbatch.kill()
-        self._sbatch.communicate()
+        _, self._said = self._sbatch.communicate()
         if is_running:
             # Of jobs that are at their end nothing is lost, and if scancel is not there they end by themselves.
             subprocess.run(["scancel", self._job], check=False, capture_output=True)
@@ -142,7 +143,7 @@ class _Array:
     def why(self) -> str:
         """See `watched.Job`."""
         logs = (log.read_text("utf-8", "replace").strip().splitlines() for log in sorted(self._log.glob("*.out")))
-        said = next((lines[-1] for lines in logs if lines), "nothing")
+        said = next((lines[-1] for lines in logs if lines), " ".join(self._said.split()) or "nothing")
         return f"job {self._job} said {said!r}, and more in {self._log}"
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import threading
-from functools import cache
+from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 _ATTEMPTS = 3
 _ROWS = 1 << 14
 _COUNTED = "piece binary, mark int, count long, part int, first long, error string"
-"""What counts of a partition are: pieces; and rows without one, by the number of the partition, of its length or error."""
+"""What counts of a partition are: pieces; and a row without one, of the partition's length, or of an error."""
 
 
 class Spark:
     """Has tasks done by Spark. The folder of the run is at the same path on all nodes, and bytepair is installed there.
 
-    A task whose worker dies is done again as often as Spark is told to (``spark.task.maxFailures``), and by two further
+    A task whose worker dies is done again as often as Spark is told to (``spark.task.maxFailures``), and by two more
     jobs if that was not enough.
 
     Args:
@@ -81,12 +81,9 @@ class _Job:
         def work(batches: Iterator[Any]) -> Iterator[Any]:
             for batch in batches:
                 for part in batch.column(0).to_pylist():
-                    for stage, number in tasks[part::parts]:
-                        try:
+                    with suppress(BytepairError):  # Whoever asked reads it in the folder; Spark would begin again.
+                        for stage, number in tasks[part::parts]:
                             watched.run(folder, stage, number)
-                        except BytepairError:
-                            # Whoever asked reads it from the folder; Spark would do the task again.
-                            return
                 yield batch
 
         # A row for each worker, each in a partition of its own.
@@ -135,7 +132,8 @@ def encoder(
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Encodes a column of a data frame: a function for ``mapInArrow``, whose schema `encoded_schema` gives.
 
-    A text that cannot be encoded ends the job with Spark's own error, in which ours is told.
+    The tokenizer is loaded once for each partition. A text that cannot be encoded ends the job with Spark's own error,
+    in which ours is told.
 
     Args:
         tokenizer: Where it is saved, on all nodes; or the tokenizer itself, which goes there with the function.
@@ -158,12 +156,8 @@ def encoder(
     """
     options: dict[str, Any] = {"bos": bos, "eos": eos, "special": special, "added": added, "errors": errors}
 
-    @cache
-    def loaded() -> ArrowEncoder:
-        return ArrowEncoder(tokenizer, field, output, **options)
-
     def encode(batches: Iterator[Any]) -> Iterator[Any]:
-        return map(loaded().batch, batches)
+        return map(ArrowEncoder(tokenizer, field, output, **options).batch, batches)
 
     return encode
 
@@ -200,9 +194,9 @@ def counts(
 ) -> Counts:
     """Counts the pieces of the texts in a column of a data frame of Spark.
 
-    Each partition is counted by itself, and Spark adds up the pieces; what is left comes to this process. The counts are
-    those of `Counts.of` of the same texts, in the order of the partitions and of the rows in them: first positions too,
-    as far as Spark gives partitions in the same order again.
+    Each partition is counted by itself, and Spark adds up the pieces; what is left comes to this process. The counts
+    are those of `Counts.of` of the same texts, in the order of partitions and of the rows in them; first positions too,
+    as far as Spark gives rows in the same order again.
 
     Args:
         frame: The data frame.
@@ -211,8 +205,8 @@ def counts(
         normalizers: As for `bytepair.train`.
         special_tokens: Cut out of the texts, and never counted.
         errors: As for `bytepair.train`.
-        memory: What the table may take, of each worker and in this process, such as ``"1GB"``; what does not fit goes to
-            temporary files. None for no limit.
+        memory: What a table may take, of each worker and in this process, such as ``"1GB"``; what does not fit goes
+            to temporary files. None for no limit. What Spark gives is held in this process as well.
 
     Returns:
         The table, without a digest.
@@ -226,7 +220,7 @@ def counts(
     functions = _spark().sql.functions
     stages = Stages(split_pattern(split), tuple(normalizers), tuple(special_tokens))
     limit = None if memory is None else parse_bytes(memory)
-    options = {"errors": errors, "threads": 1, "group": 0}
+    options = {"errors": errors, "threads": 1, "group": 0, "tell": _heard}
     # What is wrong with the pattern is told here.
     PieceCounter(stages.split, list(special_tokens), normalizers=list(normalizers))
 
@@ -250,6 +244,10 @@ def counts(
         functions.sum("count").alias("count"), first.alias("first"), functions.min("error").alias("error")
     ).toArrow()
     return _added_up(table, stages, limit)
+
+
+def _heard(_: int) -> None:
+    """Nobody is told how far a partition is."""
 
 
 def _rows(counter: PieceCounter, part: int) -> Iterator[Any]:

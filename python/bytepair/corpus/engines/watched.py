@@ -1,4 +1,4 @@
-"""Tasks that workers do out of sight: they are seen to be done by the ledger, and to fail by what they leave beside it."""
+"""Tasks that workers do out of sight: the ledger says what is done, a file in ``work/failed/`` what failed."""
 
 from __future__ import annotations
 

@@ -1,0 +1,149 @@
+"""The engine for Slurm: with a stand-in for ``sbatch``, and with a cluster of this machine where Slurm is installed."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bytepair as bp
+from bytepair.corpus.engines.slurm import Slurm
+
+CONFIGURATION = """\
+ClusterName=tests
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/none
+CredType=cred/none
+SlurmctldPort={port}
+SlurmdPort={other}
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
+JobAcctGatherType=jobacct_gather/none
+ReturnToService=2
+MpiDefault=none
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def stand_in(folder: Path) -> None:
+    command = folder / "sbatch"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name("sbatch.py")} "$@"\n')
+    command.chmod(0o755)
+    os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def slurm(folder: Path) -> Iterator[None]:
+    """Starts Slurm with a single node, this machine."""
+    if "BYTEPAIR_CLUSTER" not in os.environ:
+        pytest.skip("Slurm is started by `make test-cluster` alone")
+    missing = [name for name in ("slurmctld", "slurmd", "sbatch") if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"{missing[0]} is not installed: 'sudo apt install slurm-wlm'; there is the stand-in")
+    for name in ("state", "spool"):
+        (folder / name).mkdir()
+    places = {"host": socket.gethostname().partition(".")[0], "user": getpass.getuser(), "cpus": os.cpu_count()}
+    place = folder / "slurm.conf"
+    place.write_text(CONFIGURATION.format(folder=folder, port=free_port(), other=free_port(), **places))
+    os.environ["SLURM_CONF"] = str(place)
+    started = [
+        subprocess.Popen([name, "-D", "-f", str(place)], stderr=subprocess.DEVNULL) for name in ("slurmctld", "slurmd")
+    ]
+    try:
+        for _ in range(100):
+            said = subprocess.run(["sinfo", "-h", "-o", "%T"], capture_output=True, text=True, check=False).stdout
+            if said.strip() == "idle":
+                break
+            time.sleep(0.2)
+        else:
+            logs = [log.read_text()[-1000:] for log in folder.glob("*.log")]
+            pytest.skip(f"Slurm does not start here: {' '.join(logs)}")
+        yield
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait()
+
+
+@pytest.fixture(scope="module", params=["stand-in", "slurm"])
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, armed: Path) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("slurm")
+    before = dict(os.environ)
+    try:
+        if request.param == "slurm":
+            for _ in slurm(folder):
+                yield armed
+        else:
+            stand_in(folder)
+            yield armed
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def test_it_leaves_what_the_local_engine_leaves(gives_the_same: Callable[[Any], None], cluster: Path) -> None:
+    assert not cluster.exists()
+    gives_the_same(Slurm(workers=2, poll=0.2))
+
+
+def test_a_job_that_is_killed_is_done_again_and_tasks_share_jobs(
+    gives_the_same: Callable[[Any], None], cluster: Path
+) -> None:
+    cluster.touch()
+    gives_the_same(Slurm(poll=0.2, jobs=2))
+    assert not cluster.exists()
+
+
+def test_errors_are_those_of_the_task(fails_the_same: Callable[[Any], None], cluster: Path) -> None:
+    assert cluster.parent.exists()
+    fails_the_same(Slurm(poll=0.2))
+
+
+def test_what_slurm_refuses_is_told(tokenizer: bp.Tokenizer, tmp_path: Path, cluster: Path) -> None:
+    assert cluster.parent.exists()
+    (tmp_path / "a.txt").write_text("low")
+    with pytest.raises(bp.CorpusError, match="invalid partition"):
+        bp.shard(tmp_path / "a.txt", tokenizer, tmp_path / "out", engine=Slurm(options=["--partition=none"]))
+
+
+def test_jobs_that_end_without_a_word_are_not_asked_for_for_ever(
+    tokenizer: bp.Tokenizer, tmp_path: Path, cluster: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cluster.parent.exists()
+    (tmp_path / "a.txt").write_text("low")
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(bp.CorpusError, match=r"1 tasks ended 3 times without being done, .*/no/such/python"):
+        bp.shard(tmp_path / "a.txt", tokenizer, tmp_path / "out", engine=Slurm(poll=0.05))
+
+
+def test_without_slurm_that_is_said(tokenizer: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "a.txt").write_text("low")
+    with pytest.raises(bp.CorpusError, match="sbatch cannot be started"):
+        bp.shard(tmp_path / "a.txt", tokenizer, tmp_path / "out", engine="slurm")
