@@ -98,7 +98,7 @@ def find(source: Source) -> tuple[Input, ...]:
     return tuple(found for group, part in source.items() for found in _inputs(part, group))
 
 
-def check(input: Input) -> None:  # noqa: A002  # the word for it
+def check(input: Input) -> None:  # the word for it
     """Asks whether a file is still what it was when it was found.
 
     Raises:
@@ -116,7 +116,7 @@ def check(input: Input) -> None:  # noqa: A002  # the word for it
     )
 
 
-def changed(input: Input, size: int) -> ArtifactError:  # noqa: A002
+def changed(input: Input, size: int) -> ArtifactError:
     """The error for an input that has another size than it had."""
     return ArtifactError(
         f"the input {input.name!r} has changed: it had {input.size} bytes, and has {size}",

@@ -473,7 +473,7 @@ class Tokenizer:
 
     def encode_batch(
         self,
-        input: Iterable[Any],  # noqa: A002 (the name is given)
+        input: Iterable[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
@@ -490,7 +490,7 @@ class Tokenizer:
 
     def encode_batch_fast(
         self,
-        input: Iterable[Any],  # noqa: A002 (the name is given)
+        input: Iterable[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
@@ -530,7 +530,7 @@ class Tokenizer:
 
     async def async_encode_batch(
         self,
-        input: Iterable[Any],  # noqa: A002 (the name is given)
+        input: Iterable[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
@@ -539,7 +539,7 @@ class Tokenizer:
 
     async def async_encode_batch_fast(
         self,
-        input: Iterable[Any],  # noqa: A002 (the name is given)
+        input: Iterable[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:

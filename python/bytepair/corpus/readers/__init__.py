@@ -48,7 +48,7 @@ def check(inputs: Sequence[Input], reading: Reading) -> None:
             )
 
 
-def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int | None]]:  # noqa: A002
+def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int | None]]:
     """How an input can be cut, so that each of its documents is in one portion.
 
     Uncompressed text with a delimiter, and lines of JSON, are cut by bytes; Parquet by row groups; files of the Arrow
@@ -87,7 +87,7 @@ def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int |
 
 
 def read(
-    input: Input,  # noqa: A002
+    input: Input,
     start: int,
     end: int | None,
     reading: Reading,
@@ -140,7 +140,7 @@ def read(
     return columnar.read(input, start, end, reading, batch_bytes)
 
 
-def _check_size(input: Input) -> None:  # noqa: A002
+def _check_size(input: Input) -> None:
     size = opening.state(input.address).size
     if size != input.size:
         raise changed(input, size)

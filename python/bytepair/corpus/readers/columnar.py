@@ -20,7 +20,7 @@ _ROWS = 8192
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
-def portions(input: Input, size: int) -> list[tuple[int, int | None]]:  # noqa: A002
+def portions(input: Input, size: int) -> list[tuple[int, int | None]]:
     """Row groups or record batches, together about `size` bytes of the file; see `readers.portions`."""
     if input.content == "parquet":
         sizes = columns.row_group_bytes(input.address)
@@ -37,7 +37,7 @@ def portions(input: Input, size: int) -> list[tuple[int, int | None]]:  # noqa: 
 
 
 def read(
-    input: Input,  # noqa: A002
+    input: Input,
     start: int,
     end: int | None,
     reading: Reading,
@@ -53,7 +53,7 @@ def read(
 
 
 def _documents(
-    input: Input,  # noqa: A002
+    input: Input,
     reading: Reading,
     rows: columns.Columns,
     batch_bytes: int,
@@ -86,7 +86,7 @@ def _documents(
             yield Documents(joined([]), numbers[:0], names, _sorted(faults), rows.position)
 
 
-def _null(input: Input, reading: Reading, row: int) -> Fault:  # noqa: A002
+def _null(input: Input, reading: Reading, row: int) -> Fault:
     what = columns.null_value(reading.field)
     return Fault(row, EncodeError(what, file=input.address, row=row, remedy=columns.OF_NULL))
 

@@ -23,7 +23,7 @@ _TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of
 
 
 def read(
-    input: Input,  # noqa: A002
+    input: Input,
     start: int,
     end: int | None,
     reading: Reading,
@@ -49,7 +49,7 @@ def read(
                 yield _documents(input, reading, base, lines, passed)
 
 
-def _documents(input: Input, reading: Reading, base: int, lines: bytes, passed: int) -> Documents:  # noqa: A002
+def _documents(input: Input, reading: Reading, base: int, lines: bytes, passed: int) -> Documents:
     field = "text" if reading.field is None else reading.field
     data, offsets, starts, id_data, id_offsets, faults = _core.json_fields(
         lines, field, reading.id_field, first=base == 0
@@ -61,7 +61,7 @@ def _documents(input: Input, reading: Reading, base: int, lines: bytes, passed: 
     return Documents(ArrowTexts(data, offsets), starts + base, ids, found, passed)
 
 
-def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:  # noqa: A002
+def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:
     """The error of a line, with its place in the file."""
     error.file = input.address
     error.byte = position + (error.byte or 0)
@@ -69,7 +69,7 @@ def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:
 
 
 def _blocks(
-    input: Input,  # noqa: A002
+    input: Input,
     reader: ByteReader,
     portion: tuple[int, int | None],
     block: int,

@@ -41,7 +41,7 @@ class _Member(NamedTuple):
     is_file: bool
 
 
-def read(input: Input, reading: Reading, batch_bytes: int) -> Iterator[Documents]:  # noqa: A002
+def read(input: Input, reading: Reading, batch_bytes: int) -> Iterator[Documents]:
     """The documents of an archive; see `readers.read`. Their positions are the numbers of their samples."""
     extension, _, field = ("txt" if reading.field is None else reading.field).partition(":")
     archive = _Archive(input, block_bytes(batch_bytes))
@@ -132,7 +132,7 @@ class _Batch:
 class _Archive:
     """Reads an archive member by member, in bounded memory but for the content that is asked for."""
 
-    def __init__(self, input: Input, block: int) -> None:  # noqa: A002
+    def __init__(self, input: Input, block: int) -> None:
         self.input = input
         self.reader = ByteReader(input.address, input.compression)
         self._block = max(block, _BLOCK)

@@ -31,7 +31,7 @@ _TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of
 
 
 def read(
-    input: Input,  # noqa: A002
+    input: Input,
     start: int,
     end: int | None,
     reading: Reading,
@@ -60,7 +60,7 @@ class _Split:
 
     def __init__(
         self,
-        input: Input,  # noqa: A002
+        input: Input,
         reader: ByteReader,
         portion: tuple[int, int | None],
         rules: tuple[bytes, int | None],

@@ -78,7 +78,7 @@ class DocumentsTable:
         """
         self._add(documents.inputs, documents.positions, documents.lengths, documents.names)
 
-    def end(self, input: int, position: int, name: bytes, tokens: int) -> None:  # noqa: A002 (the word of the plan)
+    def end(self, input: int, position: int, name: bytes, tokens: int) -> None:
         """Notes one document of so many tokens; see `Shard.end`, errors as `write`."""
         document = one(np.empty(0, np.uint32), input, position, name)
         self._add(document.inputs, document.positions, np.array([tokens], np.int64), document.names)

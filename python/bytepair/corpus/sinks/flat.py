@@ -78,7 +78,7 @@ class FlatShard(Shard):
         self._file.write(narrowed(ids, self.dtype).data)
         self._long += len(ids)
 
-    def end(self, input: int, position: int, name: bytes) -> None:  # noqa: A002 (the word of the plan)
+    def end(self, input: int, position: int, name: bytes) -> None:
         """Ends the long document; see `Shard.end`."""
         self._noted_long(input, position, name, self._long)
         self.tokens += self._long
@@ -134,7 +134,7 @@ class FlatShard(Shard):
         if self._table is not None:
             self._table.write(documents)
 
-    def _noted_long(self, input: int, position: int, name: bytes, tokens: int) -> None:  # noqa: A002
+    def _noted_long(self, input: int, position: int, name: bytes, tokens: int) -> None:
         if self._table is not None:
             self._table.end(input, position, name, tokens)
 

@@ -51,7 +51,7 @@ class MdsShard(GatheringShard):
         ids = narrowed(documents.ids, self.dtype)
         offsets = documents.offsets.tolist()
         names = documents.names.to_list() if documents.names is not None else [b""] * len(documents)
-        for number, (input, position) in enumerate(  # noqa: A001 (the word of the plan)
+        for number, (input, position) in enumerate(
             zip(documents.inputs.tolist(), documents.positions.tolist(), strict=True)
         ):
             sample = {

@@ -85,7 +85,7 @@ class MegatronShard(FlatShard):
         check_lengths(documents, _LONGEST, _INDEX)
         self._lengths.frombytes(documents.lengths.astype(np.int32).tobytes())
 
-    def _noted_long(self, input: int, position: int, name: bytes, tokens: int) -> None:  # noqa: A002
+    def _noted_long(self, input: int, position: int, name: bytes, tokens: int) -> None:
         check_length(tokens, _LONGEST, _INDEX)
         super()._noted_long(input, position, name, tokens)
         self._lengths.append(tokens)

@@ -104,7 +104,7 @@ class Shard(ABC):
         """Adds ids to the long document; errors as `write`."""
 
     @abstractmethod
-    def end(self, input: int, position: int, name: bytes) -> None:  # noqa: A002 (the word of the plan)
+    def end(self, input: int, position: int, name: bytes) -> None:
         """Ends the long document: it is one like the others now; errors as `write`.
 
         Args:
@@ -140,7 +140,7 @@ class GatheringShard(Shard):
         assert self._parts is not None
         self._parts.append(ids)
 
-    def end(self, input: int, position: int, name: bytes) -> None:  # noqa: A002 (the word of the plan)
+    def end(self, input: int, position: int, name: bytes) -> None:
         """Writes the long document; see `Shard.end`."""
         assert self._parts is not None
         ids = np.concatenate([np.empty(0, np.uint32), *self._parts])
@@ -152,7 +152,7 @@ class GatheringShard(Shard):
         self._parts = None
 
 
-def one(ids: NDArray[np.uint32], input: int, position: int, name: bytes) -> Encoded:  # noqa: A002 (the word of the plan)
+def one(ids: NDArray[np.uint32], input: int, position: int, name: bytes) -> Encoded:
     """One document as `Encoded`; see `Shard.end`."""
     names = ArrowTexts(np.frombuffer(name, np.uint8), np.array([0, len(name)], np.int64)) if name else None
     offsets = np.array([0, len(ids)], np.int64)
