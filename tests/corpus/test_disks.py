@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from types import MethodType
 from typing import Any
 
 import pytest
@@ -113,6 +114,13 @@ class Failing:
         return self.real(*arguments, **options)
 
 
+class FailingMethod(Failing):
+    """The same of a method."""
+
+    def __get__(self, owner: Any, kind: Any) -> Any:
+        return MethodType(self, owner)
+
+
 class FailingFile(io.FileIO):
     """A file on such a disk."""
 
@@ -153,7 +161,9 @@ def _failing(what: str, after: int, output: Path, patch: pytest.MonkeyPatch) -> 
     elif what in {"rename", "entry", "finish"}:
         named = {"rename": "", "entry": "/ledger/", "finish": "/summary."}[what]
         real: Any = Path.replace
-        failing = Failing(real, lambda path, place: inside(path) and named in str(place), after if named == "" else 1)
+        failing = FailingMethod(
+            real, lambda path, place: inside(path) and named in str(place), after if named == "" else 1
+        )
         patch.setattr(Path, "replace", failing)
     elif what == "mkdir":
         # Others are asked for where they may be there, and what fails then is not looked at.
@@ -161,7 +171,7 @@ def _failing(what: str, after: int, output: Path, patch: pytest.MonkeyPatch) -> 
         patch.setattr(os, "mkdir", failing)
     else:
         real_open: Any = Path.open
-        opened = Failing(real_open, lambda path, mode="r", *_: inside(path) and "w" in mode, after)
+        opened = FailingMethod(real_open, lambda path, mode="r", *_: inside(path) and "w" in mode, after)
         if what == "open":
             patch.setattr(Path, "open", opened)
             return opened
@@ -181,7 +191,7 @@ def test_an_input_that_fails(
     files: Corpus, tok: bp.Tokenizer, clean: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real: Any = ByteReader.read
-    failing = Failing(real, lambda *_: True, 5)
+    failing = FailingMethod(real, lambda *_: True, 5)
     with monkeypatch.context() as patch:
         patch.setattr(ByteReader, "read", failing)
         with pytest.raises(bp.ArtifactError, match="Input/output error"):
