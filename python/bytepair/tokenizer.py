@@ -818,8 +818,8 @@ class Tokenizer(CoreTokenizer):
             Some ids, in order; never an empty array.
 
         Raises:
-            SpecialTokenError: As `encode`, and so are the other errors, when the part comes with which they are certain.
-                Their places are in the whole text.
+            SpecialTokenError: As `encode`, and so are the other errors, with the part that makes them certain. Their
+                places are in the whole text.
 
         Example:
             >>> import bytepair as bp

@@ -64,8 +64,8 @@ impl Tokenizer {
         for (row, text) in texts.enumerate() {
             let before = encoder.sink.len();
             encoder.sink.extend_from_slice(frame.prefix);
-            let encoded = on_invalid.text(text).and_then(|text| self.segmenter().walk(&text, policy, &mut encoder));
-            match encoded {
+            let walked = on_invalid.text(text).and_then(|text| self.segmenter().walk(&text, policy, &mut encoder));
+            match walked {
                 Ok(()) => encoder.sink.extend_from_slice(frame.suffix),
                 Err(error) if error.kind == Kind::Interrupted => return Err(error),
                 Err(error) => {

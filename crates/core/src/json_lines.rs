@@ -1,6 +1,8 @@
 //! Lines of JSON: the text in one field of each, and the id in another.
 //!
 //! Of a line only what is asked for is kept. Text without escapes is not copied before it is where it should be.
+//!
+//! Long because a third of it is tests, and because the parser wants a visitor for each kind of value.
 
 use std::borrow::Cow;
 use std::fmt;

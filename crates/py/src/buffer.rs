@@ -41,11 +41,12 @@ pub(crate) fn encode<'py>(
     let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
         return Err(PyValueError::new_err("there are no offsets; of no texts there is one, where they would start"));
     };
-    if first < 0 || last > data.len() as i64 || offsets.windows(2).any(|pair| pair[0] > pair[1]) {
+    let place = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
+    if place(first) > data.len() || place(last) > data.len() || offsets.windows(2).any(|pair| pair[0] > pair[1]) {
         return Err(PyValueError::new_err("the offsets fall, or leave the data"));
     }
-    let texts = offsets.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]);
-    let each = run(py, (last - first) as usize, Some(1), |run| {
+    let texts = offsets.windows(2).map(|pair| &data[place(pair[0])..place(pair[1])]);
+    let each = run(py, place(last - first), Some(1), |run| {
         tokenizer.encode_each(texts, frame, on_invalid.into(), said.policy(), run.stop)
     })?;
     let Each { ids, ends, faults } = each;
@@ -55,7 +56,7 @@ pub(crate) fn encode<'py>(
 
 /// Where each of some things starts and the last one ends.
 fn starts<'py>(py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray1<i64>> {
-    array(py, std::iter::once(0).chain(ends.iter().map(|&end| end as i64)).collect())
+    array(py, std::iter::once(0).chain(ends.iter().map(|&end| end.cast_signed() as i64)).collect())
 }
 
 fn texts(py: Python<'_>, column: Column) -> Texts<'_> {
@@ -100,7 +101,7 @@ pub(crate) fn json_fields<'py>(
     let on_invalid = OnInvalid::parse(errors)?.into();
     let wanted = Wanted { text: field, id: id_field };
     let read = run(py, data.len(), Some(1), |_| Ok(json_lines::fields(data, wanted, on_invalid, first)))?;
-    let starts = read.starts.into_iter().map(|start| start as i64).collect();
+    let starts = read.starts.into_iter().map(|start| start.cast_signed() as i64).collect();
     let faults = read.faults.into_iter().map(|(line, error): (_, Error)| (line.start, line.end, raise(py, error)));
     let (data, offsets) = texts(py, read.texts);
     let (ids, id_offsets) = id_field.map(|_| texts(py, read.ids)).unzip();

@@ -1000,9 +1000,10 @@ impl CoreTokenizer {
     ///     errors: As for `encode`.
     ///
     /// Memory is for what has come since the last place where any text may be cut: a piece, some thousand bytes, and a
-    /// part. Tokenizers with normalizers, ``prefix_space``, pre-tokenizers that are no split patterns, tokens spelled in
-    /// characters, added tokens that take white space or must stand alone, or a split pattern that needs backtracking
-    /// could change their mind until the end: then the whole text is held.
+    /// part. Split patterns have such places, between words as a rule, as have pre-tokenizers that drop white space or mark
+    /// it with U+2581; where normalizers are normal forms or tables, only between ASCII. Other normalizers and
+    /// pre-tokenizers, models without any, and split patterns that need backtracking could change their mind until the
+    /// end: then the whole text is held.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -7,6 +7,7 @@
 
 use crate::normalize::Normalizer;
 use crate::segment::{Policy, Segmenter, Steps};
+use crate::split::Pattern;
 use crate::split::added::Matcher;
 use crate::split::pre::Between;
 
@@ -73,13 +74,14 @@ impl<'t> Cuts<'t> {
             return false;
         }
         let Some((left_normal, right_normal)) = self.normal(left, right) else { return false };
-        self.is_wall(left_normal, right_normal)
-            && !(self.minds_context && left.is_whitespace())
-            && !self.original.is_some_and(|added| self.is_near(added, text, place))
-            && !self.normalized.is_some_and(|added| match self.steps.normalizers[..] {
-                [] => self.is_near(added, text, place),
-                _ => added.has_pair(left_normal, right_normal),
-            })
+        if !self.is_wall(left_normal, right_normal) || self.minds_context && left.is_whitespace() {
+            return false;
+        }
+        let is_across = |added: &Matcher| match self.steps.normalizers[..] {
+            [] => self.is_near(added, text, place),
+            _ => added.has_pair(left_normal, right_normal),
+        };
+        !self.original.is_some_and(|added| self.is_near(added, text, place)) && !self.normalized.is_some_and(is_across)
     }
 
     fn is_near(&self, added: &Matcher, text: &str, place: usize) -> bool {
@@ -122,9 +124,9 @@ impl<'t> Cuts<'t> {
             }
         }
         let (left, right) = pair;
-        let is_seam = |pattern: &crate::split::Pattern| pattern.seams().map(|seams| seams.is_between(left, right));
+        let is_seam = |pattern: &Pattern| pattern.scarce_seams().map(|seams| seams.is_between(left, right));
         // A pattern leaves the place alone if it takes neither character.
-        let leaves = |pattern: &crate::split::Pattern| pattern.never_takes(left) && pattern.never_takes(right);
+        let leaves = |pattern: &Pattern| pattern.never_takes(left) && pattern.never_takes(right);
         let deciding = self.steps.patterns.iter().find(|pattern| is_seam(pattern) == Some(true) || !leaves(pattern));
         deciding.is_some_and(|pattern| is_seam(pattern) == Some(true))
     }

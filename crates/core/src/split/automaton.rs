@@ -136,24 +136,18 @@ impl Automaton {
         self.next.iter().skip(usize::from(class)).step_by(symbols).all(|next| next & !MATCH == DEAD)
     }
 
-    /// Between which classes of characters text may be cut (the argument is in [`super::seams`]); None if some character
-    /// starts no match.
-    pub(super) fn seams(&self) -> Option<seams::Table> {
+    /// Between which classes of characters text may be cut (the argument is in [`super::seams`]).
+    pub(super) fn seams(&self) -> seams::Table {
         let symbols = usize::from(self.end_of_text) + 1;
         let next = |state: u16, symbol: usize| self.next[usize::from(state) + symbol];
-        // What may come after a first character and before a match was seen: each way has to meet a match.
-        let mut unmatched: Vec<u16> = (0..symbols - 1).map(|class| next(self.start, class) & !MATCH).collect();
-        let mut known = vec![false; self.next.len()];
-        while let Some(state) = unmatched.pop() {
-            if state == DEAD {
-                return None;
-            }
-            if !std::mem::replace(&mut known[usize::from(state)], true) {
-                unmatched.extend((0..symbols).map(|symbol| next(state, symbol)).filter(|next| next & MATCH == 0));
-            }
-        }
         let ends = |state: u16, symbol| next(state, symbol) == MATCH | DEAD;
         let mut between = vec![true; symbols * symbols];
+        for left in 0..symbols - 1 {
+            // A character that starts nothing may lie between matches, as what comes after it may.
+            if next(self.start, left) & !MATCH == DEAD {
+                between[left * symbols..(left + 1) * symbols].fill(false);
+            }
+        }
         for state in (0..self.next.len()).step_by(symbols) {
             for left in 0..symbols - 1 {
                 let after = next(state as u16, left) & !MATCH;
@@ -164,7 +158,25 @@ impl Automaton {
                 }
             }
         }
-        Some(seams::Table { symbols, between })
+        seams::Table { symbols, between, covers: self.covers() }
+    }
+
+    /// Whether each character starts a match.
+    fn covers(&self) -> bool {
+        let symbols = usize::from(self.end_of_text) + 1;
+        let next = |state: u16, symbol: usize| self.next[usize::from(state) + symbol];
+        // What may come after a first character and before a match was seen: each way has to meet a match.
+        let mut unmatched: Vec<u16> = (0..symbols - 1).map(|class| next(self.start, class) & !MATCH).collect();
+        let mut known = vec![false; self.next.len()];
+        while let Some(state) = unmatched.pop() {
+            if state == DEAD {
+                return false;
+            }
+            if !std::mem::replace(&mut known[usize::from(state)], true) {
+                unmatched.extend((0..symbols).map(|symbol| next(state, symbol)).filter(|next| next & MATCH == 0));
+            }
+        }
+        true
     }
 
     /// Whether every way through states that have not seen a match is short.

@@ -62,7 +62,7 @@ pub struct Pattern {
     text: String,
     engine: Engine,
     /// Known when they are asked for.
-    seams: OnceLock<Option<seams::Table>>,
+    seams: OnceLock<seams::Table>,
 }
 
 enum Engine {
