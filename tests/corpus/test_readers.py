@@ -30,6 +30,7 @@ from tests.conftest import HOSTILE
 from tests.corpus.reading import Document, documents, every_cut, of, only
 
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+brief = settings(quick, max_examples=60)
 
 WHOLE = Reading()
 
@@ -63,6 +64,20 @@ def test_text_is_cut_where_split_cuts_it_whatever_the_portions(
         assert documents(source, reading, cuts, batch_bytes) == (expected, [])
 
 
+@brief
+@given(st.integers(0, 2**32), st.sampled_from(["\n\n", "aaa", "abab", "\0\0"]), st.integers(7, 300))
+def test_runs_of_a_delimiter_are_cut_alike(tmp_path: Path, seed: int, delimiter: str, size: int) -> None:
+    random_ = Random(seed)
+    units = [delimiter, delimiter[0], delimiter[: len(delimiter) // 2], "x", "x" * 99]
+    data = "".join(random_.choice(units) * random_.choice([1, 1, 2, 20]) for _ in range(12)).encode()
+    path = tmp_path / "a.txt"
+    path.write_bytes(data)
+    source, reading = only(path), Reading(delimiter=delimiter)
+    expected = split(data, delimiter.encode())
+    for batch_bytes in (random_.randint(4, 600), 1 << 20):
+        assert documents(source, reading, portions(source, reading, size), batch_bytes) == (expected, [])
+
+
 def test_a_document_belongs_to_the_portion_in_which_it_begins(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"<|end|>".join(b"x" * size for size in [3, 0, 0, 12, 1, 40, 2]))
@@ -75,7 +90,7 @@ def test_a_document_belongs_to_the_portion_in_which_it_begins(tmp_path: Path) ->
                     assert start <= place < (10**9 if end is None else end)
 
 
-@quick
+@brief
 @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 60))
 def test_documents_that_are_too_long_are_faults(tmp_path: Path, seed: int, longest: int, batch_bytes: int) -> None:
     random_ = Random(seed)
@@ -193,7 +208,7 @@ def jsonl(random_: Random) -> tuple[bytes, list[Document], list[int]]:
     )
 
 
-@quick
+@brief
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 17, 200, 1 << 20]))
 def test_lines_of_json_are_read_in_any_portions(tmp_path: Path, seed: int, batch_bytes: int) -> None:
     data, expected, bad = jsonl(Random(seed))
@@ -217,7 +232,7 @@ def test_lines_of_json_are_read_in_any_portions(tmp_path: Path, seed: int, batch
                 assert fault.error.byte >= fault.position
 
 
-@quick
+@brief
 @given(st.integers(0, 2**32), st.integers(1, 60), st.sampled_from([1, 17, 200, 1 << 20]))
 def test_lines_that_are_too_long_are_faults(tmp_path: Path, seed: int, longest: int, batch_bytes: int) -> None:
     random_ = Random(seed)
@@ -390,6 +405,47 @@ def test_a_field_of_json_in_an_archive(tmp_path: Path) -> None:
     assert found == [(0, b"low", b"0"), (1, b"lower", b"1")]
     assert [(fault.position, fault.data) for fault in faults] == [*enumerate(values)][2:]
     assert [text for _, text, _ in documents(only(path), Reading(field="json"))[0]] == values
+
+
+def member(name: bytes, data: bytes, kind: bytes = b"0", size: bytes = b"", signed: bool = False) -> bytes:
+    """A member as old programs write it."""
+    header = name.ljust(124, b"\0") + (size or b"%011o\0" % len(data)).ljust(12, b"\0") + bytes(12)
+    total = sum(byte - 256 * (signed and byte > 127) for byte in header + kind) + 256
+    header += b"%06o\0 " % total + kind
+    return header.ljust(512, b"\0") + data + bytes(-len(data) % 512)
+
+
+def test_old_archives_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    link, folder = member(b"4.txt", b"", b"2", b"%011o" % 999), member(b"5.txt/", b"", b"\0")
+    size = b"\x80" + (5).to_bytes(11, "big")
+    samples_ = member(b"1.txt", b"low") + member("ü.txt".encode(), b"lower", b"\0", size, signed=True)
+    path.write_bytes(samples_ + link + folder + member(b".txt", b"hidden") + member(b"d.e/f", b"none") + bytes(1024))
+    assert documents(only(path), WHOLE) == ([(0, b"low", b"1"), (1, b"lower", "ü".encode())], [])
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "cut off"),
+        (member(b"1.txt", b"low"), "cut off"),
+        (member(b"1.txt", b"low") + bytes(1024) + member(b"2.txt", b"low"), "something behind its end"),
+        (member(b"1.txt", b"", b"S"), "sparse files"),
+        (member(b"1.txt", b"", b"L", b"\x80" + (1 << 40).to_bytes(11, "big")), "a name of"),
+        (member(b"1.txt", b"", b"0", b"\x80" + (1 << 70).to_bytes(11, "big")), "cut off"),
+        (member(b"1.txt", b"", b"0", b"-5"), "a number in a header"),
+        (member(b"1.txt", b"", b"0", b"89"), "invalid literal"),
+        (member(b"1.txt", b"x")[:100] + b"y" + member(b"1.txt", b"x")[101:], "checksum"),
+        (member(b"pax", b"99 path=a.txt\n", b"x"), "extended header"),
+        (member(b"pax", b"9 size=x\n", b"x") + member(b"1.txt", b""), "extended header"),
+    ],
+)
+def test_what_is_no_archive_is_refused(tmp_path: Path, data: bytes, says: str) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(data)
+    with pytest.raises(ArtifactError, match=says) as caught:
+        documents(only(path), WHOLE)
+    assert caught.value.file == str(path)
 
 
 def test_two_members_of_one_extension_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Parquet and Arrow files -> the texts in one of their columns, in buffers, without an object for each."""
+"""Parquet and Arrow files -> the texts in one of their columns, in buffers, without an object for each.
+
+Long because two formats, opened, asked for columns and checked in ways of their own, end in arrays of seven types.
+"""
 
 from __future__ import annotations
 

@@ -2,15 +2,14 @@
 
 Members that follow one another with one key, which is their path up to the first dot of its last part, are a sample;
 the rest of the name is the extension, read in small letters. Folders, links, and names without a key or an extension
-belong to no sample. All is read here and not by ``tarfile``, but for the single header, since that takes a damaged
-header, or the place where a file was cut off, for the end of the archive.
+belong to no sample. ``tarfile`` is not asked, since it takes a damaged header, or the place where a file was cut off,
+for the end of the archive.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import tarfile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,11 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytepair.corpus.inputs import Input, Reading
+    from bytepair.errors import BytepairError
 
 _BLOCK = 512
 _NAMES = 1 << 20  # bytes of a long name or of extended headers: more is no name
-_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
-_NO_CONTENT = (tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE)
+_FILES = (b"0", b"\0", b"7")
+_NO_CONTENT = tuple(b"%d" % kind for kind in range(1, 7))  # links, devices, folders, pipes
+_LONG_NAME, _LONG_LINK, _SPARSE = b"L", b"K", b"S"  # as GNU has them
+_EXTENDED, _EXTENDED_ALL = (b"x", b"X"), b"g"  # as pax has them
 _KEY = re.compile(r"((?:.*/)?[^./][^./]*)\.([^/]+)", re.DOTALL)
 
 
@@ -114,8 +116,8 @@ class _Batch:
         self.positions.append(number)
         self.size += len(text) + _BLOCK
 
-    def fault(self, number: int, error: EncodeError | tarfile.TarError | Exception, data: bytes | None = None) -> None:
-        self.faults.append(Fault(number, error, data))  # type: ignore[arg-type]
+    def fault(self, number: int, error: BytepairError, data: bytes | None = None) -> None:
+        self.faults.append(Fault(number, error, data))
         self.size += _BLOCK
 
     def documents(self) -> Documents:
@@ -136,53 +138,52 @@ class _Archive:
         self._block = max(block, _BLOCK)
         self._at = 0  # in the decompressed archive
         self._left = self._padding = 0  # of the member: content that is not read yet, and what fills its last block
-        self._pax: dict[str, str] = {}
+        self._pax: dict[bytes, bytes] = {}
 
     def next(self) -> _Member | None:
         """The next member of any kind; None at the end of the archive."""
         self._pass(self._left + self._padding)
-        name, records = None, {}
+        long_name, records = b"", {}
         while True:
-            header = self._read(_BLOCK)
-            if not any(header):
+            block = self._read(_BLOCK)
+            if not any(block):
                 self._end()
                 return None
             try:
-                info = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape")
-            except (tarfile.HeaderError, ValueError) as error:
+                name, size, kind = _header(block)
+            except ValueError as error:
                 unreadable(self.input.address, error, byte=self._at - _BLOCK)
-            if info.size < 0:
-                self._damaged("a member has a size below 0")
-            if info.type == tarfile.GNUTYPE_LONGNAME:
-                name = self._names(info.size).split(b"\0")[0].decode("utf-8", "surrogateescape")
-            elif info.type == tarfile.GNUTYPE_LONGLINK:
-                self._names(info.size)
-            elif info.type in (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE):
-                records = self._records(self._names(info.size))
-            elif info.type == tarfile.XGLTYPE:
-                self._pax.update(self._records(self._names(info.size)))
+            if kind == _LONG_NAME:
+                long_name = self._names(size).split(b"\0")[0]
+            elif kind == _LONG_LINK:
+                self._names(size)
+            elif kind in _EXTENDED:
+                records = self._records(self._names(size))
+            elif kind == _EXTENDED_ALL:
+                self._pax.update(self._records(self._names(size)))
             else:
-                return self._member(info, name, {**self._pax, **records})
+                return self._member(long_name or name, size, kind, {**self._pax, **records})
 
-    def _member(self, info: tarfile.TarInfo, name: str | None, records: dict[str, str]) -> _Member:
-        if info.type == tarfile.GNUTYPE_SPARSE or any(key.startswith("GNU.sparse.") for key in records):
+    def _member(self, name: bytes, size: int, kind: bytes, records: dict[bytes, bytes]) -> _Member:
+        if kind == _SPARSE or any(key.startswith(b"GNU.sparse.") for key in records):
             self._damaged("it has sparse files, which are not supported", remedy="make it again without --sparse")
-        size = info.size
-        if "size" in records:
-            if not records["size"].isdecimal():
-                self._damaged(f"the size of a member is {records['size']!r}")
-            size = int(records["size"])
-        if info.type in _NO_CONTENT:
+        if b"size" in records:
+            if not records[b"size"].isdigit():
+                self._damaged("an extended header is damaged")
+            size = int(records[b"size"])
+        if kind in _NO_CONTENT:
             size = 0
         self._left, self._padding = size, -size % _BLOCK
-        shown = records.get("path") or name or info.name
+        shown = records.get(b"path", name)
         # In old archives a folder is a file whose name ends so.
-        return _Member(shown, size, info.type in _FILES and not shown.endswith("/"))
+        is_file = kind in _FILES and not shown.endswith(b"/")
+        return _Member(shown.decode("utf-8", "surrogateescape"), size, is_file)
 
     def content(self) -> bytes:
         """What the member holds."""
-        size, self._left = self._left, 0
-        return self._read(size)
+        size, whole = self._left, self._left + self._padding
+        self._left = self._padding = 0
+        return self._read(whole)[:size]
 
     def _read(self, size: int) -> bytes:
         parts = []
@@ -207,7 +208,7 @@ class _Archive:
         self._pass(-size % _BLOCK)
         return data
 
-    def _records(self, data: bytes) -> dict[str, str]:
+    def _records(self, data: bytes) -> dict[bytes, bytes]:
         records = {}
         while data.rstrip(b"\0"):
             length, _, rest = data.partition(b" ")
@@ -215,7 +216,7 @@ class _Archive:
             key, equals, value = rest[: max(size - len(length) - 1, 0)].partition(b"=")
             if not (equals and value.endswith(b"\n") and size <= len(data)):
                 self._damaged("an extended header is damaged")
-            records[key.decode("utf-8", "surrogateescape")] = value[:-1].decode("utf-8", "surrogateescape")
+            records[key] = value[:-1]
             data = data[size:]
         return records
 
@@ -228,3 +229,33 @@ class _Archive:
 
     def _damaged(self, what: str, remedy: str = "make the archive again") -> None:
         raise ArtifactError(f"cannot read the archive: {what}", file=self.input.address, byte=self._at, remedy=remedy)
+
+
+def _header(block: bytes) -> tuple[bytes, int, bytes]:
+    """The name, the size and the kind that a header says.
+
+    Raises:
+        ValueError: It is none.
+    """
+    others = block[:148] + block[156:]
+    unsigned = 256 + sum(others)
+    found = _number(block[148:156])
+    # Old programs summed up signed bytes.
+    if found != unsigned and found != unsigned - 256 * sum(byte > 127 for byte in others):
+        raise ValueError("the checksum of a header is wrong")
+    name = block[:100].partition(b"\0")[0]
+    if block[257:263] == b"ustar\0" and block[345]:
+        name = block[345:500].partition(b"\0")[0] + b"/" + name
+    return name, _number(block[124:136]), block[156:157]
+
+
+def _number(field: bytes) -> int:
+    """An octal number, or what does not fit such as the bytes of one."""
+    if field[0] == 0x80:
+        return int.from_bytes(field[1:], "big")
+    digits = field.partition(b"\0")[0].strip()
+    if not digits:
+        return 0
+    if not digits.isdigit():
+        raise ValueError("a number in a header is none")
+    return int(digits, 8)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from bytepair.corpus.inputs import Input, Reading
 
+_SHORT = 256  # bytes of documents that are sooner copied together than one by one
 _TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of its last document is near
 
 
@@ -112,39 +113,40 @@ class _Split:
     def _begin(self, before: int) -> bool:
         """Goes to the first document that is found from everywhere; False if that lies in another portion."""
         size = len(self.delimiter)
-        self.base, last = before, -size
-        while True:
-            at = self.data.find(self.delimiter, self.searched)
-            if at < 0:
-                keep = min(len(self.data), size - 1)
-                self.base += len(self.data) - keep
-                self.data = self.data[len(self.data) - keep :]
-                self.searched = 0
-                block = self._read()
-                if not block or (self.end is not None and self.base + size >= self.end):
-                    return False
-                self.data += block
-                continue
-            alone, last = self.base + at - last >= size, self.base + at
-            if alone and last + size >= self.start:
-                self.data = self.data[at + size :]
-                self.base, self.searched = last + size, 0
+        self.base = before
+        fresh = 0  # delimiters that begin before this place of `data` have been looked at
+        while block := self._read():
+            self.data += block
+            found = _occurrences(self.data, self.delimiter, 0)
+            alone = found[np.diff(found, prepend=-size) >= size]
+            alone = alone[alone >= max(fresh, self.start - size - self.base)]
+            if len(alone):
+                self._cut(int(alone[0]) + size)
                 return self.end is None or self.base < self.end
-            self.searched = at + 1
+            # What has begun is still needed, and what that could overlap.
+            keep = min(len(self.data), 2 * (size - 1))
+            fresh = max(keep - size + 1, 0)
+            self._cut(len(self.data) - keep)
+            if self.end is not None and self.base + fresh + size >= self.end:
+                break
+        return False
 
     def _ends(self) -> NDArray[np.int64]:
         """Where the delimiters in `data` begin that end a document of this portion."""
         size = len(self.delimiter)
-        if not size:
-            return np.empty(0, np.int64)
-        ends = _places(self.data, self.delimiter, self.searched)
+        found = _occurrences(self.data, self.delimiter, self.searched)
+        ends = _chosen(found, size)
         self.searched = max(len(self.data) - size + 1, int(ends[-1]) + size if len(ends) else 0, 0)
-        if self.end is not None:
-            for number in range(int(np.searchsorted(ends, self.end - self.base - size)), len(ends)):
-                if self._alone(int(ends[number]), int(ends[number - 1]) + size if number else 0):
-                    self.over = True
-                    return ends[: number + 1]
-        return ends
+        if self.end is None or not len(ends) or self.base + int(ends[-1]) + size < self.end:
+            return ends
+        # Those that no other overlaps are among the chosen ones.
+        alone = np.diff(found, prepend=-size) >= size
+        alone[0] = self._alone(int(found[0]), 0)
+        last = found[alone & (found >= self.end - self.base - size)]
+        if not len(last):
+            return ends
+        self.over = True
+        return ends[: int(np.searchsorted(ends, last[0])) + 1]
 
     def _alone(self, at: int, start: int) -> bool:
         """Whether no earlier occurrence overlaps the delimiter at `at`, whose document starts at `start`."""
@@ -174,8 +176,11 @@ class _Split:
 
     def _group(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Documents:
         """Documents of `data`."""
-        if len(self.delimiter) == 1:
-            data = self.data[int(starts[0]) : int(ends[-1])].replace(self.delimiter, b"")
+        first, last = int(starts[0]), int(ends[-1])
+        if len(starts) == 1:
+            data = self.data[first:last]
+        elif len(self.delimiter) == 1 or last - first < _SHORT * len(starts):
+            data = self.data[first:last].replace(self.delimiter, b"")
         else:
             data = b"".join(map(self.data.__getitem__, map(slice, starts.tolist(), ends.tolist())))
         lengths, positions = ends - starts, starts + self.base
@@ -244,17 +249,21 @@ class _Split:
             self.data += block
 
 
-def _places(data: bytes, delimiter: bytes, start: int) -> NDArray[np.int64]:
-    """Where a delimiter begins, from `start` on, leftmost first, each behind the one before it."""
+def _occurrences(data: bytes, delimiter: bytes, start: int) -> NDArray[np.int64]:
+    """Where a delimiter stands from `start` on, also where it overlaps itself."""
     size = len(delimiter)
-    if len(data) - start < size:
+    if not size or len(data) - start < size:
         return np.empty(0, np.int64)
     values = np.frombuffer(data, np.uint8, offset=start)
     found = np.flatnonzero(values[: len(values) - size + 1] == delimiter[0])
     for number in range(1, size):
         found = found[values[found + number] == delimiter[number]]
-    found += start
-    if not len(found) or np.diff(found).min(initial=size) >= size:
+    return found + start
+
+
+def _chosen(found: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """The leftmost occurrence, the leftmost one behind it, and so on."""
+    if np.diff(found).min(initial=size) >= size:
         return found
     chosen, last = [], -size
     for place in found.tolist():
