@@ -185,7 +185,7 @@ def _run_facts(state: RunProgress) -> list[str]:
     share = min(state.done / max(state.total, 1), 1.0)
     left = [f"{_clock(max(state.total - state.done, 0) / rate)} left"] if rate > 0 else []
     workers = [
-        f"{worker.name}: {worker.task}" + (f" {worker.done / worker.total:.0%}" if worker.total else "")
+        f"{worker.name}: #{worker.task}" + (f" {worker.done / worker.total:.0%}" if worker.total else "")
         for worker in state.workers
         if worker.task is not None
     ]

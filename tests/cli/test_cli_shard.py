@@ -248,13 +248,26 @@ def test_misuse_is_said(misused: Fails, arguments: tuple[str, ...], message: str
         ((*LINEWISE, "--format", "parquet", "--join"), "cannot be joined"),
         (("rows.jsonl.gz", "-m", "model", "--delimiter", "x"), "delimiter"),
         (("model", "-m", "model"), "model"),
+        (("b\udcff.txt", "-m", "model"), "not UTF-8, as those of plans and tables are"),
     ],
 )
 def test_what_does_not_fit_is_said_before_anything_is_written(
     fails: Fails, arguments: tuple[str, ...], message: str
 ) -> None:
+    Path("b\udcff.txt").write_bytes(b"low")
     assert message in fails("shard", *arguments, "-o", "out")
-    assert not Path("out/plan.json").exists()
+    assert not Path("out").exists()
+
+
+def test_a_package_that_is_missing_is_said_before_anything_is_written(
+    fails: Fails, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package, format in (("streaming", "mds"), ("litdata", "litdata"), ("pyarrow", "parquet")):
+        monkeypatch.setitem(sys.modules, package, None)
+        line = fails("shard", *LINEWISE, "--format", format, "-o", "out")
+        assert package in line
+        assert "pip install" in line
+    assert not Path("out").exists()
 
 
 @pytest.mark.parametrize(

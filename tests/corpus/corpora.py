@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -39,11 +40,10 @@ class Corpus(NamedTuple):
         """The ids of each document, framed; None for those that are left out."""
         found: list[list[int] | None] = []
         for document in self.documents:
-            try:
-                text = document.text
-                found.append([*prefix, *tok.encode(text, **policy), *suffix] if text else None)
-            except bp.BytepairError:
-                found.append(None)
+            found.append(None)
+            with suppress(bp.BytepairError):
+                if document.text:
+                    found[-1] = [*prefix, *tok.encode(document.text, **policy), *suffix]
         return found
 
 
@@ -74,7 +74,7 @@ def _text(random: Random, longest: int) -> bytes:
     return "".join(random.choices(WORDS, k=many)).encode()
 
 
-def _plain(path: Path, texts: list[bytes], random: Random, bad: bool) -> list[Document]:
+def _plain(path: Path, texts: list[bytes], *_: object) -> list[Document]:
     documents = []
     data = b""
     for text in texts:

@@ -81,7 +81,7 @@ def test_shards_are_what_each_document_alone_gives(
     quarantine = [line for path in tmp_path.glob("plain/quarantine/*") for line in path.read_bytes().splitlines()]
     assert len(quarantine) == (sum(plain.tally.bad.values()) if options["bad"] == "quarantine" else 0)
 
-    share = random.choice([0, 0.3, 1, "0.05"])
+    share: float | str = random.choice([0, 0.3, 1, "0.05"])
     names = list(dict.fromkeys(document.input for document in files.documents))
     drawn = Draw(seed, "validation", names)
     to_validation = [
@@ -106,14 +106,16 @@ def test_workers_change_nothing(options: dict[str, Any], files: Corpus, tok: bp.
     results = []
     for number, engine in enumerate([Local(1), Local(3), Local(2, processes=True)]):
         folder = tmp_path / str(number)
-        bp.shard(files.source, tok, folder, task_size=4000, engine=engine, **{"bad": "skip"} | options, **files.reading())
+        bp.shard(
+            files.source, tok, folder, task_size=4000, engine=engine, **{"bad": "skip"} | options, **files.reading()
+        )
         results.append(digests(folder))
     assert results[0] == results[1] == results[2]
 
 
 def test_shuffles_differ_by_their_seeds_and_keep_nothing_of_the_order(tok: bp.Tokenizer, tmp_path: Path) -> None:
     files = corpus(tmp_path / "in", Random(2), 600, bad=False, longest=4)
-    orders = []
+    orders: list[list[tuple[str, int]]] = []
     for seed in (0, 0, 1):
         folder = tmp_path / f"out{len(orders)}"
         options: dict[str, Any] = {"shuffle": True, "seed": seed, "task_size": 2000 * (len(orders) + 1)}
@@ -159,7 +161,9 @@ def test_a_bad_document_is_named_with_its_place(files: Corpus, tok: bp.Tokenizer
     with pytest.raises(bp.BytepairError) as caught:
         bp.shard(files.source, tok, tmp_path / "out", engine=Local(1), **files.reading())
     ids = files.ids(tok, [], [])
-    bad = [document for document, found in zip(files.documents, ids, strict=True) if found is None and document.text != b""]
+    bad = [
+        document for document, found in zip(files.documents, ids, strict=True) if found is None and document.text != b""
+    ]
     first = bad[0]
     assert caught.value.file == first.input
     assert caught.value.byte is not None
@@ -187,7 +191,8 @@ def test_every_format_shuffles_and_verifies(format: str, files: Corpus, tok: bp.
 
 def test_nothing_at_all_is_a_run_as_well(tok: bp.Tokenizer, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_bytes(b"")
-    for number, options in enumerate([{}, {"shuffle": True}, {"join": True, "validation": 0.5, "shuffle": True}]):
+    chosen: list[dict[str, Any]] = [{}, {"shuffle": True}, {"join": True, "validation": 0.5, "shuffle": True}]
+    for number, options in enumerate(chosen):
         summary = bp.shard(tmp_path / "empty.txt", tok, tmp_path / str(number), delimiter="\n", **options)
         assert summary.documents == summary.tokens == 0
         assert bp.verify_shards(tmp_path / str(number)).documents == 0

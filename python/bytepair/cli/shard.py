@@ -36,10 +36,14 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 examples:
-  bytepair shard 'web/*.jsonl.zst' -m gpt2 --special text --eos '<|endoftext|>' --validation 0.005 -o web --shuffle
-  bytepair shard --group 'books=books/*.txt' --group 'notes=notes/*.parquet' -m mine --format megatron -o mixed
-  bytepair shard lines.txt --delimiter '\\n' -m mine --eos '<|end|>' --join -o flat
-  bytepair shard --verify web
+  bytepair shard 'docs/*.txt' README.md -m demo-output -o shards --validation 0.005 --shuffle
+  bytepair shard 'docs/*.txt' README.md -m demo-output -o shards --validation 0.005 --shuffle --resume
+  bytepair shard --verify shards
+  bytepair shard README.md -m demo-output --delimiter '\\n' --join --no-documents -o lines
+  bytepair shard --group 'docs=docs/*.txt' --group read=README.md -m demo-output --format megatron -o groups
+
+from files of JSON lines, with an end behind each document:
+    bytepair shard 'web/*.jsonl.zst' -m gpt2 --special text --eos '<|endoftext|>' --id-field url --bad quarantine -o web
 """
 
 _MODES = {"verify": ("output", "progress"), "task": ("output",)}
@@ -252,7 +256,7 @@ def _resumable(options: Namespace) -> Iterator[None]:
 
 
 def _frame(texts: list[str] | None) -> list[str | int] | None:
-    return texts and [int(text) if text.isdecimal() else text for text in texts]
+    return [int(text) if text.isdecimal() else text for text in texts] if texts else None
 
 
 def _files(number: int, size: int) -> str:

@@ -106,7 +106,7 @@ def verify_shards(
         raise IntegrityError(
             f"the run is damaged: {'; '.join([*found.wrong, *found.missing])}",
             file=str(place),
-            remedy="go on with --resume, which does again what is gone or has another size; remove what is damaged first",
+            remedy="remove what is damaged, and go on with --resume, which does again what is gone",
         )
     if found.missing:
         raise CorpusError(
@@ -129,7 +129,7 @@ class _Found:
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether something of the ledger is missing, so that other files are what they are while a run is under way."""
+        """Whether the ledger is not whole, so that nothing can be said of files that it does not name."""
         return bool(self.missing or self.wrong)
 
     def look_at_ledger(self) -> None:

@@ -32,7 +32,7 @@ class Draw:
         >>> import numpy as np
         >>> draw = Draw(7, "validation", ["a.txt", "b.txt"])
         >>> draw(np.array([0, 1, 1]), np.array([5, 5, 6])).tolist()
-        [14331513377302405113, 12386014962571352447, 9713397250163264143]
+        [36100921861930387, 1833428333799153908, 11478288137725429840]
     """
 
     def __init__(self, seed: int, purpose: str, inputs: Sequence[str]) -> None:

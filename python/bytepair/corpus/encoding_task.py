@@ -106,7 +106,11 @@ class _Encoding:
         passed = before
         for found in readers.read(input, portion.start, portion.end, self._plan.reading, _BATCH_BYTES):
             if isinstance(found, LongDocument):
-                self._long(portion.input, input, found, lambda: tell(before + found.passed(), *self._so_far()))
+
+                def tell_more(passed_here: Callable[[], int] = found.passed) -> None:
+                    tell(before + passed_here(), *self._so_far())
+
+                self._long(portion.input, input, found, tell_more)
                 passed = before + found.passed()
             else:
                 self._batch(portion.input, input, found)
@@ -127,7 +131,7 @@ class _Encoding:
 
     def _output(self, split: str) -> Output | Spool:
         if split not in self._outputs:
-            kind = Spool if self._options.shuffle else Output
+            kind: type[Output | Spool] = Spool if self._options.shuffle else Output
             self._outputs[split] = self._stack.enter_context(kind(self._folder, split, self._task[1], self._plan))
         return self._outputs[split]
 

@@ -177,6 +177,13 @@ def _remote(url: str, group: str) -> Iterator[Input]:
 
 
 def _input(name: str, address: str, state: opening.State, group: str) -> Input:
+    try:
+        address.encode()
+    except UnicodeEncodeError as error:
+        shown = address.encode("utf-8", "backslashreplace").decode()
+        raise TrainingError(
+            "the name of the file is not UTF-8, as those of plans and tables are", file=shown, remedy="rename it"
+        ) from error
     content, compression = paths.kind(opening.name_of(address), archives=True)
     return Input(name, address, content, compression, state.size, state.version, group)
 

@@ -120,6 +120,14 @@ def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
     return found
 
 
+def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
+    """The same; None also if the entry is damaged, or of another plan: of that task nobody knows that it is done."""
+    try:
+        return entry(run, plan, task)
+    except IntegrityError:
+        return None
+
+
 def entries(run: Path, plan: Plan) -> Iterator[tuple[TaskName, dict[str, Any] | None]]:
     """The entry of each task, stage after stage. Errors as `entry`."""
     return ((task, entry(run, plan, task)) for task in plan.tasks())

@@ -1,7 +1,7 @@
 """Who is at work in the folder of a run: locks on files, where the file system has them.
 
-A lock goes with the process that has it, however that ends. Where there are none (some file systems of clusters, systems
-that are not POSIX), nobody is kept out.
+A lock goes with the process that has it, however that ends. Where there are none (some file systems of clusters, other
+systems than POSIX), nobody is kept out.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _lock(handle: int, *, shared: bool, patience: float) -> bool:
     while True:
         try:
             fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except BlockingIOError:  # noqa: PERF203 (it waits)
             if time.monotonic() >= until:
                 return False
             time.sleep(_PAUSE)

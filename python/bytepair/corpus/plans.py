@@ -177,7 +177,9 @@ def task_size(inputs: Sequence[Input]) -> int:
     return min(max(sum(input.size for input in inputs) // _USUAL_TASKS, _LEAST_TASK), _MOST_TASK)
 
 
-def gather(inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int | None]]], size: int) -> tuple[tuple[Portion, ...], ...]:
+def gather(
+    inputs: Sequence[Input], portions: Iterable[Sequence[tuple[int, int | None]]], size: int
+) -> tuple[tuple[Portion, ...], ...]:
     """Puts the portions of inputs, in order, into tasks of about `size` bytes.
 
     Args:
@@ -248,9 +250,7 @@ def read(folder: Path) -> Plan:
         tuple(
             Stage(
                 stage["name"],
-                tuple(
-                    tuple(Portion(*item) if number == 0 else item for item in task) for task in stage["tasks"]
-                ),
+                tuple(tuple(Portion(*item) if number == 0 else item for item in task) for task in stage["tasks"]),
             )
             for number, stage in enumerate(table["stages"])
         ),

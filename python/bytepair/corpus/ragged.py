@@ -16,7 +16,9 @@ _SHORT = 48
 """Rows that are shorter are rather moved item by item than one by one."""
 
 
-def where(data: NDArray[Any], offsets: NDArray[np.int64], rows: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def where(
+    data: NDArray[Any], offsets: NDArray[np.int64], rows: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The rows for which `rows` is true, in their order; the same arrays if that is all of them and they start at 0.
 
     Args:
@@ -68,5 +70,7 @@ def taken(
             index += np.arange(count)
             yield data[index]
         else:
-            yield np.concatenate([data[begin : begin + size] for begin, size in zip(begins.tolist(), sizes.tolist())])
+            yield np.concatenate(
+                [data[begin : begin + size] for begin, size in zip(begins.tolist(), sizes.tolist(), strict=False)]
+            )
         first = last

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.corpus import ledger, locks, plans, readers
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.plans import Plan, Stage
 from bytepair.corpus.watching import Watch
-from bytepair.errors import BytepairError, CorpusError, IntegrityError
+from bytepair.errors import BytepairError, CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bytepair.corpus.engines import Engine
     from bytepair.corpus.inputs import Input, Reading
+    from bytepair.corpus.plans import TaskName
     from bytepair.progress import Report
     from bytepair.tokenizer import Tokenizer
 
@@ -55,7 +56,9 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
     if files.exists(folder / plans.NAME):
         if not resume:
             raise CorpusError(
-                "there is a run in this folder", file=str(folder), remedy="go on with resume=True, or choose another one"
+                "there is a run in this folder",
+                file=str(folder),
+                remedy="go on with resume=True, or choose another one",
             )
         plans.check_same(plans.read(folder), plan, folder)
         ledger.clean(folder)
@@ -114,23 +117,19 @@ def _left(folder: Path, plan: Plan) -> list[list[TaskName]]:
     is_done = []
     is_whole = []
     for stage in plan.stages:
-        entries = [_entry(folder, plan, (stage.name, number)) for number in range(len(stage.tasks))]
+        entries = [ledger.known(folder, plan, (stage.name, number)) for number in range(len(stage.tasks))]
         is_done.append([entry is not None and ledger.is_kept(folder, entry, lasting=True) for entry in entries])
         is_whole.append([entry is not None and ledger.is_kept(folder, entry) for entry in entries])
     # What a stage left for the next one may be gone when all of that one is there.
     first = max((number + 1 for number, whole in enumerate(is_whole) if all(whole)), default=0)
     return [
-        [(stage.name, task) for task, done in enumerate(is_done[number] if number < first else is_whole[number]) if not done]
+        [
+            (stage.name, task)
+            for task, done in enumerate(is_done[number] if number < first else is_whole[number])
+            if not done
+        ]
         for number, stage in enumerate(plan.stages)
     ]
-
-
-def _entry(folder: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
-    try:
-        return ledger.entry(folder, plan, task)
-    except IntegrityError:
-        # A damaged entry is one of a task that is not known to be done.
-        return None
 
 
 def _check_done(folder: Path, plan: Plan, tasks: Sequence[TaskName]) -> None:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from bytepair.corpus import inputs, ledger, locks, plans, readers, runs
 from bytepair.corpus.draws import threshold
-from bytepair.corpus.outputs import TRAIN, VALIDATION
 from bytepair.corpus.engines import engine as engine_of
 from bytepair.corpus.inputs import Reading
 from bytepair.corpus.memory import parse_bytes
+from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.plans import Plan, ShardOptions, Stage
 from bytepair.corpus.sinks import FORMATS
 from bytepair.corpus.summaries import Summary
@@ -67,14 +68,14 @@ def shard(
     resume: bool = False,
     progress: bool | str | Report = False,
 ) -> Summary:
-    """Encodes the documents of a corpus into shards that trainers read.
+    r"""Encodes the documents of a corpus into shards that trainers read.
 
     The bytes of the shards are a function of the inputs, the tokenizer and these options: the same with any engine, any
     number of workers, and however often the run was killed and gone on with.
 
     Args:
-        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of groups
-            to these. See `bytepair.corpus.inputs.find`.
+        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of
+            groups to these. See `bytepair.corpus.inputs.find`.
         tokenizer: What encodes.
         output: A folder on a file system that all workers share; made if need be.
         format: ``bin`` (ids alone, as nanoGPT reads them), ``npy``, ``megatron``, ``parquet``, ``arrow``, ``mds`` or
@@ -86,7 +87,8 @@ def shard(
         eos: What comes after each document.
         special: As for `Tokenizer.encode`.
         added: As for `Tokenizer.encode`.
-        errors: What to do about text that is not UTF-8: ``strict`` makes a bad document of it, ``replace`` encodes U+FFFD.
+        errors: What to do about text that is not UTF-8: ``strict`` makes a bad document of it, ``replace`` encodes
+            U+FFFD.
         bad: Documents that cannot be used: ``raise``, ``skip`` and count them, or ``quarantine``: write them with their
             errors into ``quarantine/`` as well.
         longest: The most bytes of a document, such as ``"1GB"``; longer ones are bad. None for no limit.
@@ -145,10 +147,17 @@ def shard(
         join=join,
     )
     plan = plan_of(source, tokenizer, options, reading, task_size)
+    _check_format(plan)
     with locks.held(folder):
         runs.begin(folder, plan, tokenizer, resume=resume)
         runs.carry_out(folder, plan, doer, reporter(progress))
         return finish(folder, plan)
+
+
+def _check_format(plan: Plan) -> None:
+    """Begins a shard that nobody wants: what its format needs and is not there is told before a folder is."""
+    with TemporaryDirectory() as place, Output(Path(place), TRAIN, 0, plan) as output:
+        output.close()
 
 
 def finish(folder: Path, plan: Plan) -> Summary:
@@ -194,8 +203,8 @@ def agree(folder: Path, plan: Plan, entries: Iterable[dict[str, Any]]) -> None:
             before, now = sums[first].get(split, [0, 0]), found.get(split, [0, 0])
             if before != now:
                 raise IntegrityError(
-                    f"the stage {stage!r} wrote {now[0]} documents and {now[1]} tokens to {split!r}, of {before[0]} and "
-                    f"{before[1]}",
+                    f"the stage {stage!r} wrote {now[0]} documents and {now[1]} tokens to {split!r}, of "
+                    f"{before[0]} and {before[1]}",
                     file=str(folder / plans.LEDGER),
                     remedy="write into a new folder",
                 )
@@ -297,7 +306,8 @@ def _dtype(smallest: np.dtype[Any], asked: str | None, largest: int, known: Sequ
         return smallest.name
     if asked not in known:
         raise CorpusError(
-            f"dtype={asked!r} is not what this format can hold", remedy=f"use one of {', '.join(known)}, or leave it out"
+            f"dtype={asked!r} is not what this format can hold",
+            remedy=f"use one of {', '.join(known)}, or leave it out",
         )
     if np.iinfo(asked).max < largest:
         raise CorpusError(

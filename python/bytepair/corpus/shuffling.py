@@ -1,9 +1,9 @@
 """Documents in the order of a draw, all over the corpus: what the first stage leaves for it, and the stage itself.
 
-Each document has a key of 64 bits, drawn from the seed, its input and its position. The range of keys is cut into as many
-buckets as the stage has tasks. The first stage groups its documents by bucket, a *run* of bounded size at a time; a task
-of this stage reads its bucket from all runs, and writes it in the order of keys. So all documents are in one order,
-whoever did which task, and two documents that were neighbours are anywhere.
+Each document has a key of 64 bits, drawn from the seed, its input and its position. The range of keys is cut into as
+many buckets as the stage has tasks. The first stage groups its documents by bucket, a *run* of bounded size at a time;
+a task of this stage reads its bucket from all runs, and writes it in the order of keys. So all documents are in one
+order, whoever did which task, and two documents that were neighbours are anywhere.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Spool:
     Memory is at most twice 64 MB and 512K documents, and a batch. Ids of long documents go to the file at once.
 
     Args:
-        folder: Where the files go: ``STEM.ids`` (in the plan's dtype), ``.rows``, ``.names``, and ``.bounds``, which says
-            for each bucket where it begins in each run.
+        folder: Where the files go: ``STEM.ids`` (in the plan's dtype), ``.rows``, ``.names``, and ``.bounds``, which
+            says for each bucket where it begins in each run.
         split: The split.
         number: The number of the task.
         plan: The plan.
@@ -333,7 +333,7 @@ def _copy(bucket: _Bucket, start: int, end: int, output: Output, dtype: np.dtype
     output.write(Encoded(ids.astype(np.uint32), offsets_of(rows["tokens"]), inputs, positions, names))
 
 
-def _gathered(
+def _gathered(  # noqa: PLR0917 (what a row of a file is)
     paths: list[Path],
     suffix: str,
     files: NDArray[np.int64],
@@ -397,7 +397,10 @@ def _read(file: BinaryIO, start: int, size: int) -> bytes:
         raise _unreadable(Path(file.name), error) from error
     if left:
         raise IntegrityError(
-            "the file is cut off: it is not what was written", file=file.name, byte=start, remedy="write into a new folder"
+            "the file is cut off: it is not what was written",
+            file=file.name,
+            byte=start,
+            remedy="write into a new folder",
         )
     return parts[0] if len(parts) == 1 else b"".join(parts)
 

@@ -15,7 +15,7 @@ from bytepair.corpus.ledger import QUARANTINE
 from bytepair.corpus.tally import Amount, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bytepair.corpus.plans import Plan
 
@@ -172,21 +172,23 @@ class Summary:
     def _page(self) -> Iterable[str]:
         yield f"{self.documents:,} documents, {self.tokens:,} tokens, {self.bytes_per_token:.3f} bytes per token"
         yield f"of {self.text_bytes:,} bytes of text, from {many(self.inputs, 'input')} of {self.input_bytes:,} bytes"
-        yield ""
+        if self.documents:
+            head = ("", "documents", "tokens", "bytes of text", "bytes/token", "files", "bytes of files")
+            rows = [
+                (*_row(name, amount), f"{self.files.get(name, 0):,}", f"{self.file_bytes.get(name, 0):,}")
+                for name, amount in sorted(self.tally.splits.items())
+            ]
+            yield ""
+            yield from _columns([head, *rows])
         groups = self.tally.groups if any(self.tally.groups) else {}
-        yield from _columns([("", "documents", "tokens", "bytes of text", "bytes/token", "files", "bytes of files")] + [
-            _row(name, amount, self.files.get(name, 0), self.file_bytes.get(name, 0))
-            for name, amount in self.tally.splits.items()
-        ])  # fmt: skip
         if groups:
             yield ""
-            yield from _columns(
-                [("group", "documents", "tokens", "bytes of text", "bytes/token", "share of tokens")]
-                + [
-                    (*_row(name or "-", amount)[:5], f"{amount.tokens / max(self.tokens, 1):.2%}")
-                    for name, amount in sorted(groups.items())
-                ]
-            )
+            head = ("group", "documents", "tokens", "bytes of text", "bytes/token", "share of tokens")
+            rows = [
+                (*_row(name or "-", amount), f"{amount.tokens / max(self.tokens, 1):.2%}")
+                for name, amount in sorted(groups.items())
+            ]
+            yield from _columns([head, *rows])
         yield ""
         yield from _columns([(name, f"{number:,}") for name, number in self._counts()])
         if self.documents:
@@ -222,12 +224,12 @@ def _kind(name: str) -> str:
     return first if first == QUARANTINE else first.partition("-")[0].partition(".")[0]
 
 
-def _row(name: str, amount: Amount, files: int = 0, size: int = 0) -> tuple[str, ...]:
+def _row(name: str, amount: Amount) -> tuple[str, ...]:
     ratio = f"{amount.bytes / max(amount.tokens, 1):.3f}"
-    return name, f"{amount.documents:,}", f"{amount.tokens:,}", f"{amount.bytes:,}", ratio, f"{files:,}", f"{size:,}"
+    return name, f"{amount.documents:,}", f"{amount.tokens:,}", f"{amount.bytes:,}", ratio
 
 
-def _columns(table: list[tuple[str, ...]]) -> Iterable[str]:
+def _columns(table: Sequence[tuple[str, ...]]) -> Iterable[str]:
     """The first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:

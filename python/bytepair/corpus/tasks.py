@@ -106,7 +106,7 @@ def run(
         raise CorpusError(f"the stage {stage!r} has no task {number}", remedy=f"it has tasks 0 to {len(tasks) - 1}")
     task = (stage, number)
     told = partial(Told, worker or str(os.getpid()), task)
-    entry = ledger.entry(work.folder, work.plan, task)
+    entry = ledger.known(work.folder, work.plan, task)
     # A worker that comes late finds that the run is complete, and what stages left for each other gone.
     ended = entry is not None and ledger.is_finished(work.folder, work.plan)
     if entry is None or not (ended or ledger.is_kept(work.folder, entry)):

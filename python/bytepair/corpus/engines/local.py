@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from bytepair.corpus import tasks as one
 from bytepair.errors import CorpusError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from bytepair.corpus.plans import TaskName
     from bytepair.corpus.tasks import Told
 
@@ -46,7 +49,8 @@ class Local:
     def _run_threads(self, folder: str, tasks: Sequence[TaskName], told: Callable[[Told], None]) -> None:
         left = iter(tasks)
         lock = threading.Lock()
-        ended = threading.Event()
+        ended, changed = threading.Event(), threading.Event()
+        gone: list[str] = []
         errors: list[BaseException] = []
 
         def tell(state: Told) -> None:
@@ -65,23 +69,34 @@ class Local:
                     one.run(folder, *task, tell, worker)
             except _Stopped:
                 pass
-            except BaseException as error:  # noqa: BLE001 (it is raised again where the run was asked for)
+            except BaseException as error:
                 errors.append(error)
                 ended.set()
+            finally:
+                gone.append(worker)
+                changed.set()
 
         count = min(self._workers, len(tasks))
         threads = [threading.Thread(target=work, args=(str(n),), daemon=True) for n in range(count)]
+        started = 0
+
+        def wait_for_all() -> None:
+            # Not by joining: a thread that is waited for when Ctrl-C comes would count as ended then. Without a limit,
+            # Ctrl-C would be heard when all have ended.
+            while True:
+                changed.clear()
+                if len(gone) >= started:
+                    return
+                changed.wait(0.2)
+
         try:
             for thread in threads:
                 thread.start()
-            for thread in threads:
-                # Without a limit, Ctrl-C would be heard when the thread ends.
-                while thread.is_alive():
-                    thread.join(0.2)
+                started += 1
+            wait_for_all()
         finally:
             ended.set()
-            for thread in threads:
-                thread.join()
+            wait_for_all()
         if errors:
             raise errors[0]
 
@@ -89,27 +104,28 @@ class Local:
         left = iter(tasks)
         # Forking a process that has threads is not safe.
         context = get_context("spawn")
-        # No lock, which a worker that is killed could keep.
+        # No locks: a worker that is killed could keep them. What is sent is short enough to be written at once.
         stop = context.Value("b", 0, lock=False)
-        queue = context.SimpleQueue()
+        reader, writer = context.Pipe(duplex=False)
         count = min(self._workers, len(tasks))
-        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(queue, stop))
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(writer, stop))
         running: set[Future[None]] = set()
-
-        def listen(seconds: float) -> set[Future[None]]:
-            nonlocal running
-            done, running = wait(running, timeout=seconds, return_when=FIRST_COMPLETED)
-            while not queue.empty():
-                told(queue.get())
-            return done
-
+        heard: SimpleQueue[Told] = SimpleQueue()
+        # Ctrl-C in the middle of a message would lose the place in the pipe; threads do not hear it.
+        over = threading.Event()
+        listener = threading.Thread(target=_listen, args=(reader, heard, over), daemon=True)
+        listener.start()
         try:
             while True:
-                while len(running) < 2 * count and (task := next(left, None)) is not None:
-                    running.add(pool.submit(_run_and_tell, folder, task))
+                with _uninterrupted():
+                    while len(running) < 2 * count and (task := next(left, None)) is not None:
+                        running.add(pool.submit(_run_and_tell, folder, task))
                 if not running:
                     break
-                for future in listen(0.1):
+                done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+                while not heard.empty():
+                    told(heard.get())
+                for future in done:
                     future.result()
         except BrokenProcessPool as error:
             raise CorpusError(
@@ -119,12 +135,34 @@ class Local:
             ) from error
         finally:
             stop.value = 1
-            pool.shutdown(wait=False, cancel_futures=True)
-            # Workers that have something to tell wait until somebody listens.
-            while running:
-                listen(0.1)
-            pool.shutdown()
-            queue.close()
+            pool.shutdown(cancel_futures=True)
+            over.set()
+            listener.join()
+            reader.close()
+            writer.close()
+        while not heard.empty():
+            told(heard.get())
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keeps Ctrl-C waiting, where the system can do that, so that processes are started whole, and are deaf to it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _listen(reader: Any, heard: SimpleQueue[Told], over: threading.Event) -> None:
+    """Hears what workers tell, until they are gone."""
+    with suppress(EOFError, OSError):
+        while reader.poll(0 if over.is_set() else 0.05) or not over.is_set():
+            while reader.poll(0):
+                heard.put(reader.recv())
 
 
 class _Stopped(Exception):  # noqa: N818 (it is no error)
@@ -135,9 +173,9 @@ _worker: tuple[Any, Any] | None = None
 """In a worker process: where to tell how far it is, and what says that it is to stop."""
 
 
-def _begin(queue: Any, stop: Any) -> None:
+def _begin(writer: Any, stop: Any) -> None:
     global _worker  # noqa: PLW0603 (what the pool hands to a process has no other place)
-    _worker = queue, stop
+    _worker = writer, stop
     # Ctrl-C reaches all processes of a terminal; the one that placed the tasks says what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
@@ -153,12 +191,12 @@ def _end_with(parent: Any) -> None:
 
 def _run_and_tell(folder: str, task: TaskName) -> None:
     assert _worker is not None
-    queue, stop = _worker
+    writer, stop = _worker
 
     def tell(state: Told) -> None:
         if stop.value:
             raise _Stopped
-        queue.put(state)
+        writer.send(state)
 
     one.run(folder, *task, tell)
 

@@ -38,8 +38,8 @@ class Format:
             also with ``table=...``.
         dtype: What ids are written as, from the largest id that there can be.
         dtypes: All that they can be written as, by NumPy's names.
-        stem: How shards are named, made by ``stem.format(split=..., number=...)`` with as many digits as all need. A folder in it is for formats with
-            an index for all of a folder.
+        stem: How shards are named, made by ``stem.format(split=..., number=...)`` with as many digits as all need.
+            A folder in it is for formats with an index for all of a folder.
         table: Whether it has no place for which document is where, so that a table stands beside each shard.
         join: Makes one shard of several, called with ``parts, folder, stem, dtype, inputs, table=...``; see
             `flat.join`. None if that cannot be.
