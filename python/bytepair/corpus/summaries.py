@@ -183,12 +183,12 @@ class Summary:
         groups = self.tally.groups if any(self.tally.groups) else {}
         if groups:
             yield ""
-            head = ("group", "documents", "tokens", "bytes of text", "bytes/token", "share of tokens")
-            rows = [
+            names = ("group", "documents", "tokens", "bytes of text", "bytes/token", "share of tokens")
+            shares = [
                 (*_row(name or "-", amount), f"{amount.tokens / max(self.tokens, 1):.2%}")
                 for name, amount in sorted(groups.items())
             ]
-            yield from _columns([head, *rows])
+            yield from _columns([names, *shares])
         yield ""
         yield from _columns([(name, f"{number:,}") for name, number in self._counts()])
         if self.documents:
