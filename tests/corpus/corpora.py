@@ -58,14 +58,17 @@ def corpus(folder: Path, random: Random, count: int = 120, *, bad: bool = True, 
         longest: The most words of a document; one in fifty has a hundred times as many.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    documents = []
+    documents: list[Document] = []
     paths = [folder / name for name in ("a.txt", "b.jsonl", "c.parquet", "d.txt")]
     for path in paths:
         texts = [_text(random, longest) for _ in range(count)]
         if bad:
             for text in (b"no \xff UTF-8", b"a <|end|> inside", b""):
                 texts[random.randrange(count)] = text
-        documents += {".txt": _plain, ".jsonl": _lines, ".parquet": _rows}[path.suffix](path, texts, random, bad)
+        if path.suffix == ".txt":
+            documents += _plain(path, texts)
+        else:
+            documents += (_lines if path.suffix == ".jsonl" else _rows)(path, texts, random, bad)
     return Corpus({"web": [str(path) for path in paths[:3]], "books": str(paths[3])}, documents)
 
 
@@ -74,7 +77,7 @@ def _text(random: Random, longest: int) -> bytes:
     return "".join(random.choices(WORDS, k=many)).encode()
 
 
-def _plain(path: Path, texts: list[bytes], *_: object) -> list[Document]:
+def _plain(path: Path, texts: list[bytes]) -> list[Document]:
     documents = []
     data = b""
     for text in texts:

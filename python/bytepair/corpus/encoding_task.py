@@ -131,8 +131,11 @@ class _Encoding:
 
     def _output(self, split: str) -> Output | Spool:
         if split not in self._outputs:
-            kind: type[Output | Spool] = Spool if self._options.shuffle else Output
-            self._outputs[split] = self._stack.enter_context(kind(self._folder, split, self._task[1], self._plan))
+            made = self._folder, split, self._task[1], self._plan
+            output: Output | Spool = Spool(*made) if self._options.shuffle else Output(*made)
+            self._outputs[split] = output
+            # What is open is closed, whatever happens.
+            self._stack.push(output)
         return self._outputs[split]
 
     def _batch(self, number: int, input: Input, found: Documents) -> None:

@@ -270,7 +270,7 @@ def _options(
         raise CorpusError(
             f"a shard of the format {format!r} says by itself which document is where", remedy="leave documents out"
         )
-    if not isinstance(seed, int) or isinstance(seed, bool):
+    if type(seed) is not int:  # nor bool
         raise TypeError(f"seed={seed!r} is not a whole number")
     share = format_share(validation)
     largest = max(tokenizer.vocab_size - 1, *others["prefix"], *others["suffix"], 0)
