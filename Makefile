@@ -91,6 +91,7 @@ bench: $(BIN)/.built build/peers/.installed
 	$(BIN)/python -m benchmarks.encoders
 	$(BIN)/python -m benchmarks.count
 	$(BIN)/python -m benchmarks.families
+	$(BIN)/python -m benchmarks.shards
 
 docs: $(BIN)/.built
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
