@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple, TypeAlias
 
-from bytepair.errors import TrainingError
+from bytepair.errors import SourceError
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -40,13 +40,17 @@ def is_paths(source: object) -> bool:
     )
 
 
-def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
+def find(source: PathLike | Sequence[PathLike], missing: str = "check the path") -> list[Path]:
     """The files that paths and globs name: in their order, those of one glob sorted, each file once.
 
     Folders that a glob matches are left out.
 
+    Args:
+        source: The paths and globs.
+        missing: The remedy where one of them matches nothing.
+
     Raises:
-        TrainingError: A path or glob matches no file.
+        SourceError: A path or glob matches no file.
     """
     paths: dict[Path, None] = {}
     for item in [source] if isinstance(source, (str, os.PathLike)) else source:
@@ -57,11 +61,9 @@ def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
             shown = name if len(name) <= 80 else f"{name[:77]}..."
             folder = [path for path in found if Path(path).is_dir()]
             inside = str(Path(folder[0], "**", "*.txt")) if folder else ""
-            raise TrainingError(
+            raise SourceError(
                 f"{shown!r} is a folder" if folder else f"no file matches {shown!r}",
-                remedy=f"name what is in it, such as {inside!r}"
-                if folder
-                else "check the path; to train on the strings of a list, pass iter(texts)",
+                remedy=f"name what is in it, such as {inside!r}" if folder else missing,
             )
         paths.update(dict.fromkeys(matched))
     return list(paths)
@@ -75,7 +77,7 @@ def kind(path: PurePath, *, archives: bool = False) -> Kind:
         archives: Whether tar files can be read by the one who asks.
 
     Raises:
-        TrainingError: It is of a kind, or compressed in a way, that is not supported.
+        SourceError: It is of a kind, or compressed in a way, that is not supported.
 
     Example:
         >>> kind(Path("news.jsonl.zst"))
@@ -94,7 +96,7 @@ def kind(path: PurePath, *, archives: bool = False) -> Kind:
     refused = last in _REFUSED or (content == "tar" and not archives)
     if refused or (compression and content in ("parquet", "arrow")):
         ends = path.suffixes[-2:] if compression and path.suffix.lower() != ".tgz" else path.suffixes[-1:]
-        raise TrainingError(
+        raise SourceError(
             f"{''.join(ends)} files cannot be read",
             file=str(path),
             remedy="decompress it, or compress a text as .gz or .zst",
