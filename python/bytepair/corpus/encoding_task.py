@@ -101,10 +101,11 @@ class _Encoding:
 
     def portion(self, portion: Portion, before: int, tell: Callable[[int, int, int], None]) -> int:
         """Encodes the documents of a portion; returns what was read by then."""
-        input = self._plan.inputs[portion.input]
+        plan, errors = self._plan, self._options.errors
+        input = plan.inputs[portion.input]
         inputs.check(input)
         passed = before
-        for found in readers.read(input, portion.start, portion.end, self._plan.reading, _BATCH_BYTES):
+        for found in readers.read(input, portion.start, portion.end, plan.reading, _BATCH_BYTES, errors):
             if isinstance(found, LongDocument):
 
                 def tell_more(passed_here: Callable[[], int] = found.passed) -> None:
@@ -209,9 +210,9 @@ class _Encoding:
         self.tally.count(split, input.group, np.array([tokens]), size)
 
     def _bad(self, input: Input, fault: Fault) -> None:
-        error = fault.error
+        error = _placed(fault.error, input, fault.position)
         if self._options.bad == "raise":
-            raise _placed(error, input, fault.position)
+            raise error
         self.tally.bad[type(error).__name__] += 1
         if self._options.bad == "quarantine":
             row: dict[str, Any] = {"input": input.name, "position": fault.position, "error": str(error)}
@@ -221,7 +222,8 @@ class _Encoding:
                 except UnicodeDecodeError:
                     row["base64"] = base64.b64encode(fault.data).decode()
             line = json.dumps(row, ensure_ascii=False)
-            self._quarantine.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            # What UTF-8 cannot say stands in strings, where the escape that Python writes is JSON's own.
+            self._quarantine.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _where(encoded: Encoded, rows: NDArray[np.bool_]) -> Encoded:
@@ -234,12 +236,14 @@ def _where(encoded: Encoded, rows: NDArray[np.bool_]) -> Encoded:
 
 
 def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:
-    """An error of a document, placed in its input."""
-    error.file = input.name
+    """An error of a document, placed in its input by the name that this has everywhere."""
+    is_placed, error.file = error.file is not None, input.name
+    if is_placed:  # by its reader
+        return error
     if input.content in ("parquet", "arrow", "tar"):
         error.row = position
     elif input.content == "jsonl":
-        error.what = f"{error.what}, in the line that starts at byte {position}"
+        error.what = f"{error.what}, in the text of the line that starts at byte {position}"
     else:
         error.byte = position + (error.byte or 0)
         error.character = None

@@ -92,6 +92,7 @@ def read(
     end: int | None,
     reading: Reading,
     batch_bytes: int,
+    errors: str = "strict",
 ) -> Iterator[Documents | LongDocument]:
     r"""The documents of a portion, in order. All portions together give each document once, whatever their sizes.
 
@@ -104,6 +105,8 @@ def read(
         end: Where it ends.
         reading: What a document is.
         batch_bytes: About how many bytes the documents have that are given at once.
+        errors: What becomes of JSON that is not UTF-8 or holds half a surrogate pair: ``strict`` makes a fault of it,
+            ``replace`` puts U+FFFD there. Other texts are given as they are stored.
 
     Raises:
         ArtifactError: The input is gone, has another size than when it was found, is cut off or damaged.
@@ -130,11 +133,11 @@ def read(
     if input.content == "jsonl":
         from bytepair.corpus.readers import jsonl  # noqa: PLC0415
 
-        return jsonl.read(input, start, end, reading, batch_bytes)
+        return jsonl.read(input, start, end, reading, batch_bytes, errors)
     if input.content == "tar":
         from bytepair.corpus.readers import tar  # noqa: PLC0415
 
-        return tar.read(input, reading, batch_bytes)
+        return tar.read(input, reading, batch_bytes, errors)
     from bytepair.corpus.readers import columnar  # noqa: PLC0415
 
     return columnar.read(input, start, end, reading, batch_bytes)
