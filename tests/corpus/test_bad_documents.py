@@ -80,15 +80,11 @@ def test_places_of_bad_documents_are_in_their_input(tok: bp.Tokenizer, tmp_path:
         (tmp_path / "out").rename(tmp_path / f"out{byte}{len(text)}")
 
 
-def test_what_a_row_says_is_json_in_any_case(
-    tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_is_json_whatever_it_says(tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # No reader gives such an error today; a line that nobody can read would be a loss that nobody sees.
-    def fault(input: object, position: int) -> bp.BytepairError:
-        return bp.EncodeError("half a pair: \ud800, and a byte of a name: \udcff")
-
-    monkeypatch.setattr(encoding_task, "_placed", lambda error, input, position: fault(input, position))
+    said = "half a pair: \ud800, and a byte of a name: \udcff"
+    monkeypatch.setattr(encoding_task, "_placed", lambda *_: bp.EncodeError(said))
     (tmp_path / "a.txt").write_bytes(b"\xff")
     bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", bad="quarantine", engine=Local(1))
     (row,) = quarantined(tmp_path / "out")
-    assert row["error"] == "half a pair: \ud800, and a byte of a name: \udcff"
+    assert row["error"] == said

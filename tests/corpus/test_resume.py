@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import encoding_task, shuffling
+from bytepair.corpus import encoding_task, packages, shuffling, tasks
 from bytepair.corpus.engines.local import Local
 from bytepair.corpus.summaries import Summary
 from bytepair.corpus.tasks import Told
@@ -239,6 +239,22 @@ def test_another_tokenizer_is_refused(half: Path, job: Job) -> None:
     other = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
     with pytest.raises(bp.CorpusError, match=r"fingerprint was \w+\.\.\. and is"):
         bp.shard(job.files.source, other, half, **options(job))
+
+
+def test_another_version_of_what_writes_is_refused(half: Path, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digests(half)
+    monkeypatch.setattr(packages, "_version", lambda _: "0.1")
+    with pytest.raises(bp.CorpusError, match=r"planned otherwise: pyarrow was [\d.]+ and is 0\.1"):
+        job.finish(half)
+    # A worker has nobody who compares plans.
+    with pytest.raises(
+        bp.CorpusError, match=r"planned with pyarrow [\d.]+, which is 0\.1 here.*pip install 'pyarrow=="
+    ):
+        tasks.run(str(half), "join", 0)
+    monkeypatch.setattr(packages, "_version", lambda _: None)
+    with pytest.raises(bp.CorpusError, match="which is not installed here"):
+        tasks.run(str(half), "join", 0)
+    assert digests(half) == before
 
 
 def test_other_inputs_are_refused_by_their_names(half: Path, job: Job, tmp_path: Path) -> None:

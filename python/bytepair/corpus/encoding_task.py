@@ -105,7 +105,7 @@ class _Encoding:
         input = plan.inputs[portion.input]
         inputs.check(input)
         passed = before
-        for found in readers.read(input, portion.start, portion.end, plan.reading, _BATCH_BYTES, errors):
+        for found in readers.read(input, portion.start, portion.end, plan.reading, _BATCH_BYTES, errors=errors):
             if isinstance(found, LongDocument):
 
                 def tell_more(passed_here: Callable[[], int] = found.passed) -> None:

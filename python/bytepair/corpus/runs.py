@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from bytepair import files
-from bytepair.corpus import ledger, locks, plans, readers
+from bytepair.corpus import differences, ledger, locks, plans, readers
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.plans import Plan, Stage
 from bytepair.corpus.watching import Watch
@@ -60,7 +60,7 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
                 file=str(folder),
                 remedy="go on with resume=True, or choose another one",
             )
-        plans.check_same(plans.read(folder), plan, folder)
+        differences.check_same(plans.read(folder), plan, folder)
         ledger.clean(folder)
         return
     foreign = sorted(path.name for path in folder.iterdir() if path.name != locks.NAME)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from bytepair.corpus import inputs, ledger, locks, plans, readers, runs
+from bytepair.corpus import inputs, ledger, locks, packages, plans, readers, runs
 from bytepair.corpus.draws import threshold
 from bytepair.corpus.engines import engine as engine_of
 from bytepair.corpus.inputs import Reading
@@ -238,7 +238,8 @@ def plan_of(
     if options.join:
         splits = (TRAIN, VALIDATION) if threshold(options.validation) else (TRAIN,)
         stages.append(Stage("join", tuple((split,) for split in splits)))
-    return Plan(options, reading, tokenizer.fingerprint, found, tuple(stages))
+    writers = {*FORMATS[options.format].writers, *(["pyarrow"] if options.documents else [])}
+    return Plan(options, reading, tokenizer.fingerprint, found, tuple(stages), packages.versions(writers))
 
 
 def _options(

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.corpus import ledger, plans
+from bytepair.corpus import ledger, packages, plans
 from bytepair.errors import CorpusError, IntegrityError
 from bytepair.tokenizer import Tokenizer
 
@@ -95,7 +95,7 @@ def run(
         The entry of the ledger.
 
     Raises:
-        CorpusError: There is no such task, or a stage before it is not done.
+        CorpusError: There is no such task, a stage before it is not done, or a package has another version here.
         ArtifactError: An input cannot be read, or has changed since; or a file cannot be written.
         IntegrityError: The plan, the tokenizer or the ledger is damaged.
         BytepairError: A document is bad, and the plan says ``raise``.
@@ -110,6 +110,7 @@ def run(
     # A worker that comes late finds that the run is complete, and what stages left for each other gone.
     ended = entry is not None and ledger.is_finished(work.folder, work.plan)
     if entry is None or not (ended or ledger.is_kept(work.folder, entry)):
+        packages.check(work.plan)
         kind = stage.partition("-")[0]
         do = getattr(import_module(f"bytepair.corpus.{_STAGES[kind]}"), kind)
 

@@ -28,6 +28,7 @@ def read(
     end: int | None,
     reading: Reading,
     batch_bytes: int,
+    *,
     errors: str,
 ) -> Iterator[Documents]:
     """The documents of a portion of lines of JSON; see `readers.read`. A line counts as long as it is written."""
