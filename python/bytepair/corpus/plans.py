@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bytepair import files
 from bytepair.corpus import sealed
 from bytepair.corpus.inputs import Input, Reading
-from bytepair.errors import CorpusError, FormatError
+from bytepair.errors import ArtifactError, CorpusError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -236,6 +237,10 @@ def read(folder: Path) -> Plan:
         IntegrityError: It is damaged.
     """
     place = folder / NAME
+    if not files.exists(place):
+        raise ArtifactError(
+            "there is no run in this folder", file=str(folder), remedy="check the path; a run has a plan.json in it"
+        )
     table, digest = sealed.read_with_digest(place)
     if table.get("version") != _VERSION:
         raise FormatError(

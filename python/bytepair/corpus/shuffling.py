@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bytepair.corpus import plans, ragged
+from bytepair.corpus import ledger, plans, ragged
 from bytepair.corpus.draws import Draw
 from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.parts import ArrowTexts
@@ -235,9 +235,9 @@ def shuffle(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, 
     read = documents = tokens = 0
     splits = {}
     dtype = _dtype(work.plan)
-    entries = work.entries_of("encode")
+    tasks = ledger.tasks_by_split(work.folder, work.plan, "encode")
     for split in (TRAIN, VALIDATION):
-        bucket = _bucket(work, split, task[1], entries)
+        bucket = _bucket(work, split, task[1], tasks.get(split, []))
         if not len(bucket.rows):
             continue
         with Output(folder, split, task[1], work.plan) as output:
@@ -270,16 +270,14 @@ def bucket_of(keys: NDArray[np.uint64], buckets: int) -> NDArray[np.int64]:
     return ((keys >> half) * many + low >> half).astype(np.int64)
 
 
-def _bucket(work: Work, split: str, number: int, entries: list[dict[str, Any]]) -> _Bucket:
-    """Finds the documents of a bucket in all runs."""
+def _bucket(work: Work, split: str, number: int, tasks: list[int]) -> _Bucket:
+    """Finds the documents of a bucket in all runs of these tasks."""
     paths: list[Path] = []
     rows: list[NDArray[Any]] = []
     files: list[NDArray[np.int64]] = []
     buckets = len(work.plan.stage("shuffle").tasks)
-    for entry in entries:
-        path = work.folder / plans.WORK / "encode" / work.plan.stem(split, entry["number"])
-        if not any(row["name"].endswith(f"/{path.name}{_ROWS}") for row in entry["files"]):
-            continue
+    for task in tasks:
+        path = work.folder / plans.WORK / "encode" / work.plan.stem(split, task)
         with _opened(path, _BOUNDS) as file:
             runs = os.fstat(file.fileno()).st_size // (8 * (buckets + 1))
             begins, ends = np.frombuffer(_read(file, 8 * runs * number, 16 * runs), "<i8").reshape(2, -1)

@@ -63,21 +63,6 @@ class Work:
     plan: Plan
     tokenizer: Tokenizer | None
 
-    def entries_of(self, stage: str) -> list[dict[str, Any]]:
-        """The ledger's entries of a stage that comes before.
-
-        Raises:
-            CorpusError: A task of it is not done.
-        """
-        found = [ledger.entry(self.folder, self.plan, (stage, n)) for n in range(len(self.plan.stage(stage).tasks))]
-        if None in found:
-            raise CorpusError(
-                f"task {found.index(None)} of the stage {stage!r} is not done",
-                file=str(self.folder),
-                remedy="do all tasks of a stage before those of the next one",
-            )
-        return [entry for entry in found if entry is not None]
-
 
 def run(
     folder: str, stage: str, number: int, tell: Callable[[Told], None] | None = None, worker: str | None = None
