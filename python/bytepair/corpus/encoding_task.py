@@ -151,6 +151,10 @@ class _Encoding:
             keep[row] = False
             start, end = found.texts.offsets[row], found.texts.offsets[row + 1]
             error.row = None
+            if input.content == "jsonl" and error.byte is not None:
+                # The text of a line has other bytes than the line.
+                error.what = f"{error.what}, at byte {error.byte} of the text"
+                error.byte = error.character = None
             faults.append(Fault(int(found.positions[row]), error, found.texts.data[start:end].tobytes()))
         self.tally.empty += int((sizes == 0).sum())
         for fault in sorted(faults, key=lambda fault: fault.position):
@@ -243,7 +247,7 @@ def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:
     if input.content in ("parquet", "arrow", "tar"):
         error.row = position
     elif input.content == "jsonl":
-        error.what = f"{error.what}, in the text of the line that starts at byte {position}"
+        error.what = f"{error.what}, in the line that starts at byte {position}"
     else:
         error.byte = position + (error.byte or 0)
         error.character = None
