@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,13 +94,13 @@ class Commit:
     @contextmanager
     def _right(self) -> Iterator[bool]:
         """Whether the run still goes on: somebody else may have done this task, and the run be complete."""
-        try:
-            with locks.committing(self._run / WORK):
-                yield not is_finished(self._run, self._plan)
-        except FileNotFoundError:
-            if not is_finished(self._run, self._plan):
-                raise
-            yield False
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locks.committing(self._run / WORK))
+            except FileNotFoundError:
+                if not is_finished(self._run, self._plan):
+                    raise
+            yield not is_finished(self._run, self._plan)
 
 
 def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:

@@ -23,8 +23,6 @@ Source: TypeAlias = "Ungrouped | Mapping[str, Ungrouped]"
 
 BATCH_BYTES = 16 << 20
 
-_NO_FILE = "check the path; to train on the strings of a list, pass iter(texts)"
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -109,7 +107,7 @@ def _check_group(name: object, source: object) -> None:
 
 def _parts(group: str | None, source: Ungrouped, field: str | None, batch_bytes: int) -> Iterator[Part]:
     if is_paths(source):
-        for path in find(source, _NO_FILE):  # type: ignore[arg-type]  # is_paths has looked
+        for path in find(source):  # type: ignore[arg-type]  # is_paths has looked
             yield _file(group, path, field, batch_bytes)
         return
     _check_texts(source)
