@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import encoding_task, packages, shuffling, tasks
+from bytepair.corpus import encoding_task, packages, shuffling, spooling, tasks
 from bytepair.corpus.engines.local import Local
 from bytepair.corpus.summaries import Summary
 from bytepair.corpus.tasks import Told
@@ -33,12 +33,12 @@ SIZES = 1 << 12, 1 << 11, 1 << 10
 CHILD = """
 import json, os, signal, sys
 import bytepair as bp
-from bytepair.corpus import encoding_task, shuffling
+from bytepair.corpus import encoding_task, shuffling, spooling
 from bytepair.corpus.engines.local import Local
 
 given = json.loads(sys.argv[1])
 if not given["processes"]:
-    encoding_task._BATCH_BYTES, shuffling._HELD_BYTES, shuffling._BATCH_BYTES = given["sizes"]
+    encoding_task._BATCH_BYTES, spooling._HELD_BYTES, shuffling._BATCH_BYTES = given["sizes"]
 left = given["steps"]
 
 def killing(real):
@@ -89,7 +89,7 @@ class Job(NamedTuple):
             # Worker processes have the usual sizes, which what stages leave for each other depends on.
             if not processes:
                 patch.setattr(encoding_task, "_BATCH_BYTES", SIZES[0])
-                patch.setattr(shuffling, "_HELD_BYTES", SIZES[1])
+                patch.setattr(spooling, "_HELD_BYTES", SIZES[1])
                 patch.setattr(shuffling, "_BATCH_BYTES", SIZES[2])
             return bp.shard(self.files.source, self.tok, output, **self.given["options"] | more)
 

@@ -16,8 +16,8 @@ from bytepair.corpus.draws import Draw, threshold
 from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.parts import ArrowTexts
 from bytepair.corpus.plans import ShardOptions
-from bytepair.corpus.shuffling import Spool
 from bytepair.corpus.sinks import Encoded
+from bytepair.corpus.spooling import Spool
 from bytepair.corpus.tally import Tally
 from bytepair.errors import BytepairError
 
