@@ -38,7 +38,12 @@ def test_a_task_of_the_shuffle_reads_no_entries_of_the_stage_before(
     folder, _ = encoded
     read: list[str] = []
     true_read = sealed.read
-    monkeypatch.setattr(sealed, "read", lambda path: read.append(path.name) or true_read(path))  # type: ignore[func-returns-value]
+
+    def noted(path: Path) -> dict[str, Any]:
+        read.append(path.name)
+        return true_read(path)
+
+    monkeypatch.setattr(sealed, "read", noted)
     tasks.run(str(folder), "shuffle", 1)
     assert [name for name in read if name.startswith("encode")] == []
     assert "index.json" in read

@@ -106,7 +106,7 @@ class _Batch:
             try:
                 value = json.loads(data.decode("utf-8-sig", self._errors))[field]
                 if not isinstance(value, str):
-                    raise TypeError(f"the field holds {type(value).__name__}, not a string")  # noqa: TRY301
+                    raise TypeError(f"the field holds {type(value).__name__}, not a string")  # noqa: TRY301 (one way for all faults)
                 text = (value if self._errors == "strict" else _HALF.sub("\N{REPLACEMENT CHARACTER}", value)).encode()
             except (ValueError, LookupError, TypeError, RecursionError) as error:
                 reason = f"there is no field {field!r}" if isinstance(error, LookupError) else str(error)
