@@ -88,3 +88,24 @@ def test_a_row_is_json_whatever_it_says(tok: bp.Tokenizer, tmp_path: Path, monke
     bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", bad="quarantine", engine=Local(1))
     (row,) = quarantined(tmp_path / "out")
     assert row["error"] == said
+
+
+@pytest.mark.parametrize("options", [{}, {"join": True}, {"shuffle": True}, {"shuffle": True, "join": True}])
+@pytest.mark.parametrize("format", ["bin", "megatron", "parquet"])
+def test_a_long_document_that_is_bad_leaves_nothing_behind(
+    format: str, options: dict[str, Any], tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if options.get("join") and format == "parquet":
+        del options["join"]
+    monkeypatch.setattr(encoding_task, "_BATCH_BYTES", 100)
+    (tmp_path / "bad.txt").write_bytes(b"low lower " * 100 + b"\xff" + b"newest " * 100)
+    (tmp_path / "good.txt").write_bytes(b"low")
+    # Each in a task of its own, so that one of them has nothing for a shard.
+    source = [tmp_path / "bad.txt", tmp_path / "good.txt"]
+    summary = bp.shard(
+        source, tok, tmp_path / "out", format=format, bad="skip", task_size=1, engine=Local(1), **options
+    )
+    assert (summary.documents, summary.bad, summary.files) == (1, 1, {"train": sum(summary.files.values())})
+    shards = {path.name.partition(".")[0] for path in (tmp_path / "out").glob("train*")}
+    assert len(shards) == 1
+    assert bp.verify_shards(tmp_path / "out").documents == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -122,9 +123,15 @@ class _Encoding:
         return passed
 
     def close(self) -> None:
-        """Completes the files."""
-        for output in self._outputs.values():
+        """Completes the files; of a split whose only document was bad, and too long to be held, none is left."""
+        for split, output in self._outputs.items():
             output.close()
+            if split not in self.tally.splits:
+                for path in list(self._folder.glob(f"{split}*")):
+                    if path.is_dir():
+                        shutil.rmtree(path)
+                    else:
+                        path.unlink()
 
     def _so_far(self) -> tuple[int, int]:
         whole = self.tally.whole
