@@ -120,6 +120,10 @@ class CorpusError(BytepairError, ValueError):
     """A run over a corpus that cannot be: its sources, its options, or a plan that it no longer fits."""
 
 
+class SourceError(CorpusError, TrainingError):
+    """A source that cannot be read as it is named: no such file, kind, column or field, or a package is missing."""
+
+
 class IntegrityError(BytepairError):
     """Bytes whose hash is not the one that was promised."""
 

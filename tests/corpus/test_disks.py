@@ -48,8 +48,8 @@ def check_ledger(folder: Path) -> None:
     assert not list(folder.glob("work/temporary/*"))
     if (folder / plans.NAME).exists():
         plan = plans.read(folder)
-        for _, entry in ledger.entries(folder, plan):
-            for row in entry["files"] if entry else ():
+        for entry in ledger.entries(folder, plan):
+            for row in entry["files"]:
                 path = folder / row["name"]
                 assert not path.exists() or ledger.hash_of(path) == row["sha256"]
 

@@ -22,7 +22,7 @@ import pytest
 from bytepair.corpus import opening
 from bytepair.corpus.inputs import Input, Reading, check, find
 from bytepair.corpus.readers import portions
-from bytepair.errors import ArtifactError, BytepairError, TrainingError
+from bytepair.errors import ArtifactError, BytepairError, SourceError
 from tests.corpus.reading import documents, only
 
 fsspec = pytest.importorskip("fsspec")
@@ -86,7 +86,7 @@ def test_names_say_what_a_file_holds(tmp_path: Path, name: str, content: str, co
 @pytest.mark.parametrize("name", ["a.zip", "a.txt.bz2", "a.parquet.gz", "a.xz"])
 def test_kinds_that_cannot_be_read_are_refused(tmp_path: Path, name: str) -> None:
     write(tmp_path, name)
-    with pytest.raises(TrainingError, match="cannot be read"):
+    with pytest.raises(SourceError, match="cannot be read"):
         find(str(tmp_path / name))
 
 
@@ -94,9 +94,9 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     for source in (5, [1], {"a": {"b": "c"}}, {"": "a"}, {1: "a"}, iter(["a"]), None, [b"a"]):
         with pytest.raises(TypeError):
             find(source)  # type: ignore[arg-type]
-    with pytest.raises(TrainingError, match="no file matches"):
+    with pytest.raises(SourceError, match="no file matches"):
         find(str(tmp_path / "*.txt"))
-    with pytest.raises(TrainingError, match="is a folder"):
+    with pytest.raises(SourceError, match="is a folder"):
         find(str(tmp_path))
 
 
@@ -146,7 +146,7 @@ def test_a_data_set_is_its_files_in_its_order(tmp_path: Path) -> None:
 def test_of_several_splits_one_is_to_be_named(tmp_path: Path) -> None:
     expected = data_set(tmp_path / "sets/train")
     (tmp_path / "sets/dataset_dict.json").write_text('{"splits": ["train", "test"]}')
-    with pytest.raises(TrainingError, match="several splits") as caught:
+    with pytest.raises(SourceError, match="several splits") as caught:
         find(str(tmp_path / "sets"))
     assert f"{tmp_path}/sets/train" in caught.value.remedy
     found = find(str(tmp_path / "sets/train"))
@@ -224,10 +224,10 @@ def test_what_urls_name_is_read_as_local_files_are(tmp_path: Path, memory: Any) 
 
 def test_urls_that_match_nothing_or_changed_are_named(memory: Any) -> None:
     for url in ("memory://none/a.txt", "memory://none/*.txt", "memory://none", "simplecache::memory://data/*"):
-        with pytest.raises(TrainingError, match="no file matches"):
+        with pytest.raises(SourceError, match="no file matches"):
             find(url)
     memory.pipe_file("/data/a.txt", b"low")
-    with pytest.raises(TrainingError, match="no file matches"):
+    with pytest.raises(SourceError, match="no file matches"):
         find("memory://data")
     found = only("memory://data/a.txt")
     memory.pipe_file("/data/a.txt", b"lows")

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from bytepair.corpus.documents import LongDocument
 from bytepair.corpus.inputs import Input, Reading
 from bytepair.corpus.readers import check, portions, read
-from bytepair.errors import ArtifactError, BytepairError, EncodeError, LimitError, TrainingError
+from bytepair.errors import ArtifactError, BytepairError, EncodeError, LimitError, SourceError
 from tests.conftest import HOSTILE
 from tests.corpus.reading import Document, documents, every_cut, of, only
 
@@ -334,7 +334,7 @@ def test_portions_of_columns_are_about_as_large_as_they_shall_be(tmp_path: Path)
 def test_columns_that_are_not_there_are_named(tmp_path: Path, reading: Reading, says: str) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(table(Random(1), "string", 3)[0], path)
-    with pytest.raises(TrainingError, match=says) as caught:
+    with pytest.raises(SourceError, match=says) as caught:
         documents(only(path), reading)
     assert caught.value.file == str(path)
 
@@ -546,7 +546,7 @@ def test_options_without_effect_are_refused() -> None:
         ([tar], Reading(id_field="a")),
         ([rows, tar], Reading(delimiter="a")),
     ]:
-        with pytest.raises(TrainingError, match="has no effect"):
+        with pytest.raises(SourceError, match="has no effect"):
             check(inputs, reading)
     for reading in (Reading(delimiter=""), Reading(longest=0)):
         with pytest.raises(ValueError, match=r"would|between"):

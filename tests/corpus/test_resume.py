@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import encoding_task, shuffling
+from bytepair.corpus import encoding_task, packages, shuffling, spooling, tasks
 from bytepair.corpus.engines.local import Local
 from bytepair.corpus.summaries import Summary
 from bytepair.corpus.tasks import Told
@@ -33,12 +33,12 @@ SIZES = 1 << 12, 1 << 11, 1 << 10
 CHILD = """
 import json, os, signal, sys
 import bytepair as bp
-from bytepair.corpus import encoding_task, shuffling
+from bytepair.corpus import encoding_task, shuffling, spooling
 from bytepair.corpus.engines.local import Local
 
 given = json.loads(sys.argv[1])
 if not given["processes"]:
-    encoding_task._BATCH_BYTES, shuffling._HELD_BYTES, shuffling._BATCH_BYTES = given["sizes"]
+    encoding_task._BATCH_BYTES, spooling._HELD_BYTES, shuffling._BATCH_BYTES = given["sizes"]
 left = given["steps"]
 
 def killing(real):
@@ -89,7 +89,7 @@ class Job(NamedTuple):
             # Worker processes have the usual sizes, which what stages leave for each other depends on.
             if not processes:
                 patch.setattr(encoding_task, "_BATCH_BYTES", SIZES[0])
-                patch.setattr(shuffling, "_HELD_BYTES", SIZES[1])
+                patch.setattr(spooling, "_HELD_BYTES", SIZES[1])
                 patch.setattr(shuffling, "_BATCH_BYTES", SIZES[2])
             return bp.shard(self.files.source, self.tok, output, **self.given["options"] | more)
 
@@ -239,6 +239,22 @@ def test_another_tokenizer_is_refused(half: Path, job: Job) -> None:
     other = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
     with pytest.raises(bp.CorpusError, match=r"fingerprint was \w+\.\.\. and is"):
         bp.shard(job.files.source, other, half, **options(job))
+
+
+def test_another_version_of_what_writes_is_refused(half: Path, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digests(half)
+    monkeypatch.setattr(packages, "_version", lambda _: "0.1")
+    with pytest.raises(bp.CorpusError, match=r"planned otherwise: pyarrow was [\d.]+ and is 0\.1"):
+        job.finish(half)
+    # A worker has nobody who compares plans.
+    with pytest.raises(
+        bp.CorpusError, match=r"planned with pyarrow [\d.]+, which is 0\.1 here.*pip install 'pyarrow=="
+    ):
+        tasks.run(str(half), "join", 0)
+    monkeypatch.setattr(packages, "_version", lambda _: None)
+    with pytest.raises(bp.CorpusError, match="which is not installed here"):
+        tasks.run(str(half), "join", 0)
+    assert digests(half) == before
 
 
 def test_other_inputs_are_refused_by_their_names(half: Path, job: Job, tmp_path: Path) -> None:

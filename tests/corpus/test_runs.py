@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import encoding_task, ragged, shuffling
+from bytepair.corpus import encoding_task, ragged, shuffling, spooling
 from bytepair.corpus.draws import Draw, threshold
 from bytepair.corpus.engines.local import Local
 from tests.corpus.corpora import Corpus, corpus, digests
@@ -52,7 +52,7 @@ def test_shards_are_what_each_document_alone_gives(
     random = Random(seed)
     files = corpus(tmp_path / "in", random, random.choice([1, 7, 90]))
     monkeypatch.setattr(encoding_task, "_BATCH_BYTES", random.choice([100, 5000, 1 << 22]))
-    monkeypatch.setattr(shuffling, "_HELD_BYTES", random.choice([1, 2000, 1 << 26]))
+    monkeypatch.setattr(spooling, "_HELD_BYTES", random.choice([1, 2000, 1 << 26]))
     monkeypatch.setattr(shuffling, "_BATCH_BYTES", random.choice([100, 3000, 1 << 24]))
     monkeypatch.setattr(shuffling, "_GAP", random.choice([0, 100, 1 << 20]))
     monkeypatch.setattr(ragged, "_PART", random.choice([1, 1000, 1 << 20]))
@@ -140,7 +140,7 @@ def test_buckets_are_what_whole_numbers_say() -> None:
         buckets = random.choice([1, 2, 3, 7, 1000, random.randrange(1, 1 << 32)])
         keys = [0, 1, (1 << 64) - 1, *(random.getrandbits(64) for _ in range(50))]
         keys += [min((n << 64) // buckets + random.randrange(2), (1 << 64) - 1) for n in range(min(buckets, 20))]
-        found = shuffling.bucket_of(np.array(keys, np.uint64), buckets).tolist()
+        found = spooling.bucket_of(np.array(keys, np.uint64), buckets).tolist()
         assert found == [key * buckets >> 64 for key in keys]
 
 

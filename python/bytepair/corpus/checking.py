@@ -72,7 +72,7 @@ def verify_shards(
         ValueError: There are no threads.
 
     Complexity:
-        Linear in the bytes of the shards; memory is a megabyte a thread, and the ledger.
+        Linear in the bytes of the shards; memory is a megabyte a thread, and the names and hashes of all files.
 
     Example:
         >>> import tempfile, bytepair as bp
@@ -123,7 +123,7 @@ class _Found:
         self.missing: list[str] = []
         self._folder = folder
         self._plan = plan
-        self._entries: list[dict[str, Any]] = []
+        self._tasks = self._documents = self._tokens = 0
         self._rows: list[dict[str, Any]] = []
         self._largest = (1 << 32) - 1
 
@@ -141,16 +141,24 @@ class _Found:
                 entry = self._entry(task)
                 gone += entry is None
                 if entry:
-                    self._entries.append(entry)
+                    self._take(entry)
             if gone:
                 self.missing.append(f"{gone} of {len(names)} tasks of {stage.name!r} are not done")
         finished = self._entry(ledger.FINISH)
         if finished is None and not self.missing:
             self.missing.append("all tasks are done, and the summary is missing")
-        last = self._plan.stages[-1].name
-        for entry in [*self._entries, *([finished] if finished else [])]:
-            stays = entry["stage"] in (last, ledger.FINISH[0])
-            self._rows += [row for row in entry["files"] if stays or not row["name"].startswith(f"{plans.WORK}/")]
+        elif finished:
+            self._rows += finished["files"]
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        self._tasks += 1
+        stages = self._plan.stages
+        # What stages leave for each other is gone by now.
+        stays = entry["stage"] == stages[-1].name
+        self._rows += [row for row in entry["files"] if stays or not row["name"].startswith(f"{plans.WORK}/")]
+        if entry["stage"] == stages[0].name:
+            self._documents += entry.get("documents", 0)
+            self._tokens += entry.get("tokens", 0)
 
     def _entry(self, task: plans.TaskName) -> dict[str, Any] | None:
         try:
@@ -184,8 +192,8 @@ class _Found:
     def look_at_sums(self) -> None:
         """Compares what the stages and the summary say."""
         try:
-            agree(self._folder, self._plan, self._entries)
-            if Summary.read(self._folder) != Summary.of(self._plan, self._entries):
+            agree(self._folder, self._plan, ledger.entries(self._folder, self._plan))
+            if Summary.read(self._folder) != Summary.of(self._plan, ledger.entries(self._folder, self._plan)):
                 self.wrong.append(f"{summaries.NAME} does not say what the ledger says")
         except BytepairError as error:
             self.wrong.append(error.what)
@@ -244,11 +252,10 @@ class _Found:
 
     def verified(self) -> Verified:
         """What there is."""
-        first = [entry for entry in self._entries if entry["stage"] == self._plan.stages[0].name]
         return Verified(
-            tasks=len(self._entries),
+            tasks=self._tasks,
             files=len(self._rows),
             bytes=sum(row["size"] for row in self._rows),
-            documents=sum(entry["documents"] for entry in first),
-            tokens=sum(entry["tokens"] for entry in first),
+            documents=self._documents,
+            tokens=self._tokens,
         )

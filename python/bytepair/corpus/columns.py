@@ -14,7 +14,7 @@ import numpy as np
 from bytepair.corpus.compressed import arrow
 from bytepair.corpus.opening import REMOTE_BLOCK, is_url, open_raw, state, unreadable
 from bytepair.corpus.parts import ArrowTexts, Batch
-from bytepair.errors import BytepairError, TrainingError
+from bytepair.errors import BytepairError, SourceError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +63,8 @@ def batches(path: str | os.PathLike[str], content: str, field: str | None, size:
         size: About how many bytes the texts of a batch have; more only if one text does.
 
     Raises:
-        TrainingError: There is no such column, it holds something else, or a value is null; or ``pyarrow`` is not
-            installed.
+        SourceError: There is no such column, or it holds something else; or ``pyarrow`` is not installed.
+        TrainingError: A value is null.
         ArtifactError: The file cannot be read, is cut off or damaged.
     """
     for rows in read(path, content, field, size):
@@ -107,7 +107,7 @@ def read(
         portion: What of the file is read.
 
     Raises:
-        TrainingError: There is no such column, or it holds something else; or ``pyarrow`` is not installed.
+        SourceError: There is no such column, or it holds something else; or ``pyarrow`` is not installed.
         ArtifactError: The file cannot be read, is cut off or damaged.
     """
     arrow(path)
@@ -247,7 +247,7 @@ def _column(schema: Any, field: str | None, path: str) -> tuple[int, str]:
     texts = [column.name for column in schema if _is_text(column.type)]
     if field is None and "text" not in schema.names:
         known = ", ".join(map(repr, texts[:20])) + (" and others" if len(texts) > 20 else "")
-        raise TrainingError(
+        raise SourceError(
             "there is no column 'text'",
             file=path,
             remedy=f"name the column that holds the text: field=... is one of {known}"
@@ -260,7 +260,7 @@ def _column(schema: Any, field: str | None, path: str) -> tuple[int, str]:
         what = f"there are {len(found)} columns {name!r}" if len(found) > 1 else f"there is no column {name!r}"
         if len(found) == 1:
             what = f"the column {name!r} holds {schema.field(found[0]).type}, not strings"
-        raise TrainingError(
+        raise SourceError(
             what, file=path, remedy=f"columns of strings are {', '.join(map(repr, texts[:20])) or 'none'}"
         )
     return found[0], name
@@ -272,7 +272,7 @@ def _id_column(schema: Any, name: str, path: str) -> tuple[int, str]:
     if type_ is None or not (_is_text(type_) or _is_number(type_)):
         known = [column.name for column in schema if _is_text(column.type) or _is_number(column.type)]
         what = f"there are {len(found)} columns {name!r}" if len(found) > 1 else f"there is no column {name!r}"
-        raise TrainingError(
+        raise SourceError(
             what if type_ is None else f"the column {name!r} holds {type_}, neither strings nor integers",
             file=path,
             remedy=f"columns that can be ids are {', '.join(map(repr, known[:20])) or 'none'}",

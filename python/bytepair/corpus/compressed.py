@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.corpus.opening import name_of, open_stream, state, unreadable
 from bytepair.corpus.parts import Chunk
-from bytepair.errors import ArtifactError, TrainingError
+from bytepair.errors import ArtifactError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +23,12 @@ def arrow(path: str | os.PathLike[str]) -> Any:
     """The package ``pyarrow``.
 
     Raises:
-        TrainingError: It is not installed.
+        SourceError: It is not installed.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415
     except ImportError as error:
-        raise TrainingError(
+        raise SourceError(
             f"reading {name_of(os.fspath(path)).suffix} files needs the package pyarrow",
             file=os.fspath(path),
             remedy="pip install 'bytepair[arrow]'",
@@ -51,7 +51,7 @@ class ByteReader:
     Raises:
         ArtifactError: The file cannot be opened. When reading: it is cut off or damaged; ``byte`` says near which byte
             of the file as it is on disk.
-        TrainingError: It is compressed with zstd, and ``pyarrow`` is not installed.
+        SourceError: It is compressed with zstd, and ``pyarrow`` is not installed.
     """
 
     def __init__(self, path: str | os.PathLike[str], compression: str | None, start: int = 0) -> None:
@@ -105,7 +105,7 @@ def chunks(path: str | os.PathLike[str], compression: str | None, size: int) -> 
     """The text of a file in chunks of at most so many bytes, cut anywhere.
 
     Raises:
-        ArtifactError, TrainingError: See `ByteReader`.
+        ArtifactError, SourceError: See `ByteReader`.
     """
     with ByteReader(path, compression) as reader:
         while data := reader.read(size):

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bytepair.corpus import inputs, ledger, locks, plans, readers, runs
+from bytepair.corpus import inputs, ledger, locks, packages, plans, readers, runs
 from bytepair.corpus.compressed import arrow
 from bytepair.corpus.count import check_groups
 from bytepair.corpus.counting_tasks import TABLE, counter, groups, reductions
@@ -124,6 +124,6 @@ def _plan(source: Source, options: CountOptions, reading: Reading, size: str | i
     readers.check(found, reading)
     first = runs.first_stage("count", found, reading, size)
     tree = [Stage(f"reduce-{level}", tuple(tasks)) for level, tasks in enumerate(reductions(len(first.tasks)), 1)]
-    plan = Plan(options, reading, "", found, (first, *tree))
+    plan = Plan(options, reading, "", found, (first, *tree), packages.versions(["pyarrow"]))
     check_groups(groups(plan))
     return plan

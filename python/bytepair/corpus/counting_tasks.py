@@ -111,13 +111,7 @@ def reduce(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
     digest = SourceDigest() if options.digest else None
     end = passed = 0
     for number in plan.stage(task[0]).tasks[task[1]]:
-        entry = ledger.entry(work.folder, plan, (before, number))
-        if entry is None:
-            raise CorpusError(
-                f"task {number} of the stage {before!r} is not done",
-                file=str(work.folder),
-                remedy="do all tasks of a stage before those of the next one",
-            )
+        entry = ledger.done(work.folder, plan, (before, number))
         if end + entry["end"] >= _MOST:
             raise CorpusError(
                 "the corpus has 2^48 bytes of text or more, which positions cannot tell apart",

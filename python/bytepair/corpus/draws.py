@@ -62,12 +62,16 @@ def threshold(share: str) -> int:
     Example:
         >>> threshold("0.5") == 2**63, threshold("0")
         (True, 0)
+        >>> threshold("nan")
+        Traceback (most recent call last):
+        ValueError: validation='nan' is not a share from 0 to 1, such as 0.005
     """
     try:
         value = Decimal(share)
-    except InvalidOperation:
-        value = Decimal(-1)
-    if not 0 <= value <= 1 or len(value.as_tuple().digits) > 20:
+        is_share = 0 <= value <= 1
+    except InvalidOperation:  # no number, or NaN
+        is_share = False
+    if not is_share or len(value.as_tuple().digits) > 20:
         raise ValueError(f"validation={share!r} is not a share from 0 to 1, such as 0.005")
     return int(value * 2**64)
 

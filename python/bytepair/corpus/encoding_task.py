@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -16,8 +17,8 @@ from bytepair.corpus.draws import Draw, threshold
 from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.parts import ArrowTexts
 from bytepair.corpus.plans import ShardOptions
-from bytepair.corpus.shuffling import Spool
 from bytepair.corpus.sinks import Encoded
+from bytepair.corpus.spooling import Spool
 from bytepair.corpus.tally import Tally
 from bytepair.errors import BytepairError
 
@@ -101,10 +102,11 @@ class _Encoding:
 
     def portion(self, portion: Portion, before: int, tell: Callable[[int, int, int], None]) -> int:
         """Encodes the documents of a portion; returns what was read by then."""
-        input = self._plan.inputs[portion.input]
+        plan, errors = self._plan, self._options.errors
+        input = plan.inputs[portion.input]
         inputs.check(input)
         passed = before
-        for found in readers.read(input, portion.start, portion.end, self._plan.reading, _BATCH_BYTES):
+        for found in readers.read(input, portion.start, portion.end, plan.reading, _BATCH_BYTES, errors=errors):
             if isinstance(found, LongDocument):
 
                 def tell_more(passed_here: Callable[[], int] = found.passed) -> None:
@@ -121,9 +123,15 @@ class _Encoding:
         return passed
 
     def close(self) -> None:
-        """Completes the files."""
-        for output in self._outputs.values():
+        """Completes the files; of a split whose only document was bad, and too long to be held, none is left."""
+        for split, output in self._outputs.items():
             output.close()
+            if split not in self.tally.splits:
+                for path in list(self._folder.glob(f"{split}*")):
+                    if path.is_dir():
+                        shutil.rmtree(path)
+                    else:
+                        path.unlink()
 
     def _so_far(self) -> tuple[int, int]:
         whole = self.tally.whole
@@ -153,6 +161,10 @@ class _Encoding:
             keep[row] = False
             start, end = found.texts.offsets[row], found.texts.offsets[row + 1]
             error.row = None
+            if input.content == "jsonl" and error.byte is not None:
+                # The text of a line has other bytes than the line.
+                error.what = f"{error.what}, at byte {error.byte} of the text"
+                error.byte = error.character = None
             faults.append(Fault(int(found.positions[row]), error, found.texts.data[start:end].tobytes()))
         self.tally.empty += int((sizes == 0).sum())
         for fault in sorted(faults, key=lambda fault: fault.position):
@@ -212,9 +224,9 @@ class _Encoding:
         self.tally.count(split, input.group, np.array([tokens]), size)
 
     def _bad(self, input: Input, fault: Fault) -> None:
-        error = fault.error
+        error = _placed(fault.error, input, fault.position)
         if self._options.bad == "raise":
-            raise _placed(error, input, fault.position)
+            raise error
         self.tally.bad[type(error).__name__] += 1
         if self._options.bad == "quarantine":
             row: dict[str, Any] = {"input": input.name, "position": fault.position, "error": str(error)}
@@ -224,7 +236,8 @@ class _Encoding:
                 except UnicodeDecodeError:
                     row["base64"] = base64.b64encode(fault.data).decode()
             line = json.dumps(row, ensure_ascii=False)
-            self._quarantine.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            # What UTF-8 cannot say stands in strings, where the escape that Python writes is JSON's own.
+            self._quarantine.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _where(encoded: Encoded, rows: NDArray[np.bool_]) -> Encoded:
@@ -237,8 +250,10 @@ def _where(encoded: Encoded, rows: NDArray[np.bool_]) -> Encoded:
 
 
 def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:
-    """An error of a document, placed in its input."""
-    error.file = input.name
+    """An error of a document, placed in its input by the name that this has everywhere."""
+    is_placed, error.file = error.file is not None, input.name
+    if is_placed:  # by its reader
+        return error
     if input.content in ("parquet", "arrow", "tar"):
         error.row = position
     elif input.content == "jsonl":

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from bytepair.corpus import opening, paths
 from bytepair.corpus.paths import PathLike
-from bytepair.errors import ArtifactError, TrainingError
+from bytepair.errors import ArtifactError, SourceError
 
 Source: TypeAlias = "PathLike | Sequence[PathLike] | Mapping[str, PathLike | Sequence[PathLike]]"
 
@@ -79,7 +79,7 @@ def find(source: Source) -> tuple[Input, ...]:
         The inputs. Those of one group are together.
 
     Raises:
-        TrainingError: A path or pattern matches no file, is a folder, or a file is of a kind that cannot be read.
+        SourceError: A path or pattern matches no file, is a folder, or a file is of a kind that cannot be read.
         TypeError: The source is none of these.
         ArtifactError: A server cannot be asked, what its protocol needs is not installed, or a data set is damaged.
 
@@ -157,7 +157,7 @@ def _shown(source: object) -> str:
 def _local(name: str, group: str) -> Iterator[Input]:
     # A data set's own files; else whatever matches.
     inside = _data_files(name) if Path(name).is_dir() else None
-    for path in paths.find([name] if inside is None else inside):
+    for path in paths.find([name] if inside is None else inside, texts=False):
         address = os.path.abspath(path)  # noqa: PTH100  # links stay as the caller has them
         yield _input(str(path), address, opening.state(address), group)
 
@@ -167,7 +167,7 @@ def _remote(url: str, group: str) -> Iterator[Input]:
     if not found:
         inside = _data_files(url)
         if inside is None:
-            raise TrainingError(
+            raise SourceError(
                 f"no file matches {url!r}",
                 remedy="check the URL; files in a folder are named by a pattern, such as '.../*.parquet'",
             )
@@ -181,7 +181,7 @@ def _input(name: str, address: str, state: opening.State, group: str) -> Input:
         address.encode()
     except UnicodeEncodeError as error:
         shown = address.encode("utf-8", "backslashreplace").decode()
-        raise TrainingError(
+        raise SourceError(
             "the name of the file is not UTF-8, as those of plans and tables are", file=shown, remedy="rename it"
         ) from error
     content, compression = paths.kind(opening.name_of(address), archives=True)
@@ -194,7 +194,7 @@ def _data_files(folder: str) -> list[str] | None:
     if opening.exists(f"{base}/{_DATA_SETS}"):
         splits = _json(f"{base}/{_DATA_SETS}").get("splits")
         known = [f"{base}/{split}" for split in splits] if isinstance(splits, list) else []
-        raise TrainingError(
+        raise SourceError(
             f"{folder!r} holds several splits of a data set",
             remedy=f"name the splits that are wanted: {', '.join(map(repr, known[:20])) or 'its folders'}",
         )

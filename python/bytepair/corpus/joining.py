@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from bytepair.corpus import outputs, plans
+from bytepair.corpus import ledger, outputs, plans
 from bytepair.corpus.sinks import FORMATS
 
 if TYPE_CHECKING:
@@ -40,10 +40,9 @@ def join(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, int
     plan = work.plan
     split = plan.stage("join").tasks[task[1]][0]
     before = plan.stages[-2].name
-    entries = work.entries_of(before)
     kind = FORMATS[cast("ShardOptions", plan.options).format]
     shards = []
-    for entry in entries:
+    for entry in ledger.all_done(work.folder, plan, before):
         stem = kind.stem.format(split=split, number=plan.padded(entry["number"]))
         sizes = [row["size"] for row in entry["files"] if row["name"].startswith(f"{plans.WORK}/{before}/{stem}.")]
         # A task has no shard of a split to which none of its documents went.

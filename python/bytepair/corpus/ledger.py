@@ -6,14 +6,14 @@ import hashlib
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files
 from bytepair.corpus import locks, sealed
 from bytepair.corpus.plans import LEDGER, WORK, Plan, TaskName
-from bytepair.errors import ArtifactError, BytepairError, IntegrityError
+from bytepair.errors import ArtifactError, BytepairError, CorpusError, IntegrityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +26,7 @@ FINISH = ("finish", 0)
 """What the last entry of a complete run is named, which is that of no task."""
 
 _TEMPORARY = "temporary"
+_INDEX = "index.json"
 _BLOCK = 1 << 20
 
 
@@ -93,13 +94,13 @@ class Commit:
     @contextmanager
     def _right(self) -> Iterator[bool]:
         """Whether the run still goes on: somebody else may have done this task, and the run be complete."""
-        try:
-            with locks.committing(self._run / WORK):
-                yield not is_finished(self._run, self._plan)
-        except FileNotFoundError:
-            if not is_finished(self._run, self._plan):
-                raise
-            yield False
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locks.committing(self._run / WORK))
+            except FileNotFoundError:
+                if not is_finished(self._run, self._plan):
+                    raise
+            yield not is_finished(self._run, self._plan)
 
 
 def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
@@ -128,9 +129,57 @@ def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
         return None
 
 
-def entries(run: Path, plan: Plan) -> Iterator[tuple[TaskName, dict[str, Any] | None]]:
-    """The entry of each task, stage after stage. Errors as `entry`."""
-    return ((task, entry(run, plan, task)) for task in plan.tasks())
+def entries(run: Path, plan: Plan) -> Iterator[dict[str, Any]]:
+    """The entries of all tasks that are done, stage after stage, each read when it is its turn. Errors as `entry`."""
+    return (found for task in plan.tasks() if (found := entry(run, plan, task)) is not None)
+
+
+def done(run: Path, plan: Plan, task: TaskName) -> dict[str, Any]:
+    """The entry of a task whose files are needed.
+
+    Raises:
+        CorpusError: It is not done.
+        IntegrityError, ArtifactError: As `entry`.
+    """
+    found = entry(run, plan, task)
+    if found is None:
+        raise CorpusError(
+            f"task {task[1]} of the stage {task[0]!r} is not done",
+            file=str(run),
+            remedy="do all tasks of a stage before those of the next one",
+        )
+    return found
+
+
+def all_done(run: Path, plan: Plan, stage: str) -> Iterator[dict[str, Any]]:
+    """The entries of a stage, all of whose files are needed, in order. Errors as `done`."""
+    return (done(run, plan, (stage, number)) for number in range(len(plan.stage(stage).tasks)))
+
+
+def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
+    """The tasks of a stage that gave documents to each split, by their numbers in order.
+
+    All entries are read when this is first asked for, and what they say is kept in one file: as many tasks as there are
+    ask for it, and would read as many entries each.
+
+    Raises:
+        CorpusError: A task of the stage is not done.
+        IntegrityError, ArtifactError: An entry is damaged, or a file cannot be read or written.
+    """
+    place = run / WORK / stage / _INDEX
+    if files.exists(place):
+        with suppress(IntegrityError):  # It is made again.
+            kept = sealed.read(place)
+            if kept.pop("plan") == plan.digest:
+                return kept
+    found: dict[str, list[int]] = {}
+    for each in all_done(run, plan, stage):
+        for split, amount in each["splits"].items():
+            if amount["documents"]:
+                found.setdefault(split, []).append(each["number"])
+    if files.exists(place.parent):  # Where it is not, no task gave any.
+        sealed.write(place, {"plan": plan.digest, **found})
+    return found
 
 
 def clean(run: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple, TypeAlias
 
-from bytepair.errors import TrainingError
+from bytepair.errors import SourceError
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -40,13 +40,17 @@ def is_paths(source: object) -> bool:
     )
 
 
-def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
+def find(source: PathLike | Sequence[PathLike], *, texts: bool = True) -> list[Path]:
     """The files that paths and globs name: in their order, those of one glob sorted, each file once.
 
     Folders that a glob matches are left out.
 
+    Args:
+        source: A path or glob, or several.
+        texts: Whether the caller takes texts as well, which are easily taken for paths.
+
     Raises:
-        TrainingError: A path or glob matches no file.
+        SourceError: A path or glob matches no file.
     """
     paths: dict[Path, None] = {}
     for item in [source] if isinstance(source, (str, os.PathLike)) else source:
@@ -56,15 +60,25 @@ def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
         if not matched:
             shown = name if len(name) <= 80 else f"{name[:77]}..."
             folder = [path for path in found if Path(path).is_dir()]
-            inside = str(Path(folder[0], "**", "*.txt")) if folder else ""
-            raise TrainingError(
+            inside = str(Path(folder[0], "**", f"*{_usual(Path(folder[0]))}")) if folder else ""
+            raise SourceError(
                 f"{shown!r} is a folder" if folder else f"no file matches {shown!r}",
                 remedy=f"name what is in it, such as {inside!r}"
                 if folder
-                else "check the path; to train on the strings of a list, pass iter(texts)",
+                else "check the path" + ("; to train on the strings of a list, pass iter(texts)" if texts else ""),
             )
         paths.update(dict.fromkeys(matched))
     return list(paths)
+
+
+def _usual(folder: Path) -> str:
+    """The ending of a file in the folder that can be read, for a pattern."""
+    for _, _, names in os.walk(folder):
+        for name in sorted(names):
+            suffixes = PurePath(name).suffixes
+            if any(suffix.lower() in _KINDS for suffix in suffixes):
+                return "".join(suffixes[-2:] if suffixes[-1].lower() in COMPRESSIONS else suffixes[-1:])
+    return ".txt"
 
 
 def kind(path: PurePath, *, archives: bool = False) -> Kind:
@@ -75,7 +89,7 @@ def kind(path: PurePath, *, archives: bool = False) -> Kind:
         archives: Whether tar files can be read by the one who asks.
 
     Raises:
-        TrainingError: It is of a kind, or compressed in a way, that is not supported.
+        SourceError: It is of a kind, or compressed in a way, that is not supported.
 
     Example:
         >>> kind(Path("news.jsonl.zst"))
@@ -94,7 +108,7 @@ def kind(path: PurePath, *, archives: bool = False) -> Kind:
     refused = last in _REFUSED or (content == "tar" and not archives)
     if refused or (compression and content in ("parquet", "arrow")):
         ends = path.suffixes[-2:] if compression and path.suffix.lower() != ".tgz" else path.suffixes[-1:]
-        raise TrainingError(
+        raise SourceError(
             f"{''.join(ends)} files cannot be read",
             file=str(path),
             remedy="decompress it, or compress a text as .gz or .zst",

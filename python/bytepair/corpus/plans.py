@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bytepair import files
 from bytepair.corpus import sealed
 from bytepair.corpus.inputs import Input, Reading
-from bytepair.errors import CorpusError, FormatError
+from bytepair.errors import ArtifactError, CorpusError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +26,6 @@ TaskName: TypeAlias = "tuple[str, int]"
 """A stage and the number of a task in it."""
 
 _VERSION = 1
-_MOST_SHOWN = 5
 _LEAST_TASK, _MOST_TASK, _USUAL_TASKS = 16 << 20, 256 << 20, 64
 
 
@@ -123,6 +123,7 @@ class Plan:
         tokenizer: The fingerprint of the tokenizer; empty for counts.
         inputs: What is read.
         stages: What is done, in order.
+        packages: The packages whose writers decide what bytes files have, and their versions, sorted.
     """
 
     options: ShardOptions | CountOptions
@@ -130,6 +131,7 @@ class Plan:
     tokenizer: str
     inputs: tuple[Input, ...]
     stages: tuple[Stage, ...]
+    packages: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -235,14 +237,18 @@ def read(folder: Path) -> Plan:
         IntegrityError: It is damaged.
     """
     place = folder / NAME
-    table = sealed.read(place)
+    if not files.exists(place):
+        raise ArtifactError(
+            "there is no run in this folder", file=str(folder), remedy="check the path; a run has a plan.json in it"
+        )
+    table, digest = sealed.read_with_digest(place)
     if table.get("version") != _VERSION:
         raise FormatError(
             "the plan is of another version of bytepair", file=str(place), remedy="go on with the version that made it"
         )
     kind = {"shards": ShardOptions, "counts": CountOptions}[table["kind"]]
     plain = table["options"]
-    return Plan(
+    plan = Plan(
         kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}),
         Reading(**table["reading"]),
         table["tokenizer"],
@@ -254,45 +260,11 @@ def read(folder: Path) -> Plan:
             )
             for number, stage in enumerate(table["stages"])
         ),
+        tuple(table["packages"].items()),
     )
-
-
-def check_same(old: Plan, new: Plan, folder: Path) -> None:
-    """Raises CorpusError if a run cannot go on by another plan, and names all that differs."""
-    found = list(_differences(old, new))
-    if not found:
-        return
-    shown = "; ".join(found[:_MOST_SHOWN]) + (f"; and {len(found) - _MOST_SHOWN} more" if found[_MOST_SHOWN:] else "")
-    raise CorpusError(
-        f"the run in this folder was planned otherwise: {shown}",
-        file=str(folder / NAME),
-        remedy="go on with what it was planned with, or write into a new folder",
-    )
-
-
-def _differences(old: Plan, new: Plan) -> Iterator[str]:
-    if type(old.options) is not type(new.options):
-        yield "it makes something else"
-        return
-    if old.tokenizer != new.tokenizer:
-        yield f"the tokenizer's fingerprint was {old.tokenizer[:12]}... and is {new.tokenizer[:12]}..."
-    for mine, theirs in ((old.options, new.options), (old.reading, new.reading)):
-        for field in fields(mine):
-            was, now = getattr(mine, field.name), getattr(theirs, field.name)
-            if was != now:
-                yield f"{field.name} was {was!r} and is {now!r}"
-    before = {(input.group, input.name): input for input in old.inputs}
-    after = {(input.group, input.name): input for input in new.inputs}
-    yield from (f"the input {name!r} is gone" for group, name in before if (group, name) not in after)
-    yield from (f"the input {name!r} is new" for group, name in after if (group, name) not in before)
-    for key, input in after.items():
-        if key in before and before[key] != input:
-            what = "has changed" if before[key].address == input.address else f"was at {before[key].address}"
-            yield f"the input {input.name!r} {what}"
-    if list(before) != list(after) and before.keys() == after.keys():
-        yield "the inputs come in another order"
-    if old.inputs == new.inputs and old.stages != new.stages:
-        yield "the tasks are cut otherwise"
+    # Where that property keeps it: to compute it once more takes seconds, of a plan of many tasks.
+    plan.__dict__["digest"] = digest
+    return plan
 
 
 def _table(plan: Plan) -> dict[str, Any]:
@@ -300,6 +272,7 @@ def _table(plan: Plan) -> dict[str, Any]:
         "version": _VERSION,
         "kind": "shards" if isinstance(plan.options, ShardOptions) else "counts",
         "tokenizer": plan.tokenizer,
+        "packages": dict(plan.packages),
         "options": asdict(plan.options),
         "reading": asdict(plan.reading),
         "inputs": [asdict(input) for input in plan.inputs],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair import files
-from bytepair.corpus import ledger, locks, plans, readers
+from bytepair.corpus import differences, ledger, locks, plans, readers
 from bytepair.corpus.memory import parse_bytes
 from bytepair.corpus.plans import Plan, Stage
 from bytepair.corpus.watching import Watch
@@ -60,7 +60,7 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
                 file=str(folder),
                 remedy="go on with resume=True, or choose another one",
             )
-        plans.check_same(plans.read(folder), plan, folder)
+        differences.check_same(plans.read(folder), plan, folder)
         ledger.clean(folder)
         return
     foreign = sorted(path.name for path in folder.iterdir() if path.name != locks.NAME)
@@ -100,6 +100,9 @@ def carry_out(folder: Path, plan: Plan, engine: Engine, report: Report | None) -
         with Watch(folder, plan, report) as watch:
             for number, (stage, tasks) in enumerate(zip(plan.stages, left, strict=True)):
                 watch.begin(stage, tasks)
+                if tasks and stage.name == "shuffle":
+                    # Once, before all of them ask for it.
+                    ledger.tasks_by_split(folder, plan, plan.stages[number - 1].name)
                 if tasks:
                     engine.run(str(folder), tasks, watch.told)
                     _check_done(folder, plan, tasks)
@@ -117,9 +120,10 @@ def _left(folder: Path, plan: Plan) -> list[list[TaskName]]:
     is_done = []
     is_whole = []
     for stage in plan.stages:
-        entries = [ledger.known(folder, plan, (stage.name, number)) for number in range(len(stage.tasks))]
-        is_done.append([entry is not None and ledger.is_kept(folder, entry, lasting=True) for entry in entries])
-        is_whole.append([entry is not None and ledger.is_kept(folder, entry) for entry in entries])
+        entries = (ledger.known(folder, plan, (stage.name, number)) for number in range(len(stage.tasks)))
+        kept = [(_is_kept(folder, entry, lasting=True), _is_kept(folder, entry)) for entry in entries]
+        is_done.append([lasting for lasting, _ in kept])
+        is_whole.append([whole for _, whole in kept])
     # What a stage left for the next one may be gone when all of that one is there.
     first = max((number + 1 for number, whole in enumerate(is_whole) if all(whole)), default=0)
     return [
@@ -130,6 +134,10 @@ def _left(folder: Path, plan: Plan) -> list[list[TaskName]]:
         ]
         for number, stage in enumerate(plan.stages)
     ]
+
+
+def _is_kept(folder: Path, entry: dict[str, Any] | None, *, lasting: bool = False) -> bool:
+    return entry is not None and ledger.is_kept(folder, entry, lasting=lasting)
 
 
 def _check_done(folder: Path, plan: Plan, tasks: Sequence[TaskName]) -> None:

@@ -37,7 +37,12 @@ def write(path: Path, value: dict[str, Any], text: str | None = None) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The object that `write` wrote.
+    """The object that `write` wrote; errors as `read_with_digest`."""
+    return read_with_digest(path)[0]
+
+
+def read_with_digest(path: Path) -> tuple[dict[str, Any], str]:
+    """The object that `write` wrote, and its digest, which has been found true.
 
     Raises:
         ArtifactError: It cannot be read.
@@ -54,7 +59,7 @@ def read(path: Path) -> dict[str, Any]:
         raise IntegrityError(
             "the file is damaged: it is not what was written", file=str(path), remedy="write into a new folder"
         )
-    return value  # type: ignore[no-any-return]  # what has this hash is an object
+    return value, promised
 
 
 def _canonical(value: dict[str, Any]) -> bytes:

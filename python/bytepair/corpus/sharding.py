@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from bytepair.corpus import inputs, ledger, locks, plans, readers, runs
+from bytepair.corpus import inputs, ledger, locks, packages, plans, readers, runs
 from bytepair.corpus.draws import threshold
 from bytepair.corpus.engines import engine as engine_of
 from bytepair.corpus.inputs import Reading
@@ -167,11 +167,18 @@ def finish(folder: Path, plan: Plan) -> Summary:
         ArtifactError: A file cannot be written.
     """
     options = cast("ShardOptions", plan.options)
-    entries = [entry for _, entry in ledger.entries(folder, plan) if entry is not None]
     last = plan.stages[-1].name
-    names = [row["name"] for entry in entries if entry["stage"] == last for row in entry["files"]]
-    agree(folder, plan, entries)
-    summary = Summary.of(plan, entries)
+    names: list[str] = []
+
+    def noting_names(entries: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+        for entry in entries:
+            if entry["stage"] == last:
+                names.extend(row["name"] for row in entry["files"])
+            yield entry
+
+    # Twice, since all entries are too many to be held.
+    agree(folder, plan, ledger.entries(folder, plan))
+    summary = Summary.of(plan, noting_names(ledger.entries(folder, plan)))
     try:
         with locks.alone(folder / plans.WORK):
             complete = FORMATS[options.format].finish
@@ -238,7 +245,8 @@ def plan_of(
     if options.join:
         splits = (TRAIN, VALIDATION) if threshold(options.validation) else (TRAIN,)
         stages.append(Stage("join", tuple((split,) for split in splits)))
-    return Plan(options, reading, tokenizer.fingerprint, found, tuple(stages))
+    writers = {*FORMATS[options.format].writers, *(["pyarrow"] if options.documents else [])}
+    return Plan(options, reading, tokenizer.fingerprint, found, tuple(stages), packages.versions(writers))
 
 
 def _options(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bytepair.corpus import compressed
 from bytepair.corpus.parts import Batch, File, Part, Rows, Text
 from bytepair.corpus.paths import PathLike, find, is_paths, kind
-from bytepair.errors import ArtifactError, TrainingError
+from bytepair.errors import ArtifactError, SourceError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def plan(source: Source, *, field: str | None = None, batch_bytes: int = BATCH_B
         batch_bytes: About how many bytes the texts of a batch have in memory, but at least one text.
 
     Raises:
-        TrainingError: A path or glob matches no file, a field for what has none, a kind of file that cannot be read, or
+        SourceError: A path or glob matches no file, a field for what has none, a kind of file that cannot be read, or
             ``pyarrow`` is needed and not installed.
         TypeError: It is none of these.
         ArtifactError: A file is gone.
@@ -112,7 +112,7 @@ def _parts(group: str | None, source: Ungrouped, field: str | None, batch_bytes:
         return
     _check_texts(source)
     if field is not None:
-        raise TrainingError(
+        raise SourceError(
             f"field={field!r} goes with files of rows, such as .jsonl, and a source is an iterable of texts",
             remedy="yield the texts themselves, and leave field out",
         )
@@ -122,7 +122,7 @@ def _parts(group: str | None, source: Ungrouped, field: str | None, batch_bytes:
 def _file(group: str | None, path: Path, field: str | None, batch_bytes: int) -> Part:
     content, compression = kind(path)
     if content == "text" and field is not None:
-        raise TrainingError(
+        raise SourceError(
             f"field={field!r} goes with files of rows, such as .jsonl, and this is plain text",
             file=str(path),
             remedy="leave field out, or train on files of one kind at a time",

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.corpus import ledger, plans
+from bytepair.corpus import ledger, packages, plans
 from bytepair.errors import CorpusError, IntegrityError
 from bytepair.tokenizer import Tokenizer
 
@@ -63,21 +63,6 @@ class Work:
     plan: Plan
     tokenizer: Tokenizer | None
 
-    def entries_of(self, stage: str) -> list[dict[str, Any]]:
-        """The ledger's entries of a stage that comes before.
-
-        Raises:
-            CorpusError: A task of it is not done.
-        """
-        found = [ledger.entry(self.folder, self.plan, (stage, n)) for n in range(len(self.plan.stage(stage).tasks))]
-        if None in found:
-            raise CorpusError(
-                f"task {found.index(None)} of the stage {stage!r} is not done",
-                file=str(self.folder),
-                remedy="do all tasks of a stage before those of the next one",
-            )
-        return [entry for entry in found if entry is not None]
-
 
 def run(
     folder: str, stage: str, number: int, tell: Callable[[Told], None] | None = None, worker: str | None = None
@@ -95,7 +80,7 @@ def run(
         The entry of the ledger.
 
     Raises:
-        CorpusError: There is no such task, or a stage before it is not done.
+        CorpusError: There is no such task, a stage before it is not done, or a package has another version here.
         ArtifactError: An input cannot be read, or has changed since; or a file cannot be written.
         IntegrityError: The plan, the tokenizer or the ledger is damaged.
         BytepairError: A document is bad, and the plan says ``raise``.
@@ -110,6 +95,7 @@ def run(
     # A worker that comes late finds that the run is complete, and what stages left for each other gone.
     ended = entry is not None and ledger.is_finished(work.folder, work.plan)
     if entry is None or not (ended or ledger.is_kept(work.folder, entry)):
+        packages.check(work.plan)
         kind = stage.partition("-")[0]
         do = getattr(import_module(f"bytepair.corpus.{_STAGES[kind]}"), kind)
 

@@ -12,7 +12,7 @@ from bytepair.corpus.plans import Portion
 from bytepair.progress import RunProgress, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -99,19 +99,18 @@ class _Phase:
         self.stage = stage
         self.reported = self._start = time.perf_counter()
         first = plan.stages[0]
-        found = [ledger.entry(folder, plan, (stage.name, n)) for n in range(len(stage.tasks)) if n not in left]
-        done = [entry for entry in found if entry is not None]
+        ended = (n for n in range(len(stage.tasks)) if n not in left)
+        documents, tokens = _sums(folder, plan, ((stage.name, n) for n in ended))
         self._left = left
         self._under_way: dict[int, _Amounts] = {}
-        self._so_far = _Amounts(0, _sum(done, "documents"), _sum(done, "tokens"))
+        self._so_far = _Amounts(0, documents, tokens)
         if stage is first:
             self._unit = "bytes"
             self._sizes = sizes(plan)
             self._total = sum(self._sizes)
         else:
             # What shards are made of again was counted when it was encoded; tables have no tokens.
-            entries = (ledger.entry(folder, plan, (first.name, n)) for n in range(len(first.tasks)))
-            tokens = _sum([entry for entry in entries if entry is not None], "tokens")
+            _, tokens = _sums(folder, plan, ((first.name, n) for n in range(len(first.tasks))))
             self._unit = "tokens" if tokens else "tasks"
             self._total = tokens or len(stage.tasks)
             # How many tokens a task will have is not known before it ends.
@@ -202,8 +201,14 @@ def _in_bytes(input: Input) -> bool:
     return input.content in ("text", "jsonl") and input.compression is None
 
 
-def _sum(entries: Sequence[dict[str, int]], name: str) -> int:
-    return sum(entry.get(name, 0) for entry in entries)
+def _sums(folder: Path, plan: Plan, tasks: Iterable[TaskName]) -> tuple[int, int]:
+    """The documents and the tokens of those of the tasks that are done."""
+    documents = tokens = 0
+    for task in tasks:
+        if entry := ledger.entry(folder, plan, task):
+            documents += entry.get("documents", 0)
+            tokens += entry.get("tokens", 0)
+    return documents, tokens
 
 
 def _by_number(name: str) -> tuple[int, str]:

@@ -1,4 +1,7 @@
-"""Tasks on a cluster with Spark; encoding of its data frames, and counts of their texts."""
+"""Tasks on a cluster with Spark; encoding of its data frames, and counts of their texts.
+
+Long because these three share a session and its ways, and because each call says what Spark makes of it.
+"""
 
 from __future__ import annotations
 

@@ -187,5 +187,5 @@ def unpacked(text: str) -> BytepairError:
     except (LookupError, TypeError, AttributeError) as damage:
         raise ValueError(str(damage)) from damage
     if not isinstance(error, BytepairError):
-        raise ValueError(f"{value['kind']} is no error of bytepair")  # noqa: TRY004
+        raise ValueError(f"{value['kind']} is no error of bytepair")  # noqa: TRY004 (what it says is wrong, not its type)
     return error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bytepair.corpus import opening
 from bytepair.corpus.documents import Documents, LongDocument
 from bytepair.corpus.inputs import Input, Reading, changed
-from bytepair.errors import TrainingError
+from bytepair.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ def check(inputs: Sequence[Input], reading: Reading) -> None:
     r"""Asks whether each option has an input that it is for; opens nothing.
 
     Raises:
-        TrainingError: An option would have no effect.
+        SourceError: An option would have no effect.
         ValueError: The delimiter is empty, or `longest` is below 1.
 
     Example:
         >>> check([Input("a.txt", "/a.txt", "text", None, 5, "")], Reading(delimiter="\n"))
         >>> check([Input("a.txt", "/a.txt", "text", None, 5, "")], Reading(field="content"))
         Traceback (most recent call last):
-        bytepair.errors.TrainingError: field='content' has no effect on text files; leave it out
+        bytepair.errors.SourceError: field='content' has no effect on text files; leave it out
     """
     if reading.delimiter == "":
         raise ValueError("delimiter='' is between all characters; leave it out to have each file as one document")
@@ -40,7 +40,7 @@ def check(inputs: Sequence[Input], reading: Reading) -> None:
     for option, of in _OF_OPTIONS.items():
         value = getattr(reading, option)
         if value is not None and contents and not set(contents) & set(of):
-            raise TrainingError(
+            raise SourceError(
                 f"{option}={value!r} has no effect on {', '.join(contents)} files",
                 remedy="leave it out; the id of a sample in a tar file is its key"
                 if "tar" in contents and option == "id_field"
@@ -65,7 +65,7 @@ def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int |
 
     Raises:
         ArtifactError: The input cannot be read.
-        TrainingError: ``pyarrow`` is needed and not installed.
+        SourceError: ``pyarrow`` is needed and not installed.
         ValueError: `size` is below 1.
 
     Example:
@@ -86,12 +86,13 @@ def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int |
     return [(0, None)]
 
 
-def read(
+def read(  # noqa: PLR0917 (what is read, and how)
     input: Input,
     start: int,
     end: int | None,
     reading: Reading,
     batch_bytes: int,
+    errors: str = "strict",
 ) -> Iterator[Documents | LongDocument]:
     r"""The documents of a portion, in order. All portions together give each document once, whatever their sizes.
 
@@ -104,10 +105,12 @@ def read(
         end: Where it ends.
         reading: What a document is.
         batch_bytes: About how many bytes the documents have that are given at once.
+        errors: What becomes of JSON that is not UTF-8 or holds half a surrogate pair: ``strict`` makes a fault of it,
+            ``replace`` puts U+FFFD there. Other texts are given as they are stored.
 
     Raises:
         ArtifactError: The input is gone, has another size than when it was found, is cut off or damaged.
-        TrainingError: There is no such column, or it holds something else; or ``pyarrow`` is not installed.
+        SourceError: There is no such column, or it holds something else; or ``pyarrow`` is not installed.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -130,11 +133,11 @@ def read(
     if input.content == "jsonl":
         from bytepair.corpus.readers import jsonl  # noqa: PLC0415
 
-        return jsonl.read(input, start, end, reading, batch_bytes)
+        return jsonl.read(input, start, end, reading, batch_bytes, errors=errors)
     if input.content == "tar":
         from bytepair.corpus.readers import tar  # noqa: PLC0415
 
-        return tar.read(input, reading, batch_bytes)
+        return tar.read(input, reading, batch_bytes, errors)
     from bytepair.corpus.readers import columnar  # noqa: PLC0415
 
     return columnar.read(input, start, end, reading, batch_bytes)

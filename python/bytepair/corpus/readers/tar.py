@@ -34,6 +34,8 @@ _LONG_NAME, _LONG_LINK, _SPARSE = b"L", b"K", b"S"  # as GNU has them
 _EXTENDED, _EXTENDED_ALL = (b"x", b"X"), b"g"  # as pax has them
 _KEY = re.compile(r"((?:.*/)?[^./][^./]*)\.([^/]+)", re.DOTALL)
 
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair; whole pairs are one character by then
+
 
 class _Member(NamedTuple):
     name: str
@@ -41,11 +43,11 @@ class _Member(NamedTuple):
     is_file: bool
 
 
-def read(input: Input, reading: Reading, batch_bytes: int) -> Iterator[Documents]:
+def read(input: Input, reading: Reading, batch_bytes: int, errors: str) -> Iterator[Documents]:
     """The documents of an archive; see `readers.read`. Their positions are the numbers of their samples."""
     extension, _, field = ("txt" if reading.field is None else reading.field).partition(":")
     archive = _Archive(input, block_bytes(batch_bytes))
-    batch = _Batch(archive)
+    batch = _Batch(archive, errors)
     key, number, found = None, -1, True
     missing = f"the sample has no member .{extension}"
     with archive.reader:
@@ -86,8 +88,9 @@ def _named(key: str | None) -> str:
 class _Batch:
     """Texts until there are enough of them."""
 
-    def __init__(self, archive: _Archive) -> None:
+    def __init__(self, archive: _Archive, errors: str) -> None:
         self._archive = archive
+        self._errors = errors
         self._clear()
 
     def _clear(self) -> None:
@@ -101,10 +104,10 @@ class _Batch:
         text = data
         if field:
             try:
-                value = json.loads(data)[field]
+                value = json.loads(data.decode("utf-8-sig", self._errors))[field]
                 if not isinstance(value, str):
-                    raise TypeError(f"the field holds {type(value).__name__}, not a string")  # noqa: TRY301
-                text = value.encode()
+                    raise TypeError(f"the field holds {type(value).__name__}, not a string")  # noqa: TRY301 (one way for all faults)
+                text = (value if self._errors == "strict" else _HALF.sub("\N{REPLACEMENT CHARACTER}", value)).encode()
             except (ValueError, LookupError, TypeError, RecursionError) as error:
                 reason = f"there is no field {field!r}" if isinstance(error, LookupError) else str(error)
                 file = self._archive.input.address

@@ -46,6 +46,7 @@ class Format:
         finish: Writes what folders need on top of their shards, given the folder of all files and the names of those
             in it, and returns the names of what it wrote; None if that is nothing.
         needs: What pip is to install for it; empty if nothing. A table of documents needs ``bytepair[shard]`` besides.
+        writers: The packages that write it, by the names that pip knows: another version may write other bytes.
 
     Example:
         >>> FORMATS["bin"].dtype(50_256).name, FORMATS["bin"].stem.format(split="train", number="00017")
@@ -61,6 +62,7 @@ class Format:
     join: Callable[..., None] | None = None
     finish: Callable[[Path, Sequence[str]], list[str]] | None = None
     needs: str = ""
+    writers: tuple[str, ...] = ()
 
 
 FORMATS: dict[str, Format] = {
@@ -76,9 +78,17 @@ FORMATS: dict[str, Format] = {
             table=True,
             join=partial(join, megatron.MegatronShard),
         ),
-        Format("parquet", ParquetShard, smallest_unsigned, _ANY, needs="bytepair[shard]"),
-        Format("arrow", ArrowShard, smallest_unsigned, _ANY, needs="bytepair[shard]"),
-        Format("mds", mds.MdsShard, smallest_unsigned, stem=_WITHIN, finish=mds.finish, needs="mosaicml-streaming"),
+        Format("parquet", ParquetShard, smallest_unsigned, _ANY, needs="bytepair[shard]", writers=("pyarrow",)),
+        Format("arrow", ArrowShard, smallest_unsigned, _ANY, needs="bytepair[shard]", writers=("pyarrow",)),
+        Format(
+            "mds",
+            mds.MdsShard,
+            smallest_unsigned,
+            stem=_WITHIN,
+            finish=mds.finish,
+            needs="mosaicml-streaming",
+            writers=("mosaicml-streaming",),
+        ),
         Format(
             "litdata",
             litdata.LitdataShard,
@@ -88,6 +98,7 @@ FORMATS: dict[str, Format] = {
             table=True,
             finish=litdata.finish,
             needs="litdata",
+            writers=("litdata",),
         ),
     )
 }
