@@ -150,6 +150,10 @@ class _Encoding:
             keep[row] = False
             start, end = found.texts.offsets[row], found.texts.offsets[row + 1]
             error.row = None
+            if input.content == "jsonl" and error.byte is not None:
+                # The text of a line has other bytes than the line.
+                error.what = f"{error.what}, at byte {error.byte} of the text"
+                error.byte = error.character = None
             faults.append(Fault(int(found.positions[row]), error, found.texts.data[start:end].tobytes()))
         self.tally.empty += int((sizes == 0).sum())
         for fault in sorted(faults, key=lambda fault: fault.position):
@@ -214,6 +218,7 @@ class _Encoding:
             raise _placed(error, input, fault.position)
         self.tally.bad[type(error).__name__] += 1
         if self._options.bad == "quarantine":
+            error.file = input.name  # where the input is would make other bytes of the folder at each place
             row: dict[str, Any] = {"input": input.name, "position": fault.position, "error": str(error)}
             if fault.data is not None:
                 try:

@@ -157,7 +157,7 @@ def _shown(source: object) -> str:
 def _local(name: str, group: str) -> Iterator[Input]:
     # A data set's own files; else whatever matches.
     inside = _data_files(name) if Path(name).is_dir() else None
-    for path in paths.find([name] if inside is None else inside):
+    for path in paths.find([name] if inside is None else inside, texts=False):
         address = os.path.abspath(path)  # noqa: PTH100  # links stay as the caller has them
         yield _input(str(path), address, opening.state(address), group)
 

@@ -40,10 +40,14 @@ def is_paths(source: object) -> bool:
     )
 
 
-def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
+def find(source: PathLike | Sequence[PathLike], *, texts: bool = True) -> list[Path]:
     """The files that paths and globs name: in their order, those of one glob sorted, each file once.
 
     Folders that a glob matches are left out.
+
+    Args:
+        source: A path or glob, or several.
+        texts: Whether the caller takes texts as well, which are easily taken for paths.
 
     Raises:
         TrainingError: A path or glob matches no file.
@@ -56,15 +60,25 @@ def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
         if not matched:
             shown = name if len(name) <= 80 else f"{name[:77]}..."
             folder = [path for path in found if Path(path).is_dir()]
-            inside = str(Path(folder[0], "**", "*.txt")) if folder else ""
+            inside = str(Path(folder[0], "**", f"*{_usual(Path(folder[0]))}")) if folder else ""
             raise TrainingError(
                 f"{shown!r} is a folder" if folder else f"no file matches {shown!r}",
                 remedy=f"name what is in it, such as {inside!r}"
                 if folder
-                else "check the path; to train on the strings of a list, pass iter(texts)",
+                else "check the path" + ("; to train on the strings of a list, pass iter(texts)" if texts else ""),
             )
         paths.update(dict.fromkeys(matched))
     return list(paths)
+
+
+def _usual(folder: Path) -> str:
+    """The ending of a file in the folder that can be read, for a pattern."""
+    for _, _, names in os.walk(folder):
+        for name in sorted(names):
+            suffixes = PurePath(name).suffixes
+            if any(suffix.lower() in _KINDS for suffix in suffixes):
+                return "".join(suffixes[-2:] if suffixes[-1].lower() in COMPRESSIONS else suffixes[-1:])
+    return ".txt"
 
 
 def kind(path: PurePath, *, archives: bool = False) -> Kind:
