@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 examples:
-  bytepair shard 'docs/*.txt' README.md -m demo-output -o shards --validation 0.005 --shuffle
-  bytepair shard 'docs/*.txt' README.md -m demo-output -o shards --validation 0.005 --shuffle --resume
+  bytepair shard 'docs/*.md' README.md -m demo-output -o shards --validation 0.005 --shuffle
+  bytepair shard 'docs/*.md' README.md -m demo-output -o shards --validation 0.005 --shuffle --resume
   bytepair shard --verify shards
   bytepair shard README.md -m demo-output --delimiter '\\n' --join --no-documents -o lines
-  bytepair shard --group 'docs=docs/*.txt' --group read=README.md -m demo-output --format megatron -o groups
+  bytepair shard --group 'docs=docs/*.md' --group read=README.md -m demo-output --format megatron -o groups
 
 from files of JSON lines, with an end behind each document:
     bytepair shard 'web/*.jsonl.zst' -m gpt2 --special text --eos '<|endoftext|>' --id-field url --bad quarantine -o web
