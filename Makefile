@@ -58,7 +58,7 @@ build/cluster/.installed: pyproject.toml | tools
 # A reason is shown for each test that is skipped: without Java those of Spark are, without Slurm its own part.
 test-cluster: $(BIN)/.built build/cluster/.installed
 	@command -v java >/dev/null || echo "no Java is installed: Spark is not tested; 'sudo apt install openjdk-17-jre-headless'"
-	BYTEPAIR_CLUSTER=1 build/cluster/bin/python -m pytest -rs tests/cluster
+	BYTEPAIR_CLUSTER=1 build/cluster/bin/python -m pytest -rs tests/cluster tests/test_docs.py::test_shards_are_read_back_as_the_guide_says
 
 check: $(BIN)/.built
 	cargo fmt --check

@@ -70,9 +70,15 @@ class Rows:
 
 
 def rows_of(folder: Path, split: str, length: int) -> Rows:
-    """The rows of a split of a run that joined its shards."""
-    dtype = bp.Summary.read(folder).options["dtype"]
-    return Rows(np.memmap(folder / f"{split}.bin", dtype, mode="r"), length)
+    """The rows of a split of a run that joined its shards.
+
+    Raises:
+        ValueError: No document is in the split.
+    """
+    file = folder / f"{split}.bin"
+    if not file.stat().st_size:
+        raise ValueError(f"no document went to {split}; write into a new folder with another --validation")
+    return Rows(np.memmap(file, bp.Summary.read(folder).options["dtype"], mode="r"), length)
 
 
 def run(options: argparse.Namespace) -> None:

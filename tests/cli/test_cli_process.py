@@ -159,7 +159,7 @@ def test_the_examples_of_the_help_work(command: str, shell: Run, capsys: pytest.
     assert examples
     Path("model").rename("demo-output")
     Path("docs").mkdir()
-    Path("docs/a.txt").write_text("low lower\n" * 3)
+    Path("docs/a.md").write_text("low lower\n" * 3)
     Path("README.md").write_text("newest\n\n  widest\n")
     for example in examples:
         done = shell(example)

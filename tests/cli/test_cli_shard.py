@@ -241,7 +241,7 @@ def test_misuse_is_said(misused: Fails, arguments: tuple[str, ...], message: str
     [
         (("line.txt", "-m", "model"), "'line.txt'"),
         (("lines.txt", "-m", "modle"), "'modle' is no file, no folder and no encoding"),
-        ((*LINEWISE, "--eos", "<|edn|>"), '"<|edn|>" is not a token'),
+        ((*LINEWISE, "--eos", "<|edn|>"), '"<|edn|>" is not a token; special tokens are <|end|>'),
         ((*LINEWISE, "--eos", "999"), "999"),
         ((*LINEWISE, "--field", "body"), "field='body' has no effect on text files"),
         ((*LINEWISE, "--dtype", "int8"), "dtype='int8'"),
@@ -259,9 +259,27 @@ def test_what_does_not_fit_is_said_before_anything_is_written(
     assert not Path("out").exists()
 
 
+def test_remedies_speak_of_arguments(fails: Fails) -> None:
+    Path("bad.jsonl").write_bytes(b'{"text": "low", "url": "u"}\n{"text": "a low<|end|>"}\n{"text": "\xff"}\n')
+    bad = ("bad.jsonl", "-m", "model", "-o")
+    assert 'the text: --field is one of "text", "url"' in fails("shard", *bad, "1", "--field", "txt")
+    # What failed at once is not in the way.
+    assert "go on with --resume, or choose another one; or remove 1" in fails("shard", *bad, "1")
+    assert "field was 'txt' and is None" in fails("shard", *bad, "1", "--resume")
+    assert ", at byte 5 of the text, in the line that starts at byte 28 (file bad.jsonl)" in fails("shard", *bad, "2")
+    assert "pass --errors replace" in fails("shard", *bad, "3", "--special", "text")
+    assert "raise --longest, or leave such" in fails("shard", *bad, "4", "--longest", "20")
+
+
 def test_a_package_that_is_missing_is_said_before_anything_is_written(
     fails: Fails, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for package in ("ray", "pyspark"):
+        monkeypatch.setitem(sys.modules, package, None)
+        engine = package.removeprefix("py")
+        assert f"pip install 'bytepair[{engine}]'" in fails("shard", *LINEWISE, "--engine", engine, "-o", "out")
+    monkeypatch.setenv("PATH", "")
+    assert "there is no sbatch on this machine" in fails("shard", *LINEWISE, "--engine", "slurm", "-o", "out")
     for package, format in (("streaming", "mds"), ("litdata", "litdata"), ("pyarrow", "parquet")):
         monkeypatch.setitem(sys.modules, package, None)
         line = fails("shard", *LINEWISE, "--format", format, "-o", "out")

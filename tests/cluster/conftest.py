@@ -77,11 +77,11 @@ def shards(corpus: list[str], tokenizer: bp.Tokenizer, tmp_path_factory: pytest.
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def armed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A place: once there is a file, the next worker that commits removes it, and kills itself.
 
-    Whatever starts workers has to be started after this.
+    Whatever starts workers has to be started after this, also by a test that kills none: the JVM of Spark stays.
     """
     place = tmp_path_factory.mktemp("killing") / "armed"
     changed = {

@@ -276,6 +276,17 @@ def test_a_file_whose_server_fails_gives_a_typed_error(memory: Any, monkeypatch:
     assert caught.value.file == "memory://data/a.txt"
 
 
+def test_a_server_that_does_not_answer_is_not_a_file_that_is_not_there(
+    memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def info(url: str) -> Any:
+        raise FileNotFoundError(url) from ConnectionRefusedError(111, "refused")
+
+    monkeypatch.setattr(memory, "info", info)
+    with pytest.raises(ArtifactError, match="refused"):
+        find("memory://data/a.txt")
+
+
 class Server(BaseHTTPRequestHandler):
     """Files of a folder, in ranges; and what was asked for."""
 

@@ -149,12 +149,18 @@ def test_killed_at_a_random_moment(seed: int, job: Job, tmp_path: Path) -> None:
     job.finish(tmp_path / "out", processes=processes)
 
 
-@pytest.mark.parametrize("seed", range(60 if WHOLE else 4))
-def test_killed_at_a_step(seed: int, job: Job, tmp_path: Path) -> None:
-    child = job.start(tmp_path / "counted", steps=1 << 40)
+@pytest.fixture(scope="module")
+def steps(job: Job, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """The steps of a run; another may have some more or less, since two workers take turns as they come."""
+    child = job.start(tmp_path_factory.mktemp("counted") / "out", steps=1 << 40)
     assert child.stdout is not None
-    steps = int(child.stdout.readline())
+    counted = int(child.stdout.readline())
     assert ended(child) == 0
+    return counted - counted // 20
+
+
+@pytest.mark.parametrize("seed", range(60 if WHOLE else 4))
+def test_killed_at_a_step(seed: int, job: Job, steps: int, tmp_path: Path) -> None:
     step = 1 + Random(seed).randrange(steps) if seed else 1
     child = job.start(tmp_path / "out", steps=step)
     assert ended(child) == -signal.SIGKILL

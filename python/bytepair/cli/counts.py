@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 examples:
-  bytepair counts 'docs/*.txt' -o docs.parquet
+  bytepair counts 'docs/*.md' -o docs.parquet
   bytepair counts README.md -o readme.parquet
   bytepair counts --from-counts docs.parquet --from-counts readme.parquet -o all.parquet
   bytepair train --from-counts all.parquet --vocab-size 8k -o my-tokenizer
   bytepair counts README.md --top 5
-  bytepair counts 'docs/*.txt' --engine local --workers 2 --work counting -o docs.parquet
+  bytepair counts 'docs/*.md' --engine local --workers 2 --work counting -o docs.parquet
 """
 
 

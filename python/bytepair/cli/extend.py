@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 example:
-  bytepair extend -m demo-output 'docs/**/*.txt' --vocab-size 10k -o larger
+  bytepair extend -m demo-output 'docs/**/*.md' --vocab-size 10k -o larger
 """
 
 

@@ -6,6 +6,7 @@ The folder gets shards, a plan, a ledger of what is done with its hashes, the to
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from contextlib import contextmanager
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 examples:
-  bytepair shard 'docs/*.txt' README.md -m demo-output -o shards --validation 0.005 --shuffle
-  bytepair shard 'docs/*.txt' README.md -m demo-output -o shards --validation 0.005 --shuffle --resume
+  bytepair shard 'docs/*.md' README.md -m demo-output -o shards --validation 0.005 --shuffle
+  bytepair shard 'docs/*.md' README.md -m demo-output -o shards --validation 0.005 --shuffle --resume
   bytepair shard --verify shards
   bytepair shard README.md -m demo-output --delimiter '\\n' --join --no-documents -o lines
-  bytepair shard --group 'docs=docs/*.txt' --group read=README.md -m demo-output --format megatron -o groups
+  bytepair shard --group 'docs=docs/*.md' --group read=README.md -m demo-output --format megatron -o groups
 
 from files of JSON lines, with an end behind each document:
     bytepair shard 'web/*.jsonl.zst' -m gpt2 --special text --eos '<|endoftext|>' --id-field url --bad quarantine -o web
@@ -48,6 +49,7 @@ from files of JSON lines, with an end behind each document:
 
 _MODES = {"verify": ("output", "progress"), "task": ("output",)}
 _OURS = {"run", "usage_error"}
+_KEYWORD = re.compile(r"""\b(bad|errors|field|id_field|longest|resume)=(?:True\b|\.\.\.|['"](\w+)['"])?""")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -247,12 +249,17 @@ def _resumable(options: Namespace) -> Iterator[None]:
     try:
         yield
     except BytepairError as error:
-        error.remedy = error.remedy.replace("resume=True", "--resume")
+        error.remedy = _KEYWORD.sub(_as_argument, error.remedy)
         raise
     except KeyboardInterrupt as error:
         kept = Path(options.output, plans.NAME).exists()
         hint = "what is done is kept: --resume goes on with it" if kept else "nothing was begun"
         raise KeyboardInterrupt(f"interrupted; {hint}") from error
+
+
+def _as_argument(found: re.Match[str]) -> str:
+    name, value = found.groups()
+    return f"--{name.replace('_', '-')}" + (f" {value}" if value else "")
 
 
 def _frame(texts: list[str] | None) -> list[str | int] | None:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 examples:
-  bytepair train 'docs/**/*.txt' README.md --vocab-size 8k --special-token '<|endoftext|>' -o my-tokenizer
-  bytepair train --group 'docs=docs/*.txt' --group notes=README.md --weight notes=0.5 --vocab-size 8k -o mixed
-  bytepair train 'docs/*.txt' --engine local --work counting --vocab-size 8k -o my-tokenizer
+  bytepair train 'docs/**/*.md' README.md --vocab-size 8k --special-token '<|endoftext|>' -o my-tokenizer
+  bytepair train --group 'docs=docs/*.md' --group notes=README.md --weight notes=0.5 --vocab-size 8k -o mixed
+  bytepair train 'docs/*.md' --engine local --work counting --vocab-size 8k -o my-tokenizer
 """
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 5
 
 
-def check_same(old: Plan, new: Plan, folder: Path) -> None:
-    """Raises CorpusError if a run cannot go on by another plan, and names all that differs."""
+def check_same(old: Plan, new: Plan, folder: Path, hint: str = "") -> None:
+    """Raises CorpusError if a run cannot go on by another plan, and names all that differs; `hint` ends the remedy."""
     found = list(_differences(old, new))
     if not found:
         return
@@ -26,7 +26,7 @@ def check_same(old: Plan, new: Plan, folder: Path) -> None:
     raise CorpusError(
         f"the run in this folder was planned otherwise: {shown}",
         file=str(folder / NAME),
-        remedy="go on with what it was planned with, or write into a new folder",
+        remedy=f"go on with what it was planned with, or write into a new folder{hint}",
     )
 
 

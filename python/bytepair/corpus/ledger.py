@@ -256,6 +256,11 @@ def _place(run: Path, plan: Plan, task: TaskName) -> Path:
     return run / LEDGER / f"{plan.stem(*task)}.json"
 
 
+def none_done(folder: Path) -> str:
+    """The end of a remedy, for a folder in which no task is done: what failed at once should not be in the way."""
+    return "" if any((folder / LEDGER).glob("*.json")) else f"; or remove {folder}: nothing of its run is done"
+
+
 def unwritten(run: Path, error: OSError) -> ArtifactError:
     """What is raised where the folder of a run cannot be written to."""
     return ArtifactError(

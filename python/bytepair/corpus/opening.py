@@ -199,7 +199,10 @@ def matches(url: str) -> list[tuple[str, State]]:
     try:
         try:
             info = system.info(path)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            # So says the one for http also if there was no answer.
+            if isinstance(error.__cause__, OSError) and not isinstance(error.__cause__, FileNotFoundError):
+                raise error.__cause__ from None
             info = {}
         if info.get("type") == "file":
             return [(url, state_of(url, info))]

@@ -58,9 +58,9 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
             raise CorpusError(
                 "there is a run in this folder",
                 file=str(folder),
-                remedy="go on with resume=True, or choose another one",
+                remedy=f"go on with resume=True, or choose another one{ledger.none_done(folder)}",
             )
-        differences.check_same(plans.read(folder), plan, folder)
+        differences.check_same(plans.read(folder), plan, folder, ledger.none_done(folder))
         ledger.clean(folder)
         return
     foreign = sorted(path.name for path in folder.iterdir() if path.name != locks.NAME)

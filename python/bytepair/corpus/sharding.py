@@ -21,7 +21,7 @@ from bytepair.corpus.outputs import TRAIN, VALIDATION, Output
 from bytepair.corpus.plans import Plan, ShardOptions, Stage
 from bytepair.corpus.sinks import FORMATS
 from bytepair.corpus.summaries import Summary
-from bytepair.errors import BytepairError, CorpusError, IntegrityError
+from bytepair.errors import BytepairError, CorpusError, IntegrityError, InvalidIdError
 from bytepair.progress import reporter
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ Frame: TypeAlias = "str | int | Sequence[str | int] | None"
 """Tokens around a document: a special token by its text, an id, or several of these."""
 
 _LONGEST = "1GB"
+_MOST_NAMED = 8
 
 
 def shard(
@@ -335,7 +336,13 @@ def frame(tokenizer: Tokenizer, tokens: Frame) -> tuple[int, ...]:
     items = [tokens] if isinstance(tokens, (str, int)) else list(tokens)
     ids = []
     for item in items:
-        id = tokenizer.token_id(item) if isinstance(item, str) else item
+        try:
+            id = tokenizer.token_id(item) if isinstance(item, str) else item
+        except InvalidIdError as error:
+            if known := list(tokenizer.special_tokens):
+                shown = known[:_MOST_NAMED] + ["..."] * (len(known) > _MOST_NAMED)
+                error.remedy = f"special tokens are {', '.join(shown)}"
+            raise
         tokenizer.token_bytes(id)  # It raises where there is none.
         ids.append(id)
     return tuple(ids)

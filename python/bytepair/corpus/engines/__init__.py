@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from bytepair.errors import CorpusError
 
@@ -24,7 +24,10 @@ ENGINES = {
 
 @runtime_checkable
 class Engine(Protocol):
-    """Has tasks done that do not need one another."""
+    """Has tasks done that do not need one another.
+
+    An engine may also have ``check()``, which raises if what it needs is not there; it is called before a run begins.
+    """
 
     def run(self, folder: str, tasks: Sequence[TaskName], told: Callable[[Told], None]) -> None:
         """Has tasks done, each by `bytepair.corpus.tasks.run`; returns when all of them are committed.
@@ -47,7 +50,8 @@ def engine(named: str | Engine, workers: int | None = None) -> Engine:
         workers: How many tasks are done at a time; None for what the engine finds good.
 
     Raises:
-        CorpusError: There is no engine of this name, or workers are given for one that is made already.
+        CorpusError: There is no engine of this name, what it needs is not there, or workers are given for one that is
+            made already.
         ValueError: There are no workers.
     """
     if workers is not None and workers < 1:
@@ -55,8 +59,14 @@ def engine(named: str | Engine, workers: int | None = None) -> Engine:
     if not isinstance(named, str):
         if workers is not None:
             raise CorpusError("workers= goes with the name of an engine", remedy="say it where the engine is made")
-        return named
+        return _checked(named)
     if named not in ENGINES:
         raise CorpusError(f"there is no engine {named!r}", remedy=f"use one of {', '.join(ENGINES)}")
     module, _, name = ENGINES[named].partition(":")
-    return cast("Engine", getattr(import_module(module), name)(workers=workers))
+    return _checked(getattr(import_module(module), name)(workers=workers))
+
+
+def _checked(made: Any) -> Engine:
+    if check := getattr(made, "check", None):
+        check()
+    return cast("Engine", made)

@@ -42,6 +42,14 @@ class Ray:
         self._workers = workers
         self._init = {"address": address, **init}
 
+    def check(self) -> None:
+        """See `bytepair.corpus.engines.Engine`.
+
+        Raises:
+            CorpusError: Ray is not installed.
+        """
+        _ray()
+
     def run(self, folder: str, tasks: Sequence[TaskName], told: Callable[[Told], None]) -> None:
         """See `bytepair.corpus.engines.Engine`.
 

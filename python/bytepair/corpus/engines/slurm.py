@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import shutil
 import subprocess
 import sys
 from itertools import pairwise
@@ -54,6 +55,15 @@ class Slurm:
         self._options = tuple(options)
         self._poll = poll
         self._jobs = jobs
+
+    def check(self) -> None:
+        """See `bytepair.corpus.engines.Engine`.
+
+        Raises:
+            CorpusError: ``sbatch`` is not there.
+        """
+        if shutil.which("sbatch") is None:
+            raise CorpusError("there is no sbatch on this machine", remedy=_MISSING)
 
     def run(self, folder: str, tasks: Sequence[TaskName], told: Callable[[Told], None]) -> None:
         """See `bytepair.corpus.engines.Engine`.

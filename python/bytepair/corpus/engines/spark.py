@@ -59,6 +59,14 @@ class Spark:
         self._session = session
         self._poll = poll
 
+    def check(self) -> None:
+        """See `bytepair.corpus.engines.Engine`.
+
+        Raises:
+            CorpusError: pyspark is not installed.
+        """
+        _spark()
+
     def run(self, folder: str, tasks: Sequence[TaskName], told: Callable[[Told], None]) -> None:
         """See `bytepair.corpus.engines.Engine`.
 

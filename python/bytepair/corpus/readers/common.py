@@ -29,7 +29,7 @@ def too_long(longest: int, *, file: str, byte: int | None = None, row: int | Non
         file=file,
         byte=byte,
         row=row,
-        remedy="allow longer ones, or leave it out",
+        remedy="raise longest=, or leave such documents out with bad='skip'",
     )
 
 
