@@ -84,6 +84,8 @@ class _Encoding:
         special = options.special if isinstance(options.special, str) else set(options.special)
         self._policy: dict[str, Any] = {"special": special, "added": options.added, "errors": options.errors}
         self._unknown = _unknown_id(self._tokenizer)
+        # Those that the caller puts around documents are known.
+        self._framed = [*options.prefix, *options.suffix].count(-1 if self._unknown is None else self._unknown)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -104,7 +106,8 @@ class _Encoding:
         input = self._plan.inputs[portion.input]
         inputs.check(input)
         passed = before
-        for found in readers.read(input, portion.start, portion.end, self._plan.reading, _BATCH_BYTES):
+        bounds = portion.start, portion.end
+        for found in readers.read(input, *bounds, self._plan.reading, _BATCH_BYTES, self._options.errors):
             if isinstance(found, LongDocument):
 
                 def tell_more(passed_here: Callable[[], int] = found.passed) -> None:
@@ -156,7 +159,8 @@ class _Encoding:
             self._bad(input, fault)
         encoded = Encoded(ids, offsets, np.full(len(sizes), number, np.int32), found.positions, found.ids)
         if self._unknown is not None:
-            self.tally.unknown += int(np.count_nonzero(ids == self._unknown))
+            framed = self._framed * (len(sizes) - len(refused))
+            self.tally.unknown += int(np.count_nonzero(ids == self._unknown)) - framed
         splits = [(TRAIN, keep)]
         if self._below:
             validation = self._is_validation(encoded.inputs, encoded.positions)
@@ -205,7 +209,7 @@ class _Encoding:
             self._bad(input, Fault(found.position, error))
             return
         output.end(number, found.position, found.id or b"")
-        self.tally.unknown += unknown
+        self.tally.unknown += unknown - self._framed
         self.tally.count(split, input.group, np.array([tokens]), size)
 
     def _bad(self, input: Input, fault: Fault) -> None:

@@ -137,6 +137,11 @@ def load(folder: str) -> Work:
 
 @lru_cache(maxsize=2)
 def _load(folder: str, _changed: int) -> Work:
+    return read(folder)
+
+
+def read(folder: str) -> Work:
+    """The plan and the tokenizer of a run as they are now. Errors as `load`."""
     place = Path(folder)
     plan = plans.read(place)
     tokenizer = None

@@ -92,6 +92,7 @@ def read(
     end: int | None,
     reading: Reading,
     batch_bytes: int,
+    errors: str = "strict",
 ) -> Iterator[Documents | LongDocument]:
     r"""The documents of a portion, in order. All portions together give each document once, whatever their sizes.
 
@@ -104,6 +105,8 @@ def read(
         end: Where it ends.
         reading: What a document is.
         batch_bytes: About how many bytes the documents have that are given at once.
+        errors: What becomes of lines of JSON that are not UTF-8, and of halves of surrogate pairs in them: ``strict``
+            makes faults of them, ``replace`` U+FFFD. Of other texts the bytes are given as they are.
 
     Raises:
         ArtifactError: The input is gone, has another size than when it was found, is cut off or damaged.
@@ -130,7 +133,7 @@ def read(
     if input.content == "jsonl":
         from bytepair.corpus.readers import jsonl  # noqa: PLC0415
 
-        return jsonl.read(input, start, end, reading, batch_bytes)
+        return jsonl.read(input, start, end, reading, batch_bytes, errors)
     if input.content == "tar":
         from bytepair.corpus.readers import tar  # noqa: PLC0415
 

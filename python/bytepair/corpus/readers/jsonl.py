@@ -28,6 +28,7 @@ def read(
     end: int | None,
     reading: Reading,
     batch_bytes: int,
+    errors: str = "strict",
 ) -> Iterator[Documents]:
     """The documents of a portion of lines of JSON; see `readers.read`. A line counts as long as it is written."""
     # The line at `start` is one if it follows a line end.
@@ -46,13 +47,15 @@ def read(
                     passed,
                 )
             else:
-                yield _documents(input, reading, base, lines, passed)
+                yield _documents(input, reading, errors, base, lines, passed)
 
 
-def _documents(input: Input, reading: Reading, base: int, lines: bytes, passed: int) -> Documents:
+def _documents(
+    input: Input, reading: Reading, errors: str, base: int, lines: bytes, passed: int
+) -> Documents:
     field = "text" if reading.field is None else reading.field
     data, offsets, starts, id_data, id_offsets, faults = _core.json_fields(
-        lines, field, reading.id_field, first=base == 0
+        lines, field, reading.id_field, errors=errors, first=base == 0
     )
     ids = None if id_data is None or id_offsets is None else ArrowTexts(id_data, id_offsets)
     found = tuple(
