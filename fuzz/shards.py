@@ -69,7 +69,13 @@ def sweep_shards(random: random.Random) -> None:
 def _do(random: random.Random, corpus: Corpus, tok: bp.Tokenizer, options: dict[str, Any]) -> None:
     oracle = Oracle(corpus, tok, options)
     arguments: dict[str, Any] = {**options, **corpus.reading}
-    task_size = random.choice([None, 1, 10, 50, 200, 10**6, "1KB"])
+    size = sum(Path(name).stat().st_size for name, _ in corpus.files)
+
+    def some_size() -> int | str | None:
+        many = random.choice([1, 2, 3, 10, 30] if random.random() < 0.95 else [size + 1])
+        return random.choice([None, size // many + 1, size // many + 1, "1KB"])
+
+    task_size = some_size()
     workers = random.choice([1, 1, 2, 5])
 
     def run(output: str, **other: Any) -> bp.Summary:
@@ -94,8 +100,7 @@ def _do(random: random.Random, corpus: Corpus, tok: bp.Tokenizer, options: dict[
     equal("verified tokens", found.tokens, sum(len(row.ids) for row in oracle.rows))
 
     # Cut otherwise.
-    other = random.choice([None, 1, 30, 100, 10**9])
-    run("other", task_size=other, workers=random.choice([1, 3]))
+    run("other", task_size=some_size(), workers=random.choice([1, 3]))
     compare(Path("other"), oracle, corpus, options)
 
     # Interrupted, then gone on with.
@@ -147,7 +152,7 @@ class Oracle:
             orders[split].append((order, number, done))
             self.rows.append(done)
             if unknown is not None:
-                self.numbers["unknown"] += done.ids.count(unknown)
+                self.numbers["unknown"] += ids.count(unknown)
             self.numbers["longest"] = max(self.numbers["longest"], len(done.ids))
             self.lengths[_step(len(done.ids))] += 1
             for name, key in (("splits", split), ("groups", row.group)):
