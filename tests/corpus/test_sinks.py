@@ -366,3 +366,15 @@ def test_memory_does_not_keep_what_was_written(format: str, tmp_path: Path) -> N
             assert sum(len(waiting.ids) for waiting in shard._waiting) <= table._TOKENS
     shard.close()
     assert (shard.tokens, shard.documents) == (6_000_000, 6_000)
+
+
+def test_an_input_that_two_groups_have(tmp_path: Path) -> None:
+    path = tmp_path / "a.documents.parquet"
+    table_ = documents_table.DocumentsTable(path, ["a", "b", "a"])
+    for row, number in enumerate([2, 0, 1, 2]):
+        table_.end(number, row, b"", 1)
+    table_.close()
+    column = pq.read_table(path).column("input").combine_chunks()
+    assert column.to_pylist() == ["a", "a", "b", "a"]
+    # pyarrow does not always write the same bytes of a dictionary that says a name twice.
+    assert column.dictionary.to_pylist() == ["a", "b"]
