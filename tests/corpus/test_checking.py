@@ -54,7 +54,8 @@ def sealed_again(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 FAULTS: dict[str, Callable[[Path], object]] = {
     "train-00001.bin is missing": lambda run: (run / "train-00001.bin").unlink(),
-    r"val-00002.bin has \d+ bytes of \d+": lambda run: os.truncate(run / "val-00002.bin", 4),
+    # Which documents are drawn depends on the names of the inputs, which have the temporary folder in them.
+    r"val-\d+.bin has 1 bytes of \d+": lambda run: os.truncate(next(run.glob("val-*.bin")), 1),
     "train-00002.documents.parquet is not what was written": lambda run: changed(
         run / "train-00002.documents.parquet", 9, b"!"
     ),

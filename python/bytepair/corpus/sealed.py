@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _HASH = "sha256"
+_TAIL = 128
 
 
 def digest(value: dict[str, Any]) -> str:
@@ -55,6 +56,20 @@ def read(path: Path) -> dict[str, Any]:
             "the file is damaged: it is not what was written", file=str(path), remedy="write into a new folder"
         )
     return value  # type: ignore[no-any-return]  # what has this hash is an object
+
+
+def tail(path: Path) -> bytes:
+    """The end of a file, with the hash that is its last value: what changes when the object does. Empty if there is none.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - _TAIL, 0))
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def _canonical(value: dict[str, Any]) -> bytes:
