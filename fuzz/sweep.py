@@ -23,6 +23,7 @@ from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pipelines import sweep_pipelines
 from fuzz.saved import sweep_files, sweep_kinds
+from fuzz.shards import sweep_shards
 from fuzz.streams import sweep_streams
 from fuzz.taint import sweep_taint
 from fuzz.texts import sweep_texts
@@ -48,6 +49,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "chats": sweep_chats,
     "fine-tuning": sweep_fine_tuning,
     "taint": sweep_taint,
+    "shards": sweep_shards,
 }
 
 # No case takes a second; one that takes this long hangs.

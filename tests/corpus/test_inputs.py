@@ -348,3 +348,13 @@ def test_over_http_a_column_is_all_that_is_asked_for(tmp_path: Path) -> None:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def test_links_between_folders_give_no_file_twice(tmp_path: Path) -> None:
+    (tmp_path / "in/b").mkdir(parents=True)
+    for name in ("a.txt", "b/c.txt"):
+        (tmp_path / "in" / name).write_text("low")
+    (tmp_path / "in/b/around").symlink_to(tmp_path / "in")
+    (tmp_path / "in/again.txt").symlink_to(tmp_path / "in/a.txt")  # what somebody asked for
+    found = [input.name for input in find(f"{tmp_path}/in/**/*.txt")]
+    assert found == [f"{tmp_path}/in/{name}" for name in ("a.txt", "again.txt", "b/c.txt")]

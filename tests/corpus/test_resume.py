@@ -350,6 +350,20 @@ def test_what_is_lost_is_made_again(job: Job, tmp_path: Path) -> None:
     job.finish(tmp_path / "out")
 
 
+@pytest.mark.parametrize("join", [False, True])
+@pytest.mark.parametrize("stage", ["encode", "shuffle", "join"])
+def test_a_lost_entry_needs_the_stages_before(tok: bp.Tokenizer, tmp_path: Path, stage: str, join: bool) -> None:
+    (tmp_path / "a.txt").write_text("low\nlower\nnewest\nwide\n" * 20)
+    options: dict[str, Any] = {"delimiter": "\n", "task_size": 100, "shuffle": True, "join": join}
+    bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", **options)
+    whole = digests(tmp_path / "out")
+    entry = next((tmp_path / "out/ledger").glob(f"{stage}-*"), None)
+    if entry:
+        entry.unlink()
+        bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", resume=True, **options)
+    assert digests(tmp_path / "out") == whole
+
+
 @pytest.mark.parametrize("processes", [False, True])
 def test_interrupted_by_the_keyboard(job: Job, tmp_path: Path, processes: bool) -> None:
     child = job.start(tmp_path / "out", processes=processes)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import decimal
+import os
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -12,9 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import encoding_task, ragged, shuffling, spooling
+from bytepair.corpus import encoding_task, ragged, shuffling, spooling, tasks
 from bytepair.corpus.draws import Draw, threshold
 from bytepair.corpus.engines.local import Local
+from bytepair.spec import WordPiece
 from tests.corpus.corpora import Corpus, corpus, digests
 
 Row = tuple[str, int, str | None, list[int]]
@@ -199,3 +203,62 @@ def test_nothing_at_all_is_a_run_as_well(tok: bp.Tokenizer, tmp_path: Path) -> N
         assert summary.documents == summary.tokens == 0
         assert bp.verify_shards(tmp_path / str(number)).documents == 0
     assert (tmp_path / "2" / "train.bin").read_bytes() == (tmp_path / "2" / "val.bin").read_bytes() == b""
+
+
+def test_what_a_worker_remembers_is_told_by_the_plan(tok: bp.Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low<|end|>")
+    found = []
+    for special in ("text", "allow"):
+        bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", special=special)
+        os.utime(tmp_path / "out/plan.json", (0, 0))  # as if both were made in one tick of the clock
+        found.append(tasks.load(str(tmp_path / "out")).plan.options)
+        shutil.rmtree(tmp_path / "out")
+    assert found[0] != found[1]
+
+
+def test_a_pattern_that_matches_the_run_itself(tok: bp.Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low")
+    for _ in range(2):
+        summary = bp.shard(f"{tmp_path}/**/*.txt", tok, tmp_path / "out", resume=True)
+        assert (summary.inputs, summary.documents) == (1, 1)
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    assert bp.shard(f"{tmp_path}/**/*.txt", tok, tmp_path / "link", resume=True).inputs == 1
+
+
+def test_unknown_tokens_are_those_of_texts(tmp_path: Path) -> None:
+    tok = bp.Tokenizer(bp.TokenizerSpec(WordPiece((b"[UNK]", b"low"), (0, 1))))
+    (tmp_path / "a.txt").write_text("low\n\nx\n")
+    summary = bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", delimiter="\n", bos=0, eos=[0, 1])
+    assert (summary.tally.unknown, summary.documents, summary.tally.empty) == (1, 2, 1)
+
+
+def test_lines_that_are_not_utf8_are_replaced(tok: bp.Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "low\xff"}\n{"text": "\\ud800", "url": "\xff"}\n')
+    bp.shard(tmp_path / "a.jsonl", tok, tmp_path / "out", id_field="url", errors="replace")
+    assert [(id, ids) for _, _, id, ids in rows(tmp_path / "out")] == [
+        (None, tok.encode("low\ufffd")),
+        ("\ufffd", tok.encode("\ufffd")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"eos": True}, "True is no token"),
+        ({"bos": b"x"}, "b'x' is no token"),
+        ({"eos": 1.5}, "1.5 is no token"),
+        ({"delimiter": b"x"}, "delimiter=b'x' is no str"),
+        ({"delimiter": "\ud800"}, "holds half a surrogate pair"),
+        ({"validation": "nan"}, "is not a share"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, Any], said: str, tok: bp.Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low")
+    with pytest.raises((TypeError, ValueError), match=said):
+        bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_share_is_exact_whatever_the_context() -> None:
+    with decimal.localcontext(decimal.Context(prec=3)):
+        assert threshold("0.12345678901234567891") == 12345678901234567891 * 2**64 // 10**20

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair import manifest
 from bytepair.corpus import ledger, locks, plans, summaries, tasks
 from bytepair.corpus.plans import ShardOptions
 from bytepair.corpus.sharding import agree
@@ -126,6 +127,7 @@ class _Found:
         self._tasks = self._documents = self._tokens = 0
         self._rows: list[dict[str, Any]] = []
         self._largest = (1 << 32) - 1
+        self._known: set[str] = set()  # of the tokenizer
 
     @property
     def is_incomplete(self) -> bool:
@@ -168,9 +170,14 @@ class _Found:
             return {"stage": task[0], "number": task[1], "files": [], "splits": {}}
 
     def look_at_tokenizer(self) -> None:
-        """Loads the tokenizer, whose manifest says whether its files are whole."""
+        """Loads the tokenizer, whose manifest says which its files are, and whether they are whole."""
         try:
-            tokenizer = tasks.load(str(self._folder)).tokenizer
+            saved = manifest.load(self._folder / plans.TOKENIZER)
+            if saved is None:
+                self.wrong.append(f"{plans.TOKENIZER}/{manifest.NAME} is missing")
+                return
+            self._known = {f"{plans.TOKENIZER}/{name}" for name in (manifest.NAME, *saved["files"])}
+            tokenizer = tasks.read(str(self._folder)).tokenizer
             assert tokenizer is not None
             self._largest = tokenizer.vocab_size - 1
         except BytepairError as error:
@@ -178,16 +185,11 @@ class _Found:
 
     def look_at_names(self) -> None:
         """Looks for files that nobody wrote."""
-        known = {row["name"] for row in self._rows} | {plans.NAME, locks.NAME}
+        known = {row["name"] for row in self._rows} | {plans.NAME, locks.NAME} | self._known
         known |= {f"{plans.LEDGER}/{self._plan.stem(*task)}.json" for task in [*self._plan.tasks(), ledger.FINISH]}
         others = (path for path in self._folder.rglob("*") if not path.is_dir())
         names = sorted(path.relative_to(self._folder).as_posix() for path in others)
-        self.wrong += [
-            f"{name} is there, and no task wrote it"
-            for name in names
-            # The tokenizer's own manifest says what belongs to it.
-            if name not in known and not name.startswith(f"{plans.TOKENIZER}/")
-        ]
+        self.wrong += [f"{name} is there, and no task wrote it" for name in names if name not in known]
 
     def look_at_sums(self) -> None:
         """Compares what the stages and the summary say."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,7 +73,8 @@ def threshold(share: str) -> int:
         is_share = False
     if not is_share or len(value.as_tuple().digits) > 20:
         raise ValueError(f"validation={share!r} is not a share from 0 to 1, such as 0.005")
-    return int(value * 2**64)
+    # Exact, whatever the context of the caller is: 20 digits times 20.
+    return int(Context(prec=40).multiply(value, Decimal(2**64)))
 
 
 def _utf8(name: str) -> bytes:

@@ -85,6 +85,8 @@ class _Encoding:
         special = options.special if isinstance(options.special, str) else set(options.special)
         self._policy: dict[str, Any] = {"special": special, "added": options.added, "errors": options.errors}
         self._unknown = _unknown_id(self._tokenizer)
+        # Those that the caller puts around documents are known.
+        self._framed = [*options.prefix, *options.suffix].count(-1 if self._unknown is None else self._unknown)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -171,7 +173,8 @@ class _Encoding:
             self._bad(input, fault)
         encoded = Encoded(ids, offsets, np.full(len(sizes), number, np.int32), found.positions, found.ids)
         if self._unknown is not None:
-            self.tally.unknown += int(np.count_nonzero(ids == self._unknown))
+            framed = self._framed * (len(sizes) - len(refused))
+            self.tally.unknown += int(np.count_nonzero(ids == self._unknown)) - framed
         splits = [(TRAIN, keep)]
         if self._below:
             validation = self._is_validation(encoded.inputs, encoded.positions)
@@ -220,7 +223,7 @@ class _Encoding:
             self._bad(input, Fault(found.position, error))
             return
         output.end(number, found.position, found.id or b"")
-        self.tally.unknown += unknown
+        self.tally.unknown += unknown - self._framed
         self.tally.count(split, input.group, np.array([tokens]), size)
 
     def _bad(self, input: Input, fault: Fault) -> None:

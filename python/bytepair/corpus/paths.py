@@ -57,6 +57,8 @@ def find(source: PathLike | Sequence[PathLike], *, texts: bool = True) -> list[P
         name = os.fspath(item)
         found = [name] if Path(name).is_file() else sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
         matched = [Path(path) for path in found if Path(path).is_file()]
+        if len(matched) > 1:
+            matched = _once(matched)
         if not matched:
             shown = name if len(name) <= 80 else f"{name[:77]}..."
             folder = [path for path in found if Path(path).is_dir()]
@@ -79,6 +81,19 @@ def _usual(folder: Path) -> str:
             if any(suffix.lower() in _KINDS for suffix in suffixes):
                 return "".join(suffixes[-2:] if suffixes[-1].lower() in COMPRESSIONS else suffixes[-1:])
     return ".txt"
+
+
+def _once(found: list[Path]) -> list[Path]:
+    """The same files in order; those that links between folders lead to again, once, by the shortest path."""
+    folders = {path.parent for path in found}
+    real = {folder: os.path.realpath(folder) for folder in folders}
+    if len(set(real.values())) == len(folders):
+        return found
+    chosen: dict[tuple[str, str], Path] = {}
+    for path in sorted(found, key=lambda path: len(path.parts)):
+        chosen.setdefault((real[path.parent], path.name), path)
+    kept = set(chosen.values())
+    return [path for path in found if path in kept]
 
 
 def kind(path: PurePath, *, archives: bool = False) -> Kind:

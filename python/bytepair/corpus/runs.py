@@ -124,16 +124,12 @@ def _left(folder: Path, plan: Plan) -> list[list[TaskName]]:
         kept = [(_is_kept(folder, entry, lasting=True), _is_kept(folder, entry)) for entry in entries]
         is_done.append([lasting for lasting, _ in kept])
         is_whole.append([whole for _, whole in kept])
-    # What a stage left for the next one may be gone when all of that one is there.
-    first = max((number + 1 for number, whole in enumerate(is_whole) if all(whole)), default=0)
-    return [
-        [
-            (stage.name, task)
-            for task, done in enumerate(is_done[number] if number < first else is_whole[number])
-            if not done
-        ]
-        for number, stage in enumerate(plan.stages)
-    ]
+    left: list[list[TaskName]] = []
+    for number, stage in reversed(list(enumerate(plan.stages))):
+        # What a stage left for the next one may be gone when all of that one is there.
+        flags = is_whole[number] if left and left[0] else is_done[number]
+        left.insert(0, [(stage.name, task) for task, done in enumerate(flags) if not done])
+    return left
 
 
 def _is_kept(folder: Path, entry: dict[str, Any] | None, *, lasting: bool = False) -> bool:

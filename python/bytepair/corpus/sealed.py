@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _HASH = "sha256"
+_TAIL = 128
 
 
 def digest(value: dict[str, Any]) -> str:
@@ -60,6 +61,20 @@ def read_with_digest(path: Path) -> tuple[dict[str, Any], str]:
             "the file is damaged: it is not what was written", file=str(path), remedy="write into a new folder"
         )
     return value, promised
+
+
+def tail(path: Path) -> bytes:
+    """The end of a file, with the hash that is its last value: what changes when the object does. Empty if it is gone.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - _TAIL, 0))
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def _canonical(value: dict[str, Any]) -> bytes:

@@ -5,6 +5,7 @@ Long because one call spells out all that a run can be told, so that editors and
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +26,6 @@ from bytepair.errors import BytepairError, CorpusError, IntegrityError, InvalidI
 from bytepair.progress import reporter
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Sequence
 
     from bytepair.corpus.engines import Engine
@@ -147,7 +147,7 @@ def shard(
         documents=documents,
         join=join,
     )
-    plan = plan_of(source, tokenizer, options, reading, task_size)
+    plan = plan_of(source, tokenizer, options, reading, task_size, output=folder)
     _check_format(plan)
     with locks.held(folder):
         runs.begin(folder, plan, tokenizer, resume=resume)
@@ -224,6 +224,8 @@ def plan_of(
     options: ShardOptions,
     reading: Reading,
     size: str | int | None = None,
+    *,
+    output: Path | None = None,
 ) -> Plan:
     """The plan of a run that makes shards.
 
@@ -233,11 +235,16 @@ def plan_of(
         options: How documents become shards.
         reading: What a document is.
         size: As `task_size` of `shard`.
+        output: The folder of the run. What lies in it is the run's own, and no input, also if a pattern matches it.
 
     Raises:
         CorpusError, ArtifactError: As `shard`.
     """
     found = inputs.find(source)
+    if output is not None:
+        # It may not be there yet, and be named through links. A run begins in an empty folder only.
+        own = os.path.join(os.path.realpath(output), "")  # noqa: PTH118  # with the separator at its end
+        found = tuple(one for one in found if not os.path.realpath(one.address).startswith(own))
     readers.check(found, reading)
     encode = runs.first_stage("encode", found, reading, size)
     stages = [encode]
@@ -330,14 +337,17 @@ def frame(tokenizer: Tokenizer, tokens: Frame) -> tuple[int, ...]:
 
     Raises:
         InvalidIdError: The tokenizer has no such token.
+        TypeError: It is neither a text nor an id, nor a list of these.
     """
     if tokens is None:
         return ()
-    items = [tokens] if isinstance(tokens, (str, int)) else list(tokens)
+    items = list(tokens) if isinstance(tokens, (list, tuple)) else [tokens]
     ids = []
     for item in items:
+        if not isinstance(item, (str, int, np.integer)) or isinstance(item, bool):
+            raise TypeError(f"{item!r} is no token: name it by its text or its id")
         try:
-            id = tokenizer.token_id(item) if isinstance(item, str) else item
+            id = tokenizer.token_id(item) if isinstance(item, str) else int(item)
         except InvalidIdError as error:
             if known := list(tokenizer.special_tokens):
                 shown = known[:_MOST_NAMED] + ["..."] * (len(known) > _MOST_NAMED)

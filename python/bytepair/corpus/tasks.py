@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.corpus import ledger, packages, plans
+from bytepair.corpus import ledger, packages, plans, sealed
 from bytepair.errors import CorpusError, IntegrityError
 from bytepair.tokenizer import Tokenizer
 
@@ -116,13 +116,16 @@ def load(folder: str) -> Work:
     Raises:
         ArtifactError, FormatError, IntegrityError: As `plans.read`; the tokenizer is not the one of the plan.
     """
-    place = Path(folder, plans.NAME)
-    changed = place.stat().st_mtime_ns if place.exists() else 0
-    return _load(folder, changed)
+    return _load(folder, sealed.tail(Path(folder, plans.NAME)))
 
 
 @lru_cache(maxsize=2)
-def _load(folder: str, _changed: int) -> Work:
+def _load(folder: str, _plan: bytes) -> Work:
+    return read(folder)
+
+
+def read(folder: str) -> Work:
+    """The plan and the tokenizer of a run as they are now. Errors as `load`."""
     place = Path(folder)
     plan = plans.read(place)
     tokenizer = None

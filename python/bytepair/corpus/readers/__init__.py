@@ -24,7 +24,8 @@ def check(inputs: Sequence[Input], reading: Reading) -> None:
 
     Raises:
         SourceError: An option would have no effect.
-        ValueError: The delimiter is empty, or `longest` is below 1.
+        ValueError: The delimiter is empty, `longest` is below 1, or a name is no text.
+        TypeError: The delimiter or the name of a field is no str.
 
     Example:
         >>> check([Input("a.txt", "/a.txt", "text", None, 5, "")], Reading(delimiter="\n"))
@@ -32,6 +33,12 @@ def check(inputs: Sequence[Input], reading: Reading) -> None:
         Traceback (most recent call last):
         bytepair.errors.SourceError: field='content' has no effect on text files; leave it out
     """
+    for option in _OF_OPTIONS:
+        value = getattr(reading, option)
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{option}={value!r} is no str")
+        if value is not None and any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise ValueError(f"{option}={value!r} holds half a surrogate pair, and is no text")
     if reading.delimiter == "":
         raise ValueError("delimiter='' is between all characters; leave it out to have each file as one document")
     if reading.longest is not None and reading.longest < 1:

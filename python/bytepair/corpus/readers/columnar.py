@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,13 +66,15 @@ def _documents(
         ids = None if rows.ids is None else rows.ids.slice(start, _ROWS)
         valid = columns.valid_rows(values)
         numbers = np.arange(len(values)) if valid is None else np.flatnonzero(valid)
-        faults = (
-            [] if valid is None else [_null(input, reading, first + row) for row in np.flatnonzero(~valid).tolist()]
-        )
+        nulls = [] if valid is None else np.flatnonzero(~valid).tolist()
         done = 0
         for texts in columns.split(values, batch_bytes, valid):
             places = numbers[done : done + len(texts)]
             done += len(texts)
+            # With each batch those before its end, so that faults are in order too.
+            before = bisect(nulls, int(places[-1]))
+            faults = [_null(input, reading, first + row) for row in nulls[:before]]
+            del nulls[:before]
             keep = np.diff(texts.offsets) <= (_NO_LIMIT if reading.longest is None else reading.longest)
             faults += [
                 Fault(row, too_long(reading.longest or 0, file=input.address, row=row))
@@ -80,10 +83,10 @@ def _documents(
             given = places[keep]
             names = None if ids is None else columns.taken(ids, given)
             yield Documents(kept(texts, keep), given + first, names, _sorted(faults), rows.position)
-            faults = []
-        if faults:
+        if nulls:
             names = None if ids is None else joined([])
-            yield Documents(joined([]), numbers[:0], names, _sorted(faults), rows.position)
+            faults = [_null(input, reading, first + row) for row in nulls]
+            yield Documents(joined([]), numbers[:0], names, tuple(faults), rows.position)
 
 
 def _null(input: Input, reading: Reading, row: int) -> Fault:

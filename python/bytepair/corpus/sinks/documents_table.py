@@ -170,13 +170,18 @@ class DocumentsTable:
     ) -> None:
         pa = needed("pyarrow", "a table of documents", INSTALL)
         # The names of this group alone: a plan can have more inputs than the group has rows.
-        used, indices = np.unique(inputs, return_inverse=True)
-        dictionary = pa.array([self._names[number] for number in used.tolist()], pa.string())
+        used, inverse = np.unique(inputs, return_inverse=True)
+        names_used = [self._names[number] for number in used.tolist()]
+        # An input that two groups have is there once: of a dictionary that says a name twice, pyarrow 26 writes
+        # other bytes now and then.
+        places = {name: place for place, name in enumerate(dict.fromkeys(names_used))}
+        indices = np.array([places[name] for name in names_used], np.int32)[inverse]
+        dictionary = pa.array(list(places), pa.string())
         ends = offsets_of(tokens) + self._start
         self._start = int(ends[-1])
         self._file.write(
             [
-                pa.DictionaryArray.from_arrays(pa.array(indices.astype(np.int32)), dictionary),
+                pa.DictionaryArray.from_arrays(pa.array(indices), dictionary),
                 pa.array(positions),
                 strings(names, len(inputs), self._path),
                 pa.array(ends[:-1]),
