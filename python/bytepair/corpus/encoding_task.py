@@ -232,7 +232,6 @@ class _Encoding:
             raise error
         self.tally.bad[type(error).__name__] += 1
         if self._options.bad == "quarantine":
-            error.file = input.name  # where the input is would make other bytes of the folder at each place
             row: dict[str, Any] = {"input": input.name, "position": fault.position, "error": str(error)}
             if fault.data is not None:
                 try:
