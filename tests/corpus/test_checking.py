@@ -147,3 +147,10 @@ def test_nothing_is_changed_and_progress_is_told(run: Path) -> None:
     assert told[-1].ended
     assert told[-1].done == told[-1].total == found.bytes
     assert len(told) == found.files
+
+
+def test_a_folder_without_a_run_is_called_that(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "none"):
+        with pytest.raises(bp.ArtifactError, match="there is no run in this folder") as caught:
+            bp.verify_shards(folder)
+        assert caught.value.file == str(folder)

@@ -83,7 +83,10 @@ class Commit:
             if has_right:
                 folders = {place.parent for _, place in moves}
                 for folder in folders:
-                    folder.mkdir(parents=True, exist_ok=True)
+                    if not folder.exists():
+                        folder.mkdir(parents=True, exist_ok=True)
+                        # Else the folder could be lost with all that is in it.
+                        files.sync_folder(folder.parent)
                 for path, place in moves:
                     path.replace(place)
                 for folder in folders:
