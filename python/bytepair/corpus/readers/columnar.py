@@ -72,7 +72,7 @@ def _documents(
         for texts in columns.split(values, batch_bytes, valid):
             places = numbers[done : done + len(texts)]
             done += len(texts)
-            keep = np.diff(texts.offsets) <= (_NO_LIMIT if reading.longest is None else reading.longest)
+            keep = texts.lengths <= (_NO_LIMIT if reading.longest is None else reading.longest)
             faults += [
                 Fault(row, too_long(reading.longest or 0, file=input.address, row=row))
                 for row in (places[~keep] + first).tolist()
