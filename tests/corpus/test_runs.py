@@ -197,3 +197,18 @@ def test_nothing_at_all_is_a_run_as_well(tok: bp.Tokenizer, tmp_path: Path) -> N
         assert summary.documents == summary.tokens == 0
         assert bp.verify_shards(tmp_path / str(number)).documents == 0
     assert (tmp_path / "2" / "train.bin").read_bytes() == (tmp_path / "2" / "val.bin").read_bytes() == b""
+
+
+def test_a_tokenizer_that_was_just_written_is_not_read_again(
+    tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("low\nlower\n")
+    with monkeypatch.context() as patched:
+        patched.delattr(bp.Tokenizer, "from_file")
+        bp.shard(source, tok, tmp_path / "out", delimiter="\n")
+    # Of a run that is gone on with, it is read: what the folder holds must be what was planned with.
+    bp.train({"low": 5}, vocab_size=258).save(tmp_path / "out" / "tokenizer", "native")
+    (tmp_path / "out/train-00000.bin").unlink()
+    with pytest.raises(bp.IntegrityError, match="not the one that was planned with"):
+        bp.shard(source, tok, tmp_path / "out", delimiter="\n", resume=True)
