@@ -82,7 +82,9 @@ def whole(files: Sequence[Path], tok: bp.Tokenizer, output: Path, **options: Any
     summary = sharding.shard([str(path) for path in files], tok, output, eos=EOS, engine=engine, **options)
     plan = plans.read(output)
     last = plan.stages[-1].name
-    written = sum(row["size"] for entry in ledger.entries(output, plan) if entry["stage"] == last for row in entry["files"])
+    written = sum(
+        row["size"] for entry in ledger.entries(output, plan) if entry["stage"] == last for row in entry["files"]
+    )
     shutil.rmtree(output)
     return Whole(engine, len(plan.stages[0].tasks), written, between, 4 * summary.tokens)
 

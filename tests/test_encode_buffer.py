@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bytepair as bp
+from bytepair._core import find_all
 
 OFFSETS = np.array([0, 3, 10, 14], np.int64)
 DATA = np.frombuffer(b"low<|end|>slow", np.uint8)
@@ -33,6 +34,36 @@ def test_rows_are_those_of_encode_in_a_frame(end: bp.Tokenizer) -> None:
     assert [ids.dtype, starts.dtype] == [np.dtype(np.uint32), np.dtype(np.int64)]
     assert (starts[0], faults) == (0, [])
     assert all(array.flags.writeable for array in (ids, starts))
+
+
+def test_a_gap_stands_behind_each_text(end: bp.Tokenizer) -> None:
+    generator = random.Random(11)
+    for _ in range(200):
+        between = generator.choice([b"\n", b"--", b"\xff\xfe|"])
+        texts = [
+            generator.choice([b"low", b"", b"slow low", b"<|end|>", b"l\xffw"]) for _ in range(generator.randrange(6))
+        ]
+        before = generator.randrange(3)
+        data = np.frombuffer(b"x" * before + b"".join(text + between for text in texts) + b"y", np.uint8)
+        offsets = np.cumsum([before, *(len(text + between) for text in texts)])
+        alone = np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)])
+        given = end.encode_buffer(data, offsets, prefix=[1], gap=len(between))
+        wanted = end.encode_buffer(*alone, prefix=[1])
+        assert rows(*given[:2]) == rows(*wanted[:2])
+        assert [(row, str(error)) for row, error in given[2]] == [(row, str(error)) for row, error in wanted[2]]
+    with pytest.raises(ValueError, match="no room for a gap of 4 bytes"):
+        end.encode_buffer(DATA, OFFSETS, gap=4)
+
+
+def test_all_places_of_some_bytes_are_found() -> None:
+    generator = random.Random(12)
+    for _ in range(500):
+        data = bytes(generator.choices(b"ab", k=generator.randrange(200)))
+        wanted = bytes(generator.choices(b"ab", k=generator.randrange(1, 5)))
+        slow = [at for at in range(len(data)) if data.startswith(wanted, at)]
+        assert find_all(np.frombuffer(data, np.uint8), wanted).tolist() == slow
+    with pytest.raises(ValueError, match="nothing is looked for"):
+        find_all(DATA, b"")
 
 
 def test_a_fault_has_no_ids_and_its_own_place(end: bp.Tokenizer) -> None:

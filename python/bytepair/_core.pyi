@@ -36,6 +36,7 @@ __all__ = [
     "chunks",
     "chunks_batch",
     "decode_tokens",
+    "find_all",
     "json_fields",
     "learn",
     "learn_bytes",
@@ -298,6 +299,7 @@ class CoreTokenizer:
         errors: str = "strict",
         prefix: Ids = (),
         suffix: Ids = (),
+        gap: int = 0,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], list[tuple[int, BytepairError]]]: ...
     def count_batch(
         self,
@@ -341,7 +343,9 @@ class PieceCounter:
     @staticmethod
     def of(tokenizer: CoreTokenizer, *, memory: int | None = None) -> PieceCounter: ...
     def count(self, texts: Sequence[str | bytes], options: dict[str, Any]) -> None: ...
-    def count_buffer(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], options: dict[str, Any]) -> None: ...
+    def count_buffer(
+        self, data: NDArray[np.uint8], offsets: NDArray[np.int64], options: dict[str, Any], *, gap: int = 0
+    ) -> None: ...
     def count_file(
         self, path: str | PathLike[str], options: dict[str, Any], *, json_field: str | None = None
     ) -> None: ...
@@ -436,6 +440,7 @@ class EncodingStream:
     def push(self, part: str | bytes) -> NDArray[np.uint32]: ...
     def finish(self) -> NDArray[np.uint32]: ...
 
+def find_all(data: NDArray[np.uint8], wanted: bytes) -> NDArray[np.int64]: ...
 def json_fields(
     data: bytes, field: str, id_field: str | None, *, errors: str = "strict", first: bool = False
 ) -> tuple[

@@ -73,16 +73,17 @@ def build(
 
     from bytepair import probes  # noqa: PLC0415 (as above)
 
+    tokenizer = about.tokenizer
     table = {
         "kind": _KIND,
         "version": 2,
         "library": __version__,
         "format": format_name,
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()},
-        "fingerprint": native.fingerprint(spec),
+        "fingerprint": tokenizer.fingerprint if spec is tokenizer.spec else native.fingerprint(spec),
         "semantics": spec.semantics,
         "model": type(spec.model).__name__,
-        "vocab_size": about.tokenizer.vocab_size,
+        "vocab_size": tokenizer.vocab_size,
         "tokens": len({*spec.model.ids, *(token.id for token in spec.added_tokens)}),
         "special_tokens": spec.special_tokens,
         "split": [split_name(pattern) or pattern for pattern in spec.split],
@@ -92,7 +93,7 @@ def build(
         "decoders": spec.decoders,
         "unicode": dict(UNICODE_VERSION),
         # Where a format makes ranks of merges, or merges of ranks, every text is proved to keep its ids.
-        "behaviour": {"probes": probes.VERSION, "sha256": probes.behaviour(about.tokenizer)},
+        "behaviour": {"probes": probes.VERSION, "sha256": probes.behaviour(tokenizer)},
         "padding_sides": _padding_sides(about.padding_sides),
         "chat_template": template_hash(folder),
         "origin": about.origin,

@@ -157,7 +157,7 @@ def test_memory_does_not_grow_with_documents(tmp_path: Path) -> None:
                     for part in given_documents.parts:
                         size += len(part)
             else:
-                size += int(given_documents.texts.offsets[-1])
+                size += int(given_documents.texts.lengths.sum())
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return size, most

@@ -262,3 +262,18 @@ def test_options_that_are_none(options: dict[str, Any], said: str, tok: bp.Token
 def test_a_share_is_exact_whatever_the_context() -> None:
     with decimal.localcontext(decimal.Context(prec=3)):
         assert threshold("0.12345678901234567891") == 12345678901234567891 * 2**64 // 10**20
+
+
+def test_a_tokenizer_that_was_just_written_is_not_read_again(
+    tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("low\nlower\n")
+    with monkeypatch.context() as patched:
+        patched.delattr(bp.Tokenizer, "from_file")
+        bp.shard(source, tok, tmp_path / "out", delimiter="\n")
+    # Of a run that is gone on with, it is read: what the folder holds must be what was planned with.
+    bp.train({"low": 5}, vocab_size=258).save(tmp_path / "out" / "tokenizer", "native")
+    (tmp_path / "out/train-00000.bin").unlink()
+    with pytest.raises(bp.IntegrityError, match="not the one that was planned with"):
+        bp.shard(source, tok, tmp_path / "out", delimiter="\n", resume=True)

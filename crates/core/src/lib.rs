@@ -21,6 +21,7 @@ pub mod locate;
 pub mod merge;
 pub mod model;
 pub mod normalize;
+pub mod occurrences;
 pub mod parallel;
 pub mod pipeline;
 mod prefetch;

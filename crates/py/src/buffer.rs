@@ -2,8 +2,8 @@
 
 use bytepair_core::each::{Each, Frame};
 use bytepair_core::json_lines::{self, Column, Wanted};
-use bytepair_core::{Error, Tokenizer};
-use numpy::PyArray1;
+use bytepair_core::{Error, Tokenizer, occurrences};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -27,28 +27,48 @@ type Fields<'py> = (
     Vec<(usize, usize, PyErr)>,
 );
 
+/// Texts that lie in one buffer: where each starts, and how many bytes stand between each and the next.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) data: &'a [u8],
+    pub(crate) offsets: &'a [i64],
+    pub(crate) gap: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// The texts; an error if there are no offsets, if they fall or leave the data, or lie closer than the gap.
+    fn texts(self) -> PyResult<(usize, impl Iterator<Item = &'a [u8]> + Clone)> {
+        let Self { data, offsets, gap } = self;
+        let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
+            return Err(PyValueError::new_err(
+                "there are no offsets; of no texts there is one, where they would start",
+            ));
+        };
+        let place = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
+        if place(first) > data.len() || place(last) > data.len() || offsets.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(PyValueError::new_err("the offsets fall, or leave the data"));
+        }
+        if gap > 0 && offsets.windows(2).any(|pair| place(pair[1] - pair[0]) < gap) {
+            return Err(PyValueError::new_err(format!("there is no room for a gap of {gap} bytes behind each text")));
+        }
+        let texts = offsets.windows(2).map(move |pair| &data[place(pair[0])..place(pair[1]) - gap]);
+        Ok((place(last - first), texts))
+    }
+}
+
 /// See `CoreTokenizer.encode_buffer`.
 pub(crate) fn encode<'py>(
     py: Python<'py>,
     tokenizer: &Tokenizer,
-    data: &[u8],
-    offsets: &[i64],
+    rows: Rows<'_>,
     frame: Frame<'_>,
     on_invalid: OnInvalid,
     said: &Said,
 ) -> PyResult<EachRow<'py>> {
     import_numpy(py)?;
-    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
-        return Err(PyValueError::new_err("there are no offsets; of no texts there is one, where they would start"));
-    };
-    let place = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
-    if place(first) > data.len() || place(last) > data.len() || offsets.windows(2).any(|pair| pair[0] > pair[1]) {
-        return Err(PyValueError::new_err("the offsets fall, or leave the data"));
-    }
-    let texts = offsets.windows(2).map(|pair| &data[place(pair[0])..place(pair[1])]);
-    let each = run(py, place(last - first), Some(1), |run| {
-        tokenizer.encode_each(texts, frame, on_invalid.into(), said.policy(), run.stop)
-    })?;
+    let (bytes, texts) = rows.texts()?;
+    let each =
+        run(py, bytes, Some(1), |run| tokenizer.encode_each(texts, frame, on_invalid.into(), said.policy(), run.stop))?;
     let Each { ids, ends, faults } = each;
     let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
     Ok((array(py, ids), starts(py, &ends), faults.collect()))
@@ -62,6 +82,41 @@ fn starts<'py>(py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray1<i64>> {
 fn texts(py: Python<'_>, column: Column) -> Texts<'_> {
     let starts = starts(py, &column.ends);
     (array(py, column.data), starts)
+}
+
+/// Where some bytes stand in others, also where they overlap themselves.
+///
+/// Args:
+///     data: The bytes that are looked through, a uint8 array.
+///     wanted: What is looked for: one byte or more.
+///
+/// Returns:
+///     The places at which it begins, as an int64 array that rises.
+///
+/// Raises:
+///     ValueError: Nothing is looked for.
+///
+/// Complexity:
+///     Linear in `data`, for what does not overlap itself.
+///
+/// Example:
+///     >>> import numpy as np
+///     >>> from bytepair._core import find_all
+///     >>> find_all(np.frombuffer(b"low---er", np.uint8), b"--").tolist()
+///     [3, 4]
+#[pyfunction]
+pub(crate) fn find_all<'py>(
+    py: Python<'py>,
+    data: PyReadonlyArray1<'py, u8>,
+    wanted: &[u8],
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    import_numpy(py)?;
+    if wanted.is_empty() {
+        return Err(PyValueError::new_err("nothing is looked for, which is everywhere"));
+    }
+    let data = data.as_slice()?;
+    let found: Vec<i64> = py.detach(|| occurrences::of(data, wanted).map(|place| place.cast_signed() as i64).collect());
+    Ok(array(py, found))
 }
 
 /// The text in one field of each line of JSON, and the id in another.

@@ -137,20 +137,22 @@ impl PieceCounter {
         })
     }
 
-    /// Counts the pieces of texts that lie in one buffer, text `i` at `data[offsets[i]:offsets[i + 1]]`.
+    /// Counts the pieces of texts that lie in one buffer, text `i` at `data[offsets[i]:offsets[i + 1] - gap]`.
+    #[pyo3(signature = (data, offsets, options, *, gap=0))]
     fn count_buffer(
         &mut self,
         py: Python<'_>,
         data: PyReadonlyArray1<'_, u8>,
         offsets: PyReadonlyArray1<'_, i64>,
         options: Options<'_>,
+        gap: usize,
     ) -> PyResult<()> {
         let (data, offsets) = (data.as_slice()?, offsets.as_slice()?);
         let replace = matches!(OnInvalid::parse(&options.errors)?, OnInvalid::Replace);
         let counter = self.counter.take().ok_or_else(used_up)?;
         let text = |(row, ends): (usize, &[i64])| {
             let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
-            let bytes = range.and_then(|(start, end)| data.get(start..end));
+            let bytes = range.and_then(|(start, end)| data.get(start..end.checked_sub(gap)?));
             let bytes = bytes.ok_or_else(|| PyValueError::new_err("the offsets leave the data"))?;
             match std::str::from_utf8(bytes) {
                 Ok(text) => Ok(Cow::Borrowed(text)),

@@ -34,7 +34,7 @@ mod _core {
     use pyo3::types::{IntoPyDict, PyMappingProxy};
 
     #[pymodule_export]
-    use crate::buffer::json_fields;
+    use crate::buffer::{find_all, json_fields};
     #[pymodule_export]
     use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
     #[pymodule_export]

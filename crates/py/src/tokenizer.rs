@@ -29,7 +29,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
-use crate::buffer::{self, EachRow};
+use crate::buffer::{self, EachRow, Rows};
 use crate::columns::Columns;
 use crate::encoder::Encoder;
 use crate::encoding_stream::EncodingStream;
@@ -632,12 +632,13 @@ impl CoreTokenizer {
     /// Args:
     ///     data: The bytes of all texts, a uint8 array, and possibly of others around them.
     ///     offsets: One more than there are texts, an int64 array that never falls: text i is the UTF-8
-    ///         ``data[offsets[i]:offsets[i + 1]]``.
+    ///         ``data[offsets[i]:offsets[i + 1] - gap]``.
     ///     special: As for `encode`.
     ///     added: As for `encode`.
     ///     errors: As for `encode`.
     ///     prefix: Ids that stand in front of the ids of each text.
     ///     suffix: Ids that stand behind them.
+    ///     gap: How many bytes stand behind each text and belong to none, such as a delimiter.
     ///
     /// Returns:
     ///     The ids of all texts in one uint32 array; the int64 array of where those of each text start and the last end,
@@ -645,7 +646,7 @@ impl CoreTokenizer {
     ///     says the ``row`` as well. Such a text has no ids at all, not even a prefix.
     ///
     /// Raises:
-    ///     ValueError: The offsets fall, or leave the data.
+    ///     ValueError: The offsets fall, leave the data, or lie closer together than `gap`.
     ///     InvalidIdError: An id of `prefix` or `suffix` is no token's.
     ///
     /// One thread encodes, while other Python threads run: for many processes or threads side by side. From ten million
@@ -659,8 +660,8 @@ impl CoreTokenizer {
     ///     >>> ids.tolist(), starts.tolist(), [(row, type(error).__name__) for row, error in faults]
     ///     ([257, 258, 115, 257, 258], [0, 2, 2, 5], [(1, 'SpecialTokenError')])
     #[pyo3(
-        signature = (data, offsets, *, special=None, added="match", errors="strict", prefix=None, suffix=None),
-        text_signature = "($self, data, offsets, *, special='raise', added='match', errors='strict', prefix=(), suffix=())"
+        signature = (data, offsets, *, special=None, added="match", errors="strict", prefix=None, suffix=None, gap=0),
+        text_signature = "($self, data, offsets, *, special='raise', added='match', errors='strict', prefix=(), suffix=(), gap=0)"
     )]
     #[allow(clippy::too_many_arguments, reason = "options of the public call")]
     fn encode_buffer<'py>(
@@ -673,12 +674,14 @@ impl CoreTokenizer {
         errors: &str,
         prefix: Option<&Bound<'py, PyAny>>,
         suffix: Option<&Bound<'py, PyAny>>,
+        gap: usize,
     ) -> PyResult<EachRow<'py>> {
         let said = Said::new(&self.inner, special, added)?;
         let on_invalid = OnInvalid::parse(errors)?;
         let (prefix, suffix) = (self.known_ids(py, prefix)?, self.known_ids(py, suffix)?);
         let frame = Frame { prefix: &prefix, suffix: &suffix };
-        buffer::encode(py, &self.inner, data.as_slice()?, offsets.as_slice()?, frame, on_invalid, &said)
+        let rows = Rows { data: data.as_slice()?, offsets: offsets.as_slice()?, gap };
+        buffer::encode(py, &self.inner, rows, frame, on_invalid, &said)
     }
 
     /// The number of ids of each text of a batch; options and errors as `encode_batch`.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_ROWS = 4096  # of Parquet at a time: how long the next ones are cannot be known
+_AT_ONCE = 1 << 20  # bytes of Parquet that are decoded together, so that they are still near when they are used
 _DECODED_ROWS = 1024  # of what must be copied to lie in one buffer
 OF_NULL = "leave out the rows without text, or make them empty strings"
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
@@ -143,7 +144,7 @@ def _parquet(
             group = file.metadata.row_group(number)
             # Of one column alone pyarrow cannot be asked: where that is damaged, it ends the process.
             row_bytes = max(group.total_byte_size // max(group.num_rows, 1), 1)
-            at_once = min(max(size // row_bytes, 1), _MOST_ROWS)
+            at_once = min(max(min(size, _AT_ONCE) // row_bytes, 1), _MOST_ROWS)
             expected = done + group.num_rows
             for batch in file.iter_batches(at_once, row_groups=[number], columns=columns, use_threads=False):
                 texts, ids = batch.column(name), None if id_name is None else _ids(batch.column(id_name))
@@ -305,8 +306,11 @@ def _ids(array: Any) -> Any:
 
 def valid_rows(array: Any) -> NDArray[np.bool_] | None:
     """Which values of an array are not null; None if none is."""
+    is_dictionary = hasattr(array, "dictionary")
+    if not (array.null_count or is_dictionary):
+        return None
     nulls = array.is_null()
-    if hasattr(array, "dictionary"):
+    if is_dictionary:
         # A value can be null there too, which not every release of pyarrow sees.
         nulls = array.dictionary.is_null().take(array.indices).fill_null(True)
     return ~nulls.to_numpy(zero_copy_only=False) if nulls.true_count else None

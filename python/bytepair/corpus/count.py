@@ -187,7 +187,7 @@ def _count_rows(
 def _count_batch(counter: PieceCounter, batch: Batch, options: dict[str, Any]) -> None:
     try:
         if isinstance(batch.texts, ArrowTexts):
-            counter.count_buffer(batch.texts.data, batch.texts.offsets, options)
+            counter.count_buffer(batch.texts.data, batch.texts.offsets, options, gap=batch.texts.gap)
         else:
             counter.count(batch.texts, options)
     except BytepairError as error:

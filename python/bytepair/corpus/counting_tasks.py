@@ -238,7 +238,8 @@ class _Counting:
     def _batch(self, input: Input, found: Documents) -> None:
         fault = min(found.faults, key=lambda fault: fault.position, default=None)
         try:
-            self.counter.count_buffer(found.texts.data, found.texts.offsets, self._telling())
+            texts = found.texts
+            self.counter.count_buffer(texts.data, texts.offsets, self._telling(), gap=texts.gap)
         except BytepairError as error:
             position = None if error.row is None else int(found.positions[error.row])
             if fault is None or (position is not None and position < fault.position):

@@ -154,20 +154,20 @@ class _Encoding:
             found.texts.offsets,
             prefix=self._options.prefix,
             suffix=self._options.suffix,
+            gap=found.texts.gap,
             **self._policy,
         )
-        sizes = np.diff(found.texts.offsets)
+        sizes = found.texts.lengths
         keep = sizes > 0
         faults = list(found.faults)
         for row, error in refused:
             keep[row] = False
-            start, end = found.texts.offsets[row], found.texts.offsets[row + 1]
             error.row = None
             if input.content == "jsonl" and error.byte is not None:
                 # The text of a line has other bytes than the line.
                 error.what = f"{error.what}, at byte {error.byte} of the text"
                 error.byte = error.character = None
-            faults.append(Fault(int(found.positions[row]), error, found.texts.data[start:end].tobytes()))
+            faults.append(Fault(int(found.positions[row]), error, found.texts[row]))
         self.tally.empty += int((sizes == 0).sum())
         for fault in sorted(faults, key=lambda fault: fault.position):
             self._bad(input, fault)

@@ -21,24 +21,38 @@ class ArrowTexts:
     Attributes:
         data: The bytes of all of them, and possibly of others around them.
         offsets: One more than there are texts, never falling, within `data`: text i is
-            ``data[offsets[i]:offsets[i + 1]]``. The first offset need not be 0.
+            ``data[offsets[i]:offsets[i + 1] - gap]``. The first offset need not be 0.
+        gap: How many bytes stand behind each text and belong to none, such as a delimiter.
 
     Example:
         >>> import numpy as np
         >>> ArrowTexts(np.frombuffer(b"lowlower", np.uint8), np.array([0, 3, 8])).to_list()
         [b'low', b'lower']
+        >>> ArrowTexts(np.frombuffer(b"low, lower, ", np.uint8), np.array([0, 5, 12]), gap=2).lengths.tolist()
+        [3, 5]
     """
 
     data: NDArray[np.uint8]
     offsets: NDArray[np.int64]
+    gap: int = 0
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def __getitem__(self, row: int) -> bytes:
+        """One text, by its number from 0."""
+        start, end = self.offsets[row : row + 2].tolist()
+        return self.data[start : end - self.gap].tobytes()
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The bytes of each text."""
+        return self.offsets[1:] - self.offsets[:-1] - self.gap
+
     def to_list(self) -> list[bytes]:
         """The same as objects."""
         data = self.data.data
-        return [bytes(data[start:end]) for start, end in pairwise(self.offsets.tolist())]
+        return [bytes(data[start : end - self.gap]) for start, end in pairwise(self.offsets.tolist())]
 
 
 class Chunk(NamedTuple):

@@ -46,8 +46,11 @@ def first_stage(name: str, found: Sequence[Input], reading: Reading, size: str |
     return Stage(name, plans.gather(found, cuts, wanted))
 
 
-def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool) -> None:
+def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool) -> bool:
     """Writes the plan into a folder, or finds the same one there. Nobody else may be at work.
+
+    Returns:
+        Whether it was written now, and the tokenizer with it.
 
     Raises:
         CorpusError: A run is there and `resume` is false, or it was planned otherwise; or the folder has other things.
@@ -62,7 +65,7 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
             )
         differences.check_same(plans.read(folder), plan, folder, ledger.none_done(folder))
         ledger.clean(folder)
-        return
+        return False
     foreign = sorted(path.name for path in folder.iterdir() if path.name != locks.NAME)
     if _MARK in foreign:
         # A run was killed that had no plan yet: all this is its own.
@@ -85,6 +88,7 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
         (folder / _MARK).unlink()
     except OSError as error:
         raise ledger.unwritten(folder, error) from error
+    return True
 
 
 def carry_out(folder: Path, plan: Plan, engine: Engine, report: Report | None) -> None:

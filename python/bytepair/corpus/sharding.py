@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from bytepair.corpus import inputs, ledger, locks, packages, plans, readers, runs
+from bytepair.corpus import inputs, ledger, locks, packages, plans, readers, runs, tasks
 from bytepair.corpus.draws import threshold
 from bytepair.corpus.engines import engine as engine_of
 from bytepair.corpus.inputs import Reading
@@ -150,8 +151,10 @@ def shard(
     plan = plan_of(source, tokenizer, options, reading, task_size, output=folder)
     _check_format(plan)
     with locks.held(folder):
-        runs.begin(folder, plan, tokenizer, resume=resume)
-        runs.carry_out(folder, plan, doer, reporter(progress))
+        is_new = runs.begin(folder, plan, tokenizer, resume=resume)
+        # Of a run that is gone on with, nobody knows yet what its folder holds.
+        with tasks.at_hand(folder, plan, tokenizer) if is_new else nullcontext():
+            runs.carry_out(folder, plan, doer, reporter(progress))
         return finish(folder, plan)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
@@ -14,7 +15,7 @@ from bytepair.errors import CorpusError, IntegrityError
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from bytepair.corpus.plans import Plan, TaskName
 
@@ -110,12 +111,30 @@ def run(
     return entry
 
 
+_at_hand: dict[str, Work] = {}
+"""Runs whose plan and tokenizer this process has just written, by their folders."""
+
+
+@contextmanager
+def at_hand(folder: Path, plan: Plan, tokenizer: Tokenizer) -> Iterator[None]:
+    """Within this context, tasks that are done in this process take what was written instead of reading it again."""
+    # What a subclass does is not what a worker elsewhere would do.
+    if type(tokenizer) is Tokenizer:
+        _at_hand[str(folder)] = Work(folder, plan, tokenizer)
+    try:
+        yield
+    finally:
+        _at_hand.pop(str(folder), None)
+
+
 def load(folder: str) -> Work:
     """The plan and the tokenizer of a run, kept for the next task of it.
 
     Raises:
         ArtifactError, FormatError, IntegrityError: As `plans.read`; the tokenizer is not the one of the plan.
     """
+    if work := _at_hand.get(folder):
+        return work
     return _load(folder, sealed.tail(Path(folder, plans.NAME)))
 
 

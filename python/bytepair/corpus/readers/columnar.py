@@ -75,7 +75,7 @@ def _documents(
             before = bisect(nulls, int(places[-1]))
             faults = [_null(input, reading, first + row) for row in nulls[:before]]
             del nulls[:before]
-            keep = np.diff(texts.offsets) <= (_NO_LIMIT if reading.longest is None else reading.longest)
+            keep = texts.lengths <= (_NO_LIMIT if reading.longest is None else reading.longest)
             faults += [
                 Fault(row, too_long(reading.longest or 0, file=input.address, row=row))
                 for row in (places[~keep] + first).tolist()

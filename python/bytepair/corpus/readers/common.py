@@ -58,5 +58,7 @@ def kept(texts: ArrowTexts, keep: NDArray[np.bool_]) -> ArrowTexts:
     data = [texts.data[start:end] for start, end in bounds.tolist()]
     lengths = np.diff(texts.offsets)[keep]
     return ArrowTexts(
-        np.concatenate(data) if data else np.empty(0, np.uint8), np.concatenate(([0], np.cumsum(lengths)))
+        np.concatenate(data) if data else np.empty(0, np.uint8),
+        np.concatenate(([0], np.cumsum(lengths))),
+        texts.gap,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bytepair import _core
 from bytepair.corpus.compressed import ByteReader
 from bytepair.corpus.documents import Documents, Fault, LongDocument
 from bytepair.corpus.inputs import changed
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from bytepair.corpus.inputs import Input, Reading
 
-_SHORT = 256  # bytes of documents that are sooner copied together than one by one
 _TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of its last document is near
 
 
@@ -176,15 +176,11 @@ class _Split:
 
     def _group(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Documents:
         """Documents of `data`."""
-        first, last = int(starts[0]), int(ends[-1])
-        if len(starts) == 1:
-            data = self.data[first:last]
-        elif len(self.delimiter) == 1 or last - first < _SHORT * len(starts):
-            data = self.data[first:last].replace(self.delimiter, b"")
-        else:
-            data = b"".join(map(self.data.__getitem__, map(slice, starts.tolist(), ends.tolist())))
+        # As they lie there, but for the last document of a file, behind which no delimiter may stand.
+        gap = len(self.delimiter) if len(starts) > 1 else 0
+        data = np.frombuffer(self.data, np.uint8)
+        texts = ArrowTexts(data, np.append(starts, ends[-1] + gap), gap)
         lengths, positions = ends - starts, starts + self.base
-        texts = ArrowTexts(np.frombuffer(data, np.uint8), np.concatenate(([0], np.cumsum(lengths))))
         faults: tuple[Fault, ...] = ()
         if self.longest is not None and lengths.max() > self.longest:
             keep = lengths <= self.longest
@@ -254,11 +250,8 @@ def _occurrences(data: bytes, delimiter: bytes, start: int) -> NDArray[np.int64]
     size = len(delimiter)
     if not size or len(data) - start < size:
         return np.empty(0, np.int64)
-    values = np.frombuffer(data, np.uint8, offset=start)
-    found = np.flatnonzero(values[: len(values) - size + 1] == delimiter[0])
-    for number in range(1, size):
-        found = found[values[found + number] == delimiter[number]]
-    return found + start
+    found = _core.find_all(np.frombuffer(data, np.uint8, offset=start), delimiter)
+    return found + start if start else found
 
 
 def _chosen(found: NDArray[np.int64], size: int) -> NDArray[np.int64]:
