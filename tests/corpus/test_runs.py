@@ -260,3 +260,16 @@ def test_options_that_are_none(options: dict[str, Any], said: str, tok: bp.Token
 def test_a_share_is_exact_whatever_the_context() -> None:
     with decimal.localcontext(decimal.Context(prec=3)):
         assert threshold("0.12345678901234567891") == 12345678901234567891 * 2**64 // 10**20
+
+
+@pytest.mark.parametrize("options", [{}, {"join": True}, {"shuffle": True}, {"shuffle": True, "join": True}])
+def test_a_shard_of_long_documents_that_are_all_bad(
+    options: dict[str, Any], tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding_task, "_BATCH_BYTES", 10)
+    (tmp_path / "a.txt").write_text("<|end|>" * 100)
+    (tmp_path / "b.txt").write_text("low")
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    summary = bp.shard(files, tok, tmp_path / "out", task_size=1, bad="skip", documents=False, **options)
+    assert (summary.documents, summary.bad) == (1, 1)
+    assert [path.stat().st_size for path in (tmp_path / "out").glob("train*.bin")] == [2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -125,8 +126,12 @@ class _Encoding:
 
     def close(self) -> None:
         """Completes the files."""
-        for output in self._outputs.values():
+        for split, output in self._outputs.items():
             output.close()
+            if split not in self.tally.splits:
+                # All that came were long documents that turned out to be bad: a split without documents has no shard.
+                for path in self._folder.glob(f"{split}*"):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _so_far(self) -> tuple[int, int]:
         whole = self.tally.whole
