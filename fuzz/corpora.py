@@ -17,9 +17,26 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
 
-WORDS = ("low", "lower", "newest ", " wide", "é", "e\u0301", "日本", "\r", "\n", "\t", " ", "  ", "a" * 40, "aba", "\ufeff",
-         "😀", "UPPER", "0123", "\x00", '"', "\\", "<|end|>", "<x>")  # fmt: skip
-NAMES = ("a", "b c", "日", "e\u0301", "\u00e9", "new\nline", "[ab]", "*", "?", "{x}", "-", "#", "%41", "'", "\ufeff", ".h")
+WORDS = ("low", "lower", "newest ", " wide", "é", "e\u0301", "日本", "\r", "\n", "\t", " ", "  ", "a" * 40, "aba",
+         "\ufeff", "😀", "UPPER", "0123", "\x00", '"', "\\", "<|end|>", "<x>")  # fmt: skip
+NAMES = (
+    "a",
+    "b c",
+    "日",
+    "e\u0301",
+    "\u00e9",
+    "new\nline",
+    "[ab]",
+    "*",
+    "?",
+    "{x}",
+    "-",
+    "#",
+    "%41",
+    "'",
+    "\ufeff",
+    ".h",
+)
 DELIMITERS = ("\n", "\n\n", "aba", "--", "é", "\r\n", "aa", "a", "<x>")
 
 
@@ -91,13 +108,15 @@ def random_corpus(random: random.Random) -> Corpus:
         cut = random.randint(1, len(items) - 1)
         groups = {"é\n": items[:cut], "b": [*items[cut:], *random.sample(items, random.randint(0, 1))]}
         inside = dict(written)
-        rows = [(file, group) for group, given in groups.items() for item in dict.fromkeys(given) for file in inside[item]]
+        rows = [
+            (file, group) for group, given in groups.items() for item in dict.fromkeys(given) for file in inside[item]
+        ]
         return Corpus(groups, rows, reading)
     return Corpus(items if len(items) > 1 or way < 0.8 else items[0], [(file, "") for file in files], reading)
 
 
 def documents_of(corpus: Corpus, errors: str) -> Iterator[Expected]:
-    """All documents of a corpus, in order, bad ones and empty ones too; those that are bad once encoded are not known."""
+    """All documents of a corpus, in order; of bad ones those that are known before they are encoded."""
     for name, group in corpus.files:
         data = _unpacked(name)
         kind = name.removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
@@ -151,7 +170,9 @@ def _plain(random: random.Random, reading: dict[str, Any]) -> bytes:
 def _lines(random: random.Random, reading: dict[str, Any]) -> bytes:
     lines = [_line(random, reading) for _ in range(random.choice([0, 1, 3, 12, 40]))]
     head = b"\xef\xbb\xbf" if random.random() < 0.2 else b""
-    return head + random.choice([b"\n", b"\n", b"\r\n"]).join(lines) + random.choice([b"", b"\n", b"\n\n", b"\n ", b"\r"])
+    return (
+        head + random.choice([b"\n", b"\n", b"\r\n"]).join(lines) + random.choice([b"", b"\n", b"\n\n", b"\n ", b"\r"])
+    )
 
 
 def _line(random: random.Random, reading: dict[str, Any]) -> bytes:
@@ -160,7 +181,9 @@ def _line(random: random.Random, reading: dict[str, Any]) -> bytes:
     if odd < 0.08:
         return random.choice([b"", b" ", b"\t\r", b"  "])
     if odd < 0.14:
-        return random.choice([b"[]", b"{", b"nothing", b'"text"', b"3", b'{"text": "a"} x', b"\x00", b"{}", b"\xff", b"null"])
+        return random.choice(
+            [b"[]", b"{", b"nothing", b'"text"', b"3", b'{"text": "a"} x', b"\x00", b"{}", b"\xff", b"null"]
+        )
     row: list[tuple[str, Any]] = [(name, _text(random))]
     if random.random() < 0.1:
         row = random.choice([[], [(name, None)], [(name, 3)], [(name, ["a"])], [(name, True)]])
@@ -174,11 +197,11 @@ def _line(random: random.Random, reading: dict[str, Any]) -> bytes:
     if random.random() < 0.03 and row:
         row.append(row[0])
     random.shuffle(row)
-    ascii = random.random() < 0.5
+    is_ascii = random.random() < 0.5
     space = random.choice(["", " ", "\t"])
 
     def spelled(value: Any) -> str:
-        plain = ascii or "\\ud" in json.dumps(value)
+        plain = is_ascii or "\\ud" in json.dumps(value)
         return json.dumps(value, ensure_ascii=plain)
 
     data = "{" + ",".join(f"{space}{spelled(key)}{space}:{spelled(value)}" for key, value in row) + space + "}"
@@ -197,7 +220,11 @@ def _rows(random: random.Random, reading: dict[str, Any]) -> tuple[pa.Table, int
         column = pa.array(broken, pa.binary())
     elif kind != pa.string():
         column = column.dictionary_encode() if pa.types.is_dictionary(kind) else column.cast(kind)
-    id_kind = random.choice([pa.int64(), pa.int32(), pa.uint64()]) if whole else random.choice([pa.string(), pa.large_string()])
+    id_kind = (
+        random.choice([pa.int64(), pa.int32(), pa.uint64()])
+        if whole
+        else random.choice([pa.string(), pa.large_string()])
+    )
     columns = {reading.get("field", "text"): column, reading.get("id_field", "id"): pa.array(ids, id_kind)}
     columns["other"] = pa.array(range(number))
     items = list(columns.items())
@@ -223,11 +250,15 @@ def _arrow(random: random.Random, reading: dict[str, Any], stream: bool | None =
     return file.getvalue()
 
 
-def _tar(random: random.Random, reading: dict[str, Any]) -> bytes:
+def _tar(random: random.Random, _reading: dict[str, Any]) -> bytes:
     file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w", format=random.choice([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])) as archive:
+    with tarfile.open(
+        fileobj=file, mode="w", format=random.choice([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+    ) as archive:
         for number in range(random.choice([0, 1, 3, 12])):
-            key = random.choice(["", "d/", "é/", "d.x/"]) + random.choice([f"{number:04d}", f"s p{number}", "k" * 120 + str(number)])
+            key = random.choice(["", "d/", "é/", "d.x/"]) + random.choice(
+                [f"{number:04d}", f"s p{number}", "k" * 120 + str(number)]
+            )
             members = [("txt", _maybe_broken(random, _text(random).encode())), ("cls", b"3"), ("seg.png", b"\x00")]
             for extension, data in random.sample(members, random.choice([1, 2, 3])):
                 info = tarfile.TarInfo(f"{key}.{extension}")
@@ -265,7 +296,7 @@ Row = tuple[int, "bytes | None", str, str, "bytes | None"]
 """Position, text, id, kind of error, and what is kept of a bad one."""
 
 
-def _read_plain(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[Row]:
+def _read_plain(data: bytes, reading: dict[str, Any], _errors: str) -> Iterator[Row]:
     if (delimiter := reading.get("delimiter")) is None:
         yield 0, data, "", "", data
         return
@@ -288,10 +319,6 @@ def _read_lines(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[R
         position += len(whole) + 1
 
 
-class _Refused(Exception):
-    pass
-
-
 def _parsed(line: bytes, reading: dict[str, Any], errors: str) -> tuple[bytes | None, str, str]:
     try:
         content = line.decode("utf-8", errors)
@@ -310,7 +337,7 @@ def _parsed(line: bytes, reading: dict[str, Any], errors: str) -> tuple[bytes | 
         return None, "", "FormatError"
     wanted = [(key, value) for key, value in pairs if key in (name, id_name)]
     row = dict(wanted)
-    id = row.get(id_name, None)
+    id = row.get(id_name)
     is_id = id is None or isinstance(id, str) or (isinstance(id, int) and not isinstance(id, bool))
     if len(row) != len(wanted) or not isinstance(row.get(name), str) or not is_id:
         return None, "", "FormatError"
@@ -339,16 +366,16 @@ def _read_table(rows: list[dict[str, Any]], reading: dict[str, Any]) -> Iterator
             yield number, data, key, "", data
 
 
-def _read_parquet(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[Row]:
+def _read_parquet(data: bytes, reading: dict[str, Any], _errors: str) -> Iterator[Row]:
     return _read_table(pq.read_table(io.BytesIO(data)).to_pylist(), reading)
 
 
-def _read_arrow(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[Row]:
+def _read_arrow(data: bytes, reading: dict[str, Any], _errors: str) -> Iterator[Row]:
     opened = pa.ipc.open_file if data.startswith(b"ARROW1") else pa.ipc.open_stream
     return _read_table(opened(data).read_all().to_pylist(), reading)
 
 
-def _read_tar(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[Row]:
+def _read_tar(data: bytes, _reading: dict[str, Any], _errors: str) -> Iterator[Row]:
     samples: list[tuple[str, dict[str, bytes]]] = []
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         for member in archive:

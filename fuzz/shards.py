@@ -1,4 +1,4 @@
-"""Sweep over whole runs of shards: what is in them, against each document encoded by itself, whatever the run went through.
+"""Sweep over whole runs of shards, whatever they went through: against each document encoded by itself.
 
 Long because an oracle of a run says all of it: ids and their order, splits, tables, numbers and quarantine.
 """
@@ -79,18 +79,16 @@ def _do(random: random.Random, corpus: Corpus, tok: bp.Tokenizer, options: dict[
     workers = random.choice([1, 1, 2, 5])
 
     def run(output: str, **other: Any) -> bp.Summary:
-        return bp.shard(corpus.source, tok, output, **{"task_size": task_size, "workers": workers, **arguments, **other})
+        return bp.shard(
+            corpus.source, tok, output, **{"task_size": task_size, "workers": workers, **arguments, **other}
+        )
 
     if options["bad"] == "raise" and oracle.bad:
-        try:
-            run("out")
-        except bp.BytepairError as error:
-            kinds = {row.error for row in oracle.bad}
-            assert type(error).__name__ in kinds, f"{error!r} is none of {kinds}"
-            names = {row.input for row in oracle.bad}
-            assert any(name.rpartition("/")[2] in str(error) for name in names), f"{error} names none of {names}"
-        else:
-            raise AssertionError("a bad document was not raised")
+        said = _said(lambda: run("out"))
+        assert said, "a bad document was not raised"
+        kinds, names = ({getattr(row, name) for row in oracle.bad} for name in ("error", "input"))
+        assert type(said).__name__ in kinds, f"{said!r} is none of {kinds}"
+        assert any(name.rpartition("/")[2] in str(said) for name in names), f"{said} names none of {names}"
         options["bad"] = arguments["bad"] = random.choice(["skip", "quarantine"])
         shutil.rmtree("out")
     run("out", progress=lambda _: None)
@@ -144,7 +142,9 @@ class Oracle:
             try:
                 ids = tok.encode(row.text, **encode)
             except bp.BytepairError as error:
-                self.bad.append(Expected(row.input, row.group, row.position, None, row.id, type(error).__name__, row.text))
+                self.bad.append(
+                    Expected(row.input, row.group, row.position, None, row.id, type(error).__name__, row.text)
+                )
                 continue
             done = Row(row.input, row.position, row.id or None, (*prefix, *ids, *suffix))
             split = "val" if drawn(seed, "validation", row.input, row.position) < below else "train"
@@ -341,18 +341,17 @@ def _damage(random: random.Random, folder: Path, whole: dict[str, bytes], run: C
     elif way == "remove":
         path.unlink()
     elif way == "extra":
-        path = path.parent / random.choice(["x", ".x", "train-99999.bin", "encode-00099.json", "new\nline", path.name + "~"])
+        path = path.parent / random.choice(
+            ["x", ".x", "train-99999.bin", "encode-00099.json", "new\nline", path.name + "~"]
+        )
         shown = path.relative_to(folder).as_posix()
         path.write_bytes(b"")
     else:
         path.write_bytes(data + b"\0")
     with case(way=way, damaged=shown):
-        try:
-            bp.verify_shards(folder)
-        except bp.BytepairError as error:
-            _check_named(str(error), shown)
-        else:
-            raise AssertionError("verify_shards passes")
+        said = _said(lambda: bp.verify_shards(folder))
+        assert said, "verify_shards passes"
+        _check_named(str(said), shown)
         # Of what is only damaged a run that goes on does not know, but for its length.
         parts = shown.split("/")
         if way in ("cut", "remove") and parts[0] not in ("tokenizer", "plan.json"):
@@ -364,12 +363,30 @@ def _damage(random: random.Random, folder: Path, whole: dict[str, bytes], run: C
     _same("mended", _bytes_of(folder), whole)
 
 
+def _said(call: Callable[[], object]) -> bp.BytepairError | None:
+    try:
+        call()
+    except bp.BytepairError as error:
+        return error
+    return None
+
+
 def _check_named(said: str, name: str) -> None:
     top, _, base = name.partition("/")
-    if top == "ledger" and (stem := base.partition(".")[0]).rpartition("-")[0] in ("encode", "shuffle", "join", "finish"):
+    if top == "ledger" and (stem := base.partition(".")[0]).rpartition("-")[0] in (
+        "encode",
+        "shuffle",
+        "join",
+        "finish",
+    ):
         stage, _, number = stem.rpartition("-")
         if base.endswith(".json"):
-            names = (f"task {int(number)} of {stage!r}", f"of {stage!r} are not done", "summary is missing", f"of {stage}")
+            names = (
+                f"task {int(number)} of {stage!r}",
+                f"of {stage!r} are not done",
+                "summary is missing",
+                f"of {stage}",
+            )
             assert name in said or any(other in said for other in names), f"{said} does not name {name}"
             return
     assert (top if top == "tokenizer" else name) in said, f"{said} does not name {name}"
@@ -427,7 +444,9 @@ def _options(random: random.Random, tok: bp.Tokenizer) -> dict[str, Any]:
 
     specials = sorted(tok.special_tokens)
     frames: list[Any] = [None, 0, [1, 0, 1], tok.vocab_size - 1, []]
-    frames = [frame for frame in frames if _is_frame(tok, frame)] + (specials[:1] * 3) + ([specials] if specials else [])
+    frames = (
+        [frame for frame in frames if _is_frame(tok, frame)] + (specials[:1] * 3) + ([specials] if specials else [])
+    )
     format = random.choice(_FORMATS)
     join = format not in _TABLES and random.random() < 0.3
     chosen = maybe(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import gzip
 import os
 import shutil
 from itertools import pairwise
@@ -273,3 +274,13 @@ def test_a_shard_of_long_documents_that_are_all_bad(
     summary = bp.shard(files, tok, tmp_path / "out", task_size=1, bad="skip", documents=False, **options)
     assert (summary.documents, summary.bad) == (1, 1)
     assert [path.stat().st_size for path in (tmp_path / "out").glob("train*.bin")] == [2]
+
+
+def test_a_long_document_that_is_bad_and_too_long(
+    tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding_task, "_BATCH_BYTES", 10)
+    with gzip.open(tmp_path / "a.txt.gz", "wb") as file:
+        file.write(b"<|end|>" * 1000 + b"\nlow\n")
+    summary = bp.shard(tmp_path / "a.txt.gz", tok, tmp_path / "out", delimiter="\n", longest=5000, bad="skip")
+    assert (summary.documents, dict(summary.tally.bad)) == (1, {"LimitError": 1})

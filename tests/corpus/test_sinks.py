@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from bytepair.corpus.parts import ArrowTexts
-from bytepair.corpus.sinks import FORMATS, Encoded, documents_table, megatron, table
+from bytepair.corpus.sinks import FORMATS, Encoded, documents_table, megatron, row_groups, table
 from bytepair.errors import ArtifactError, FormatError
 from tests.corpus.shards import INPUTS, Document, encoded, files_of, flat, random_documents, write_shard
 
@@ -371,7 +371,7 @@ def test_memory_does_not_keep_what_was_written(format: str, tmp_path: Path) -> N
 def test_an_input_that_two_groups_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # pyarrow does not always write the same bytes of a dictionary that says a name twice.
     written: list[Any] = []
-    monkeypatch.setattr(documents_table.ParquetFile, "write", lambda _, columns: written.append(columns[0]))
+    monkeypatch.setattr(row_groups.ParquetFile, "write", lambda _, columns: written.append(columns[0]))
     rows = documents_table.DocumentsTable(tmp_path / "a.documents.parquet", ["a", "b", "a"])
     for row, number in enumerate([2, 0, 1, 2]):
         rows.end(number, row, b"", 1)

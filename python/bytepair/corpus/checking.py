@@ -181,11 +181,7 @@ class _Found:
         known |= {f"{plans.LEDGER}/{self._plan.stem(*task)}.json" for task in [*self._plan.tasks(), ledger.FINISH]}
         others = (path for path in self._folder.rglob("*") if not path.is_dir())
         names = sorted(path.relative_to(self._folder).as_posix() for path in others)
-        self.wrong += [
-            f"{name} is there, and no task wrote it"
-            for name in names
-            if name not in known
-        ]
+        self.wrong += [f"{name} is there, and no task wrote it" for name in names if name not in known]
 
     def look_at_sums(self) -> None:
         """Compares what the stages and the summary say."""

@@ -70,7 +70,7 @@ def find(source: PathLike | Sequence[PathLike]) -> list[Path]:
 
 
 def _once(found: list[Path]) -> list[Path]:
-    """The same files in order, without those that are there again through links between folders: by the shortest path."""
+    """The same files in order; what links between folders give again is there once, by its shortest path."""
     folders = {path.parent for path in found}
     real = {folder: os.path.realpath(folder) for folder in folders}
     if len(set(real.values())) == len(folders):

@@ -59,7 +59,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def tail(path: Path) -> bytes:
-    """The end of a file, with the hash that is its last value: what changes when the object does. Empty if there is none.
+    """The end of a file, which has the hash and so changes when the object does; empty if there is no file.
 
     Raises:
         OSError: It cannot be read.

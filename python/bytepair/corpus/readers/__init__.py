@@ -99,6 +99,7 @@ def read(
     end: int | None,
     reading: Reading,
     batch_bytes: int,
+    *,
     errors: str = "strict",
 ) -> Iterator[Documents | LongDocument]:
     r"""The documents of a portion, in order. All portions together give each document once, whatever their sizes.
@@ -140,7 +141,7 @@ def read(
     if input.content == "jsonl":
         from bytepair.corpus.readers import jsonl  # noqa: PLC0415
 
-        return jsonl.read(input, start, end, reading, batch_bytes, errors)
+        return jsonl.read(input, start, end, reading, batch_bytes, errors=errors)
     if input.content == "tar":
         from bytepair.corpus.readers import tar  # noqa: PLC0415
 
