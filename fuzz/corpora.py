@@ -164,7 +164,8 @@ def _plain(random: random.Random, reading: dict[str, Any]) -> bytes:
         parts = [_maybe_broken(random, part) for part in parts]
     # Runs of a delimiter that overlaps itself, and a beginning of one at the end.
     data = delimiter.encode().join(parts)
-    return data + random.choice(["", delimiter, delimiter * 3, delimiter[:-1], delimiter + delimiter[:1]]).encode()
+    end: str = random.choice(["", delimiter, delimiter * 3, delimiter[:-1], delimiter + delimiter[:1]])
+    return data + end.encode()
 
 
 def _lines(random: random.Random, reading: dict[str, Any]) -> bytes:
