@@ -158,7 +158,7 @@ def _write(random: random.Random, kind: str, stem: str, reading: dict[str, Any])
 
 
 def _plain(random: random.Random, reading: dict[str, Any]) -> bytes:
-    delimiter = reading.get("delimiter", "\n")
+    delimiter: str = reading.get("delimiter", "\n")
     parts = [_text(random).encode() for _ in range(random.choice([0, 1, 3, 12, 40]))]
     if random.random() < 0.3:
         parts = [_maybe_broken(random, part) for part in parts]
