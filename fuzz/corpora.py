@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
 
-WORDS = ("low", "lower", "newest ", " wide", "é", "e\u0301", "日本", "\r", "\n", "\t", " ", "  ", "a" * 40, "aba", "\ufeff",
-         "😀", "UPPER", "0123", "\x00", '"', "\\", "<|end|>", "<x>")  # fmt: skip
+WORDS = ("low", "lower", "newest ", " wide", "é", "e\u0301", "日本", "\r", "\n", "\t", " ", "  ", "a" * 40, "aba",
+         "\ufeff", "😀", "UPPER", "0123", "\x00", '"', "\\", "<|end|>", "<x>")  # fmt: skip
 NAMES = (
     "a",
     "b c",
@@ -116,7 +116,7 @@ def random_corpus(random: random.Random) -> Corpus:
 
 
 def documents_of(corpus: Corpus, errors: str) -> Iterator[Expected]:
-    """All documents of a corpus, in order, bad ones and empty ones too; those that are bad once encoded are not known."""
+    """All documents of a corpus, in order; of bad ones those that are known before they are encoded."""
     for name, group in corpus.files:
         data = _unpacked(name)
         kind = name.removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
@@ -158,13 +158,14 @@ def _write(random: random.Random, kind: str, stem: str, reading: dict[str, Any])
 
 
 def _plain(random: random.Random, reading: dict[str, Any]) -> bytes:
-    delimiter = reading.get("delimiter", "\n")
+    delimiter: str = reading.get("delimiter", "\n")
     parts = [_text(random).encode() for _ in range(random.choice([0, 1, 3, 12, 40]))]
     if random.random() < 0.3:
         parts = [_maybe_broken(random, part) for part in parts]
     # Runs of a delimiter that overlaps itself, and a beginning of one at the end.
     data = delimiter.encode().join(parts)
-    return data + random.choice(["", delimiter, delimiter * 3, delimiter[:-1], delimiter + delimiter[:1]]).encode()
+    end: str = random.choice(["", delimiter, delimiter * 3, delimiter[:-1], delimiter + delimiter[:1]])
+    return data + end.encode()
 
 
 def _lines(random: random.Random, reading: dict[str, Any]) -> bytes:
@@ -197,11 +198,11 @@ def _line(random: random.Random, reading: dict[str, Any]) -> bytes:
     if random.random() < 0.03 and row:
         row.append(row[0])
     random.shuffle(row)
-    ascii = random.random() < 0.5
+    is_ascii = random.random() < 0.5
     space = random.choice(["", " ", "\t"])
 
     def spelled(value: Any) -> str:
-        plain = ascii or "\\ud" in json.dumps(value)
+        plain = is_ascii or "\\ud" in json.dumps(value)
         return json.dumps(value, ensure_ascii=plain)
 
     data = "{" + ",".join(f"{space}{spelled(key)}{space}:{spelled(value)}" for key, value in row) + space + "}"
@@ -250,7 +251,7 @@ def _arrow(random: random.Random, reading: dict[str, Any], stream: bool | None =
     return file.getvalue()
 
 
-def _tar(random: random.Random, reading: dict[str, Any]) -> bytes:
+def _tar(random: random.Random, _reading: dict[str, Any]) -> bytes:
     file = io.BytesIO()
     with tarfile.open(
         fileobj=file, mode="w", format=random.choice([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
@@ -296,7 +297,7 @@ Row = tuple[int, "bytes | None", str, str, "bytes | None"]
 """Position, text, id, kind of error, and what is kept of a bad one."""
 
 
-def _read_plain(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[Row]:
+def _read_plain(data: bytes, reading: dict[str, Any], _errors: str) -> Iterator[Row]:
     if (delimiter := reading.get("delimiter")) is None:
         yield 0, data, "", "", data
         return
@@ -317,10 +318,6 @@ def _read_lines(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[R
             text, id, error = _parsed(line, reading, errors)
             yield position, text, id, error, whole
         position += len(whole) + 1
-
-
-class _Refused(Exception):
-    pass
 
 
 def _parsed(line: bytes, reading: dict[str, Any], errors: str) -> tuple[bytes | None, str, str]:
@@ -370,16 +367,16 @@ def _read_table(rows: list[dict[str, Any]], reading: dict[str, Any]) -> Iterator
             yield number, data, key, "", data
 
 
-def _read_parquet(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[Row]:
+def _read_parquet(data: bytes, reading: dict[str, Any], _errors: str) -> Iterator[Row]:
     return _read_table(pq.read_table(io.BytesIO(data)).to_pylist(), reading)
 
 
-def _read_arrow(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[Row]:
+def _read_arrow(data: bytes, reading: dict[str, Any], _errors: str) -> Iterator[Row]:
     opened = pa.ipc.open_file if data.startswith(b"ARROW1") else pa.ipc.open_stream
     return _read_table(opened(data).read_all().to_pylist(), reading)
 
 
-def _read_tar(data: bytes, reading: dict[str, Any], errors: str) -> Iterator[Row]:
+def _read_tar(data: bytes, _reading: dict[str, Any], _errors: str) -> Iterator[Row]:
     samples: list[tuple[str, dict[str, bytes]]] = []
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         for member in archive:

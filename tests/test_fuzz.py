@@ -27,6 +27,7 @@ CASES = {
     "chats": 150,
     "fine-tuning": 150,
     "taint": 20,
+    "shards": 20,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import gzip
 import os
 import shutil
 from itertools import pairwise
@@ -277,3 +278,26 @@ def test_a_tokenizer_that_was_just_written_is_not_read_again(
     (tmp_path / "out/train-00000.bin").unlink()
     with pytest.raises(bp.IntegrityError, match="not the one that was planned with"):
         bp.shard(source, tok, tmp_path / "out", delimiter="\n", resume=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"join": True}, {"shuffle": True}, {"shuffle": True, "join": True}])
+def test_a_shard_of_long_documents_that_are_all_bad(
+    options: dict[str, Any], tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding_task, "_BATCH_BYTES", 10)
+    (tmp_path / "a.txt").write_text("<|end|>" * 100)
+    (tmp_path / "b.txt").write_text("low")
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    summary = bp.shard(files, tok, tmp_path / "out", task_size=1, bad="skip", documents=False, **options)
+    assert (summary.documents, summary.bad) == (1, 1)
+    assert [path.stat().st_size for path in (tmp_path / "out").glob("train*.bin")] == [2]
+
+
+def test_a_long_document_that_is_bad_and_too_long(
+    tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding_task, "_BATCH_BYTES", 10)
+    with gzip.open(tmp_path / "a.txt.gz", "wb") as file:
+        file.write(b"<|end|>" * 1000 + b"\nlow\n")
+    summary = bp.shard(tmp_path / "a.txt.gz", tok, tmp_path / "out", delimiter="\n", longest=5000, bad="skip")
+    assert (summary.documents, dict(summary.tally.bad)) == (1, {"LimitError": 1})

@@ -218,7 +218,7 @@ class _Counting:
     def _documents(self, portion: Portion, input: Input) -> None:
         passed = 0
         bounds = portion.start, portion.end
-        for found in readers.read(input, *bounds, self._reading, _BATCH_BYTES, self._options["errors"]):
+        for found in readers.read(input, *bounds, self._reading, _BATCH_BYTES, errors=self._options["errors"]):
             if isinstance(found, LongDocument):
                 self._long(input, found)
                 passed = found.passed()

@@ -20,7 +20,7 @@ from bytepair.corpus.plans import ShardOptions
 from bytepair.corpus.sinks import Encoded
 from bytepair.corpus.spooling import Spool
 from bytepair.corpus.tally import Tally
-from bytepair.errors import BytepairError
+from bytepair.errors import BytepairError, LimitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,8 +218,11 @@ class _Encoding:
             output.drop()
             if isinstance(error, OSError):  # It is the file that cannot be read.
                 raise
-            for _ in found.parts:
-                pass
+            try:
+                for _ in found.parts:
+                    pass
+            except LimitError as longer:  # which is what a document that is read whole is said to be
+                error = longer
             self._bad(input, Fault(found.position, error))
             return
         output.end(number, found.position, found.id or b"")

@@ -84,7 +84,7 @@ def _usual(folder: Path) -> str:
 
 
 def _once(found: list[Path]) -> list[Path]:
-    """The same files in order; those that links between folders lead to again, once, by the shortest path."""
+    """The same files in order; what links between folders give again is there once, by its shortest path."""
     folders = {path.parent for path in found}
     real = {folder: os.path.realpath(folder) for folder in folders}
     if len(set(real.values())) == len(folders):

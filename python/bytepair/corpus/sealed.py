@@ -64,7 +64,7 @@ def read_with_digest(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def tail(path: Path) -> bytes:
-    """The end of a file, with the hash that is its last value: what changes when the object does. Empty if it is gone.
+    """The end of a file, which has the hash and so changes when the object does; empty if there is no file.
 
     Raises:
         OSError: It cannot be read.

@@ -93,12 +93,13 @@ def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int |
     return [(0, None)]
 
 
-def read(  # noqa: PLR0917 (what is read, and how)
+def read(
     input: Input,
     start: int,
     end: int | None,
     reading: Reading,
     batch_bytes: int,
+    *,
     errors: str = "strict",
 ) -> Iterator[Documents | LongDocument]:
     r"""The documents of a portion, in order. All portions together give each document once, whatever their sizes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,12 +49,10 @@ def read(
                     passed,
                 )
             else:
-                yield _documents(input, reading, errors, base, lines, passed)
+                yield replace(_documents(input, reading, errors, base, lines), passed=passed)
 
 
-def _documents(  # noqa: PLR0917 (all that decides what lines become)
-    input: Input, reading: Reading, errors: str, base: int, lines: bytes, passed: int
-) -> Documents:
+def _documents(input: Input, reading: Reading, errors: str, base: int, lines: bytes) -> Documents:
     field = "text" if reading.field is None else reading.field
     data, offsets, starts, id_data, id_offsets, faults = _core.json_fields(
         lines, field, reading.id_field, errors=errors, first=base == 0
@@ -62,7 +61,7 @@ def _documents(  # noqa: PLR0917 (all that decides what lines become)
     found = tuple(
         Fault(base + start, _placed(error, input, base + start), lines[start:end]) for start, end, error in faults
     )
-    return Documents(ArrowTexts(data, offsets), starts + base, ids, found, passed)
+    return Documents(ArrowTexts(data, offsets), starts + base, ids, found, passed=0)
 
 
 def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:

@@ -170,12 +170,12 @@ class DocumentsTable:
     ) -> None:
         pa = needed("pyarrow", "a table of documents", INSTALL)
         # The names of this group alone: a plan can have more inputs than the group has rows.
-        used, inverse = np.unique(inputs, return_inverse=True)
+        used, rows = np.unique(inputs, return_inverse=True)
         names_used = [self._names[number] for number in used.tolist()]
         # An input that two groups have is there once: of a dictionary that says a name twice, pyarrow 26 writes
         # other bytes now and then.
         places = {name: place for place, name in enumerate(dict.fromkeys(names_used))}
-        indices = np.array([places[name] for name in names_used], np.int32)[inverse]
+        indices = np.array([places[name] for name in names_used], np.int32)[rows]
         dictionary = pa.array(list(places), pa.string())
         ends = offsets_of(tokens) + self._start
         self._start = int(ends[-1])
