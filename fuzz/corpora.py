@@ -1,4 +1,7 @@
-"""Random small corpora of every kind of file, and what their documents are, said once more in plain Python."""
+"""Random small corpora of every kind of file, and what their documents are, said once more in plain Python.
+
+Long because there are as many kinds of files as readers, each made and read here in the plainest way.
+"""
 
 from __future__ import annotations
 
@@ -289,7 +292,7 @@ def _unpacked(name: str) -> bytes:
     if name.endswith(".gz"):
         return gzip.decompress(data)
     if name.endswith(".zst"):
-        return pa.CompressedInputStream(io.BytesIO(data), "zstd").read()  # type: ignore[no-any-return]
+        return pa.CompressedInputStream(io.BytesIO(data), "zstd").read()  # type: ignore[no-any-return]  # pyarrow has no types
     return data
 
 

@@ -289,7 +289,7 @@ def _read_index(path: Path, dtype: np.dtype[Any]) -> list[int]:
     equal("documents of the index", ends.tolist(), list(range(sequences + 1)))
     starts = np.cumsum([0, *lengths[:-1].tolist()]) * dtype.itemsize if sequences else np.zeros(0)
     equal("pointers", pointers.tolist(), starts.tolist())
-    return lengths.tolist()  # type: ignore[no-any-return]
+    return lengths.tolist()  # type: ignore[no-any-return]  # NumPy says Any
 
 
 class _StoppedError(Exception):

@@ -99,11 +99,11 @@ def check_stream(random: random.Random, tok: bp.Tokenizer, text: str, options: d
     halves = [[whole[:at], whole[at:]] for at in (random.randint(0, len(whole)) for _ in range(6))]
     for parts in (cut(random, whole), *halves):
         with case(parts=parts, **strict):
-            got, wanted = outcome(lambda: streamed(tok, parts, strict)), expected  # noqa: B023
+            got, wanted = outcome(lambda: streamed(tok, parts, strict)), expected  # noqa: B023  # called at once
             if strict["errors"] == "strict" and isinstance(wanted, tuple) and wanted[0] == "EncodeError":
                 # The text before what is none can have an error, which a stream meets first.
                 valid = whole[: wanted[3 if isinstance(whole, str) else 2] or 0]
-                before = outcome(lambda: tok.encode(valid, **strict))  # noqa: B023
+                before = outcome(lambda: tok.encode(valid, **strict))  # noqa: B023  # called at once
                 wanted = before if isinstance(got, tuple) and got[:2] == before[:2] else wanted
             if isinstance(got, tuple) and isinstance(wanted, tuple) and wanted[2] is None:
                 # A place in text that was changed is none; of a stream only a part may have been.
@@ -125,7 +125,7 @@ def check_buffer(random: random.Random, tok: bp.Tokenizer, text: str, options: d
         )
         errors = dict(faults)
         for row, (start, end) in enumerate(pairwise(offsets)):
-            alone = outcome(lambda: tok.encode(data[start:end], **options))  # noqa: B023
+            alone = outcome(lambda: tok.encode(data[start:end], **options))  # noqa: B023  # called at once
             if isinstance(alone, list):
                 equal("a row", found[starts[row] : starts[row + 1]].tolist(), frame["prefix"] + alone + frame["suffix"])
             else:

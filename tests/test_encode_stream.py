@@ -183,7 +183,7 @@ def test_wrong_arguments_are_refused(tok: bp.Tokenizer) -> None:
     with pytest.raises(TypeError, match="all str or all bytes"):
         stream.push(b"low")
     with pytest.raises(TypeError, match="not int"):
-        stream.push(1)  # type: ignore[arg-type]
+        stream.push(1)  # type: ignore[arg-type]  # it is refused
     assert stream.finish().tolist() == tok.encode("low")
     with pytest.raises(ValueError, match="errors="):
         tok.encoding_stream(errors="ignore")

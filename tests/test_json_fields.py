@@ -29,7 +29,7 @@ def test_fields_are_those_of_json() -> None:
     lines = [json.dumps(row, ensure_ascii=draw.random() < 0.5).encode() for row in rows]
     data = b"\n".join(lines)
     got, offsets, starts, ids, id_offsets, faults = json_fields(data, "text", "id")
-    assert texts(got, offsets) == [row["text"].encode() for row in rows]  # type: ignore[attr-defined]
+    assert texts(got, offsets) == [row["text"].encode() for row in rows]  # type: ignore[attr-defined]  # rows hold str here
     assert texts(ids, id_offsets) == [str(row.get("id", "")).encode() for row in rows]
     assert starts.tolist() == [0, *(at + 1 for at, byte in enumerate(data) if byte == 10)]
     assert [array.dtype for array in (got, offsets, starts)] == [np.uint8, np.int64, np.int64]

@@ -1,4 +1,6 @@
-"""Published encodings by name, and tokenizers of a hub. This is the only file that may use the network.
+"""Published encodings by name, and tokenizers of a hub.
+
+Beside `corpus/opening.py`, which reads what URLs name, nothing else uses the network.
 
 Sizes, hashes and special tokens are those of ``tiktoken_ext/openai_public.py``. The hub is that of ``huggingface_hub``,
 which alone is asked, and only here.

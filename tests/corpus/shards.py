@@ -74,7 +74,7 @@ def parts_of(ids: list[int], random: Random) -> list[np.ndarray[tuple[int], np.d
     return [np.array(ids[start:end], np.uint32) for start, end in pairwise(cuts)]
 
 
-def write_shard(  # noqa: PLR0917
+def write_shard(  # noqa: PLR0917  # all that a shard is made of
     format: str, folder: Path, stem: str, documents: list[Document], largest: int, random: Random, *, long: bool = True
 ) -> Shard:
     folder.mkdir(exist_ok=True)

@@ -39,7 +39,7 @@ def test_json_is_replaced_where_it_is_no_unicode(tok: bp.Tokenizer, tmp_path: Pa
     for name, options in {"a.jsonl": {}, "a.tar": {"field": "json:text"}}.items():
         for errors, used, bad in (("strict", texts[2:], 3), ("replace", texts, 1)):
             out = tmp_path / f"{errors}-{name}"
-            summary = bp.shard(tmp_path / name, tok, out, bad="skip", errors=errors, engine=Local(1), **options)  # type: ignore[arg-type]
+            summary = bp.shard(tmp_path / name, tok, out, bad="skip", errors=errors, engine=Local(1), **options)  # type: ignore[arg-type]  # options of many types
             ids = np.fromfile(out / "train-00000.bin", np.uint16).tolist()
             assert ids == [id for text in used for id in tok.encode(text)]
             assert (summary.documents, summary.bad) == (len(used), bad)
@@ -60,7 +60,7 @@ def test_quarantine_says_the_same_wherever_the_corpus_lies(
         pq.write_table(pa.table({"text": pa.array(column, pa.binary())}), "a.parquet")
         archive(Path("a.tar"), {"a.txt": b"\xff", "b.bin": b"", "c.txt": b"x" * 500})
         for name, options in {"a.txt": {"delimiter": "\t"}, "a.jsonl": {}, "a.parquet": {}, "a.tar": {}}.items():
-            bp.shard(name, tok, f"{name}.out", bad="quarantine", longest=200, engine=Local(1), **options)  # type: ignore[arg-type]
+            bp.shard(name, tok, f"{name}.out", bad="quarantine", longest=200, engine=Local(1), **options)  # type: ignore[arg-type]  # options of many types
             rows = quarantined(Path(f"{name}.out"))
             assert {row["input"] for row in rows} == {name}
             found.append([(row["position"], row["error"], row.get("text"), row.get("base64")) for row in rows])

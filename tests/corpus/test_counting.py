@@ -221,7 +221,7 @@ def test_what_cannot_be_is_told_before_anything_is_done(tmp_path: Path) -> None:
     with pytest.raises(PatternError):
         count_corpus(place, tmp_path / "out", split="(")
     with pytest.raises(ValueError, match="errors='ignore'"):
-        count_corpus(place, tmp_path / "out", errors="ignore")  # type: ignore[arg-type]
+        count_corpus(place, tmp_path / "out", errors="ignore")  # type: ignore[arg-type]  # it is refused
     with pytest.raises(TrainingError, match="has no effect"):
         count_corpus(place, tmp_path / "out", field="text")
     with pytest.raises(CorpusError, match="no engine"):

@@ -93,7 +93,7 @@ def test_kinds_that_cannot_be_read_are_refused(tmp_path: Path, name: str) -> Non
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     for source in (5, [1], {"a": {"b": "c"}}, {"": "a"}, {1: "a"}, iter(["a"]), None, [b"a"]):
         with pytest.raises(TypeError):
-            find(source)  # type: ignore[arg-type]
+            find(source)  # type: ignore[arg-type]  # it is refused
     with pytest.raises(SourceError, match="no file matches"):
         find(str(tmp_path / "*.txt"))
     with pytest.raises(SourceError, match="is a folder"):

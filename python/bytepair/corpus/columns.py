@@ -156,7 +156,7 @@ def _parquet(
 
 
 def _open_parquet(address: str, stack: ExitStack) -> tuple[Any, int]:
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq
 
     # Given a path, pyarrow could take it for an address.
     source = stack.enter_context(open_raw(address))
@@ -200,7 +200,7 @@ def record_batches(path: str) -> int:
 def _ipc(
     address: str, field: str | None, id_field: str | None, _: int, portion: Portion
 ) -> Iterator[tuple[Any, Any | None, int, int]]:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     on_disk = state(address).size
     with ExitStack() as stack:
@@ -339,7 +339,7 @@ def split(array: Any, size: int, valid: NDArray[np.bool_] | None = None) -> Iter
         size: In bytes.
         valid: Those that are wanted, which are not null; None for all.
     """
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     if hasattr(array, "dictionary"):
         # What repeats is copied out no more than a batch at a time.
@@ -370,7 +370,7 @@ def _large(array: Any) -> Any:
 
 def taken(array: Any, rows: NDArray[np.int64]) -> ArrowTexts:
     """Some values of an array without nulls, by their rows, which rise."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
         return buffers(array.slice(rows[0], len(rows)))

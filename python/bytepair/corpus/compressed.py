@@ -26,7 +26,7 @@ def arrow(path: str | os.PathLike[str]) -> Any:
         SourceError: It is not installed.
     """
     try:
-        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow as pa
     except ImportError as error:
         raise SourceError(
             f"reading {name_of(os.fspath(path)).suffix} files needs the package pyarrow",

@@ -139,7 +139,7 @@ def plot(path: Path, lengths: Mapping[int, int], title: str, marks: Mapping[str,
         ArtifactError: As `check_plot`; or it cannot be written.
     """
     check_plot(path)
-    import io  # noqa: PLC0415 (only pictures need it)
+    import io
 
     matplotlib = _matplotlib(path)
     drawn = io.BytesIO()
@@ -151,8 +151,8 @@ def plot(path: Path, lengths: Mapping[int, int], title: str, marks: Mapping[str,
 
 
 def _figure(shown: list[Row], title: str, marks: Mapping[str, int]) -> Any:
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-    from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: PLC0415
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     figure = Figure(figsize=(8, 4.5), dpi=150, layout="constrained", facecolor="white")
     figure.get_layout_engine().set(w_pad=0.15, h_pad=0.12)
@@ -216,7 +216,7 @@ def _least(length: int, steps: int) -> int:
 
 def _matplotlib(path: Path) -> Any:
     try:
-        import matplotlib  # noqa: PLC0415 (an extra)
+        import matplotlib
     except ImportError as error:
         raise ArtifactError(
             "the picture needs matplotlib", file=str(path), remedy="pip install 'bytepair[plot]', or leave it out"

@@ -16,7 +16,7 @@ from bytepair.errors import ArtifactError
 try:
     import fcntl
 except ImportError:  # not every system has it
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # looked for where it is used
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

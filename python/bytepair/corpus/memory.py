@@ -19,8 +19,8 @@ def parse_bytes(size: str | int) -> int:
         (2000000000, 1610612736, 500000000, 4096)
     """
     # Most trainings have no limit.
-    import re  # noqa: PLC0415
-    from fractions import Fraction  # noqa: PLC0415
+    import re
+    from fractions import Fraction
 
     value = 0
     if isinstance(size, int) and not isinstance(size, bool):

@@ -100,8 +100,8 @@ def filesystem(url: str) -> tuple[Any, str]:
             protocol.
     """
     try:
-        import fsspec  # noqa: PLC0415
-        from fsspec.registry import known_implementations  # noqa: PLC0415
+        import fsspec
+        from fsspec.registry import known_implementations
     except ImportError as error:
         raise ArtifactError(
             "reading URLs needs the package fsspec", file=url, remedy="pip install 'bytepair[shard]'"

@@ -136,7 +136,7 @@ def _file(group: str | None, path: Path, field: str | None, batch_bytes: int) ->
             f"cannot read the file: {error.strerror}", file=str(path), remedy="check the path and its permissions"
         ) from error
     if content in ("parquet", "arrow"):
-        from bytepair.corpus import columns  # noqa: PLC0415  # numpy is for those who need it
+        from bytepair.corpus import columns  # numpy is for those who need it
 
         return Rows(group, str(path), size, partial(columns.batches, path, content, field, batch_bytes))
     line_field = None if content != "jsonl" else "text" if field is None else field

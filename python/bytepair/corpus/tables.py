@@ -31,7 +31,7 @@ _AGAIN = "count the source again"
 def write(path: Path, counts: PieceCounts, groups: Sequence[str], facts: bytes) -> None:
     """Writes a table, sorted by piece and group; see `bytepair.Counts.write`."""
     pa = arrow(path)
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq
 
     schema = pa.schema(
         [
@@ -76,7 +76,7 @@ def read(path: Path, counter: PieceCounter, shift: int = 0) -> dict[str, Any]:
         shift: Is added to their first positions.
     """
     pa = arrow(path)
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq
 
     try:
         options = {"buffer_size": 1 << 20, "pre_buffer": False, "page_checksum_verification": True}

@@ -19,4 +19,4 @@ def _kill(handle: int) -> None:
     _flush(handle)
 
 
-os.fsync = _kill  # type: ignore[assignment]
+os.fsync = _kill  # type: ignore[assignment]  # it never returns

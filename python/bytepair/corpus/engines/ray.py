@@ -156,7 +156,7 @@ def _result(ray: Any, reference: Any, task: TaskName, folder: str) -> Told:
 
 def _ray() -> Any:
     try:
-        import ray  # noqa: PLC0415
+        import ray
     except ImportError as error:
         raise CorpusError("the engine needs the package ray", remedy="pip install 'bytepair[ray]'") from error
     return ray

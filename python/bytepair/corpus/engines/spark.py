@@ -181,7 +181,7 @@ def encoded_schema(frame: Any, output: str = "input_ids") -> Any:
         output: As for `encoder`.
     """
     _spark()
-    from pyspark.sql import types  # noqa: PLC0415
+    from pyspark.sql import types
 
     ids = types.StructField(output, types.ArrayType(types.IntegerType(), containsNull=False), nullable=False)
     fields = list(frame.schema.fields)
@@ -236,7 +236,7 @@ def counts(
     PieceCounter(stages.split, list(special_tokens), normalizers=list(normalizers))
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
-        from pyspark import TaskContext  # noqa: PLC0415
+        from pyspark import TaskContext
 
         # Spark counts from 0.
         part = TaskContext.get().partitionId()
@@ -262,7 +262,7 @@ def _heard(_: int) -> None:
 
 
 def _rows(counter: PieceCounter, part: int) -> Iterator[Any]:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     end = counter.end
     found: list[Any] = []
@@ -287,7 +287,7 @@ def _rows(counter: PieceCounter, part: int) -> Iterator[Any]:
 
 
 def _row(part: int, end: int, error: str | None) -> Any:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     kinds = {"piece": pa.binary(), "mark": pa.int32(), "count": pa.int64(), "part": pa.int32(), "first": pa.int64()}
     schema = pa.schema([*kinds.items(), ("error", pa.string())])
@@ -338,7 +338,7 @@ def _session() -> Any:
 
 def _spark() -> Any:
     try:
-        import pyspark.sql.functions  # noqa: PLC0415
+        import pyspark.sql.functions
     except ImportError as error:
         raise CorpusError("the engine needs the package pyspark", remedy="pip install 'bytepair[spark]'") from error
     return pyspark

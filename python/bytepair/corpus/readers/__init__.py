@@ -87,7 +87,7 @@ def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int |
         starts = range(0, input.size, size)
         return [(start, start + size if start + size < input.size else None) for start in starts]
     if input.content == "parquet" or (input.content == "arrow" and not opening.is_url(input.address)):
-        from bytepair.corpus.readers import columnar  # noqa: PLC0415
+        from bytepair.corpus.readers import columnar
 
         return columnar.portions(input, size)
     return [(0, None)]
@@ -135,18 +135,18 @@ def read(
         raise ValueError(f"batch_bytes={batch_bytes} would hold nothing; use 1 or more")
     _check_size(input)
     if input.content == "text":
-        from bytepair.corpus.readers import text  # noqa: PLC0415
+        from bytepair.corpus.readers import text
 
         return text.read(input, start, end, reading, batch_bytes)
     if input.content == "jsonl":
-        from bytepair.corpus.readers import jsonl  # noqa: PLC0415
+        from bytepair.corpus.readers import jsonl
 
         return jsonl.read(input, start, end, reading, batch_bytes, errors=errors)
     if input.content == "tar":
-        from bytepair.corpus.readers import tar  # noqa: PLC0415
+        from bytepair.corpus.readers import tar
 
         return tar.read(input, reading, batch_bytes, errors)
-    from bytepair.corpus.readers import columnar  # noqa: PLC0415
+    from bytepair.corpus.readers import columnar
 
     return columnar.read(input, start, end, reading, batch_bytes)
 
