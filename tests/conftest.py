@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,3 +67,15 @@ HOSTILE = [
     "https://example.org/a/b//c?d=e&f#g\n///\n",
 ]
 """Texts on which tokenizers have been wrong."""
+
+
+def script(path: Path) -> Any:
+    """A program of `examples/` as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Types of a NamedTuple are looked up there.
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module

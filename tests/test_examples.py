@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import bytepair as bp
-from tests.conftest import ROOT
+from tests.conftest import ROOT, script
 from tests.test_docs import python_blocks, run_as_written
 
 if TYPE_CHECKING:
@@ -30,14 +29,7 @@ GOOD = '{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "
 
 @pytest.fixture(scope="module")
 def finetune() -> Any:
-    spec = importlib.util.spec_from_file_location("finetune", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # Types of a NamedTuple are looked up there.
-    sys.modules["finetune"] = module
-    spec.loader.exec_module(module)
-    return module
+    return script(SCRIPT)
 
 
 def load(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:

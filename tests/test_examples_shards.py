@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import bytepair as bp
-from tests.conftest import ROOT
+from tests.conftest import ROOT, script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,13 +23,7 @@ SCRIPT = ROOT / "examples" / "shards.py"
 
 @pytest.fixture(scope="module")
 def shards() -> Any:
-    spec = importlib.util.spec_from_file_location("shards", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["shards"] = module
-    spec.loader.exec_module(module)
-    return module
+    return script(SCRIPT)
 
 
 def test_it_runs_as_a_program_and_goes_on(tmp_path: Path) -> None:
