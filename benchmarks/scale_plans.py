@@ -48,8 +48,8 @@ def planned(tasks: int) -> Any:
     options = ShardOptions(
         format="bin",
         dtype="uint32",
-        prefix=(),
-        suffix=(199_999,),
+        bos=(),
+        eos=(199_999,),
         special="raise",
         added="match",
         errors="strict",

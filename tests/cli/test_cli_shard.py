@@ -97,8 +97,8 @@ def test_options_get_to_the_plan(capsysbinary: pytest.CaptureFixture[bytes]) -> 
     assert plan["options"] == {
         "format": "parquet",
         "dtype": "uint32",
-        "prefix": [bp.Tokenizer.from_file("model").special_tokens["<|end|>"], 66],
-        "suffix": [67],
+        "bos": [bp.Tokenizer.from_file("model").special_tokens["<|end|>"], 66],
+        "eos": [67],
         "special": "text",
         "added": "raise",
         "errors": "replace",

@@ -213,8 +213,8 @@ def test_a_run_is_there_already(half: Path, job: Job) -> None:
     ("others", "named"),
     [
         ({"seed": 7}, "seed was 6 and is 7"),
-        ({"eos": None}, r"suffix was \(\d+,\) and is \(\)"),
-        ({"bos": "<|user|>"}, "prefix was"),
+        ({"eos": None}, r"eos was \(\d+,\) and is \(\)"),
+        ({"bos": "<|user|>"}, "bos was"),
         ({"bad": "skip"}, "bad was 'quarantine' and is 'skip'"),
         ({"validation": "0.1"}, "validation was '0.2' and is '0.1'"),
         ({"shuffle": False}, "shuffle was True and is False"),

@@ -99,7 +99,7 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     table = json.loads((tmp_path / "summary.json").read_text("utf-8"))
     assert table["tokens"] == summary.tokens
     assert table["splits"]["train"]["tokens"] == summary.tally.splits["train"].tokens
-    assert table["options"]["suffix"] == [7]
+    assert table["options"]["eos"] == [7]
     assert table["options"]["delimiter"] == "\n"
     assert str(tmp_path) not in json.dumps(table)
     assert "/somewhere" not in (tmp_path / "summary.txt").read_text("utf-8")

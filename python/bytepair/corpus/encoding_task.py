@@ -86,7 +86,7 @@ class _Encoding:
         self._policy: dict[str, Any] = {"special": special, "added": options.added, "errors": options.errors}
         self._unknown = _unknown_id(self._tokenizer)
         # Those that the caller puts around documents are known.
-        self._framed = [*options.prefix, *options.suffix].count(-1 if self._unknown is None else self._unknown)
+        self._framed = [*options.bos, *options.eos].count(-1 if self._unknown is None else self._unknown)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -152,8 +152,8 @@ class _Encoding:
         ids, offsets, refused = self._tokenizer.encode_buffer(
             found.texts.data,
             found.texts.offsets,
-            prefix=self._options.prefix,
-            suffix=self._options.suffix,
+            prefix=self._options.bos,
+            suffix=self._options.eos,
             gap=found.texts.gap,
             **self._policy,
         )
@@ -207,13 +207,13 @@ class _Encoding:
             unknown += 0 if self._unknown is None else int(np.count_nonzero(ids == self._unknown))
 
         try:
-            take(np.array(self._options.prefix, np.uint32))
+            take(np.array(self._options.bos, np.uint32))
             for part in found.parts:
                 size += len(part)
                 take(stream.push(part))
                 tell()
             take(stream.finish())
-            take(np.array(self._options.suffix, np.uint32))
+            take(np.array(self._options.eos, np.uint32))
         except BytepairError as error:
             output.drop()
             if isinstance(error, OSError):  # It is the file that cannot be read.

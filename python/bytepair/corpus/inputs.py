@@ -94,7 +94,7 @@ def find(source: Source) -> tuple[Input, ...]:
     if not isinstance(source, Mapping):
         return tuple(_inputs(source, ""))
     for group, part in source.items():
-        _check_group(group, part)
+        paths.check_group(group, part, "paths and URLs")
     return tuple(found for group, part in source.items() for found in _inputs(part, group))
 
 
@@ -123,13 +123,6 @@ def changed(input: Input, size: int) -> ArtifactError:
         file=input.address,
         remedy="put back the file as it was, or make a new run of the new one",
     )
-
-
-def _check_group(name: object, source: object) -> None:
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"{name!r} is no name of a group: those are str, and not empty")
-    if isinstance(source, Mapping):
-        raise TypeError(f"the group {name!r} is a mapping; its source is paths and URLs")
 
 
 def _inputs(source: object, group: str) -> Iterator[Input]:

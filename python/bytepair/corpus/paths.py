@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple, TypeAlias
 
@@ -31,6 +31,14 @@ class Kind(NamedTuple):
 
     content: str
     compression: str | None
+
+
+def check_group(name: object, source: object, allowed: str) -> None:
+    """Raises TypeError if a group of a source has no proper name, or is a mapping itself and not what is allowed."""
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"{name!r} is no name of a group: those are str, and not empty")
+    if isinstance(source, Mapping):
+        raise TypeError(f"the group {name!r} is a mapping; its source is {allowed}")
 
 
 def is_paths(source: object) -> bool:

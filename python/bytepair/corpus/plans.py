@@ -64,8 +64,8 @@ class ShardOptions:
     Attributes:
         format: The name of a sink.
         dtype: Of the ids, as NumPy names it.
-        prefix: Ids before each document.
-        suffix: Ids after each document.
+        bos: Ids before each document.
+        eos: Ids after each document.
         special: What becomes of special tokens in documents: ``raise``, ``text``, ``allow``, or a sorted list of them.
         added: The same of added tokens that are not special.
         errors: ``strict`` or ``replace``, for documents that are not UTF-8.
@@ -79,8 +79,8 @@ class ShardOptions:
 
     format: str
     dtype: str
-    prefix: tuple[int, ...]
-    suffix: tuple[int, ...]
+    bos: tuple[int, ...]
+    eos: tuple[int, ...]
     special: str | tuple[str, ...]
     added: str
     errors: str

@@ -135,8 +135,8 @@ def shard(
     options = _options(
         tokenizer,
         format=format,
-        prefix=frame(tokenizer, bos),
-        suffix=frame(tokenizer, eos),
+        bos=frame(tokenizer, bos),
+        eos=frame(tokenizer, eos),
         special=special,
         added=added,
         errors=errors,
@@ -292,7 +292,7 @@ def _options(
     if type(seed) is not int:  # nor bool
         raise TypeError(f"seed={seed!r} is not a whole number")
     share = format_share(validation)
-    largest = max(tokenizer.vocab_size - 1, *others["prefix"], *others["suffix"], 0)
+    largest = max(tokenizer.vocab_size - 1, *others["bos"], *others["eos"], 0)
     return ShardOptions(
         format=format,
         dtype=_dtype(kind.dtype(largest), dtype, largest, kind.dtypes),

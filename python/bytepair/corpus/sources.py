@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair.corpus import compressed
 from bytepair.corpus.parts import Batch, File, Part, Rows, Text
-from bytepair.corpus.paths import PathLike, find, is_paths, kind
+from bytepair.corpus.paths import PathLike, check_group, find, is_paths, kind
 from bytepair.errors import ArtifactError, SourceError
 
 if TYPE_CHECKING:
@@ -97,10 +97,7 @@ def holds_counts(source: Mapping[Any, Any]) -> bool:
 
 
 def _check_group(name: object, source: object) -> None:
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"{name!r} is no name of a group: those are str, and not empty")
-    if isinstance(source, Mapping):
-        raise TypeError(f"the group {name!r} is a mapping; its source is paths, or an iterable of texts")
+    check_group(name, source, "paths, or an iterable of texts")
     if not isinstance(source, (Iterable, os.PathLike)):
         raise TypeError(f"the group {name!r} is {type(source).__name__}; its source is paths, or an iterable of texts")
 
