@@ -4,11 +4,13 @@ BIN := .venv/bin
 SOURCES := $(shell find crates -name '*.rs') Cargo.toml Cargo.lock crates/core/Cargo.toml crates/py/Cargo.toml pyproject.toml
 SECONDS_TO_FUZZ ?= 120
 
-.PHONY: help demo test test-cluster check bench docs fuzz clean tools
+.PHONY: help demo test test-cluster test-browser pictures check bench docs fuzz clean tools
 help:
 	@echo "make demo   train a tokenizer on text that comes with Python, and look at it"
 	@echo "make test   all tests (cargo test, pytest); uses ../shared/data or BYTEPAIR_DATA where it is there"
 	@echo "make test-cluster  Ray, Spark and Slurm, started here, and what reads shards; installs them into build/cluster (7 GB)"
+	@echo "make test-browser  every page in a real Chromium, which it installs: phone and desktop, light and dark"
+	@echo "make pictures  the same, and the pictures of docs/pictures are taken anew"
 	@echo "make check  formatting, lints, types, stubs"
 	@echo "make bench  against the peers, in one run"
 	@echo "make docs   the documentation, into build/docs"
@@ -59,6 +61,23 @@ build/cluster/.installed: pyproject.toml | tools
 test-cluster: $(BIN)/.built build/cluster/.installed
 	@command -v java >/dev/null || echo "no Java is installed: Spark is not tested; 'sudo apt install openjdk-17-jre-headless'"
 	BYTEPAIR_CLUSTER=1 build/cluster/bin/python -m pytest -rs tests/cluster tests/test_docs.py::test_shards_are_read_back_as_the_guide_says
+
+# A browser is the system's: Debian's package is installed if none is found, and BYTEPAIR_CHROMIUM may name another.
+$(BIN)/.browser: pyproject.toml $(BIN)/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser
+	@touch $@
+
+test-browser: $(BIN)/.built $(BIN)/.browser
+	@test -x "$${BYTEPAIR_CHROMIUM:-$$(command -v chromium)}" || { \
+	  echo "installing chromium (once)"; \
+	  if [ "$$(id -u)" = 0 ]; then as_root=; else as_root="sudo -n"; fi; \
+	  { $$as_root apt-get update -qq && $$as_root apt-get install -qq -y chromium; } >$(BIN)/.browser.log 2>&1 || { \
+	    cat $(BIN)/.browser.log; echo "no Chromium: 'sudo apt install chromium', or name one in BYTEPAIR_CHROMIUM"; exit 1; }; }
+	BYTEPAIR_BROWSER=1 $(BIN)/pytest -rs tests/browser
+
+# Fonts decide how they look: 'sudo apt install fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji'.
+pictures: export BYTEPAIR_PICTURES = docs/pictures
+pictures: test-browser
 
 check: $(BIN)/.built
 	cargo fmt --check

@@ -11,7 +11,7 @@ _STYLE = """
   --g0: #ececef; --g1: #e6dcff; --g2: #cfe5ff; --g3: #cdf2d3;
   --g4: #ffe3b8; --g5: #ffd6df; --g6: #c8f0ef; --g7: #eef0b4; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #ececf1; --paper: #17171b; --faint: #a2a2ad; --line: #4a4a55; --mark: #ff8a80;
+  :root { --ink: #ececf1; --paper: #17171b; --faint: #cdcdd6; --line: #4a4a55; --mark: #ff8a80;
     --g0: #2e2e35; --g1: #43336b; --g2: #1d4468; --g3: #1f4d2b;
     --g4: #5c4310; --g5: #66303f; --g6: #174d4c; --g7: #494c16; } }
 * { box-sizing: border-box; }

@@ -1,0 +1,145 @@
+"""What tests of pages share: a real browser, the four ways in which a page is looked at, and what must hold in each.
+
+`make test-browser` runs them. A plain `pytest` leaves them out: they take minutes, and need a browser.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.conftest import ROOT
+
+SHOTS = ROOT / "build" / "screenshots"
+"""Where each page that `Tab.check` saw is, as a PNG."""
+
+
+class Look(NamedTuple):
+    """A way to look at a page."""
+
+    device: str
+    scheme: str
+    width: int
+    height: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.device}-{self.scheme}"
+
+
+LOOKS = [
+    Look(device, scheme, *size)
+    for device, size in {"phone": (390, 844), "desktop": (1280, 900)}.items()
+    for scheme in ("light", "dark")
+]
+
+
+@dataclass
+class Tab:
+    """A page in the browser, and what it said and asked for.
+
+    Attributes:
+        page: Playwright's `Page`.
+        look: How it is looked at.
+        said: Errors and warnings of its console, and exceptions that nobody caught.
+        asked: The URLs that it asked for.
+    """
+
+    page: Any
+    look: Look
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def open(self, place: Path | str) -> Any:
+        """Opens a file or a URL, and returns the page."""
+        self.page.goto(place.as_uri() if isinstance(place, Path) else place, wait_until="load")
+        return self.page
+
+    def check(self, name: str, *, picture: bool = False, full: bool = False, axe: dict[str, Any] | None = None) -> None:
+        """Holds a page to what all pages are held to, and takes its picture.
+
+        It said nothing, has no fault that axe-core finds (contrast, names, order, roles), and is not wider than the
+        window.
+
+        Args:
+            name: What the picture is called.
+            picture: Whether it is one of docs/pictures, which `make pictures` takes anew.
+            full: Whether all of the page is in the picture, not only what is in the window.
+            axe: Options of `axe.run`, to be given with the reason.
+        """
+        from axe_playwright_python.sync_playwright import Axe
+
+        assert self.said == []
+        found = Axe().run(self.page, options=axe).response["violations"]
+        faults = [
+            f"{fault['id']}: {fault['help']}: {node['html'][:200]} {node['failureSummary']}"
+            for fault in found
+            for node in fault["nodes"][:3]
+        ]
+        assert faults == []
+        wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"the page is {wide} pixels wider than the window"
+        self.shoot(name, picture=picture, full=full)
+
+    def shoot(self, name: str, *, picture: bool = False, full: bool = False) -> None:
+        """Takes a picture of the page as it is now, as `check` does."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        shot = SHOTS / f"{name}-{self.look.name}.png"
+        self.page.screenshot(path=shot, full_page=full)
+        if picture and (kept := os.environ.get("BYTEPAIR_PICTURES")):
+            (ROOT / kept).mkdir(parents=True, exist_ok=True)
+            shutil.copy(shot, ROOT / kept)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser."""
+    if "BYTEPAIR_BROWSER" not in os.environ:
+        pytest.skip("pages are tested by `make test-browser`")
+    from playwright.sync_api import sync_playwright
+
+    program = os.environ.get("BYTEPAIR_CHROMIUM") or shutil.which("chromium")
+    assert program, "there is no Chromium"
+    with sync_playwright() as playwright:
+        # Without its sandbox it runs as root too; all pages are the project's own.
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(chromium: Any, look: Look) -> Iterator[Tab]:
+    """A tab of its own; what it says until it is closed fails the test."""
+    context = chromium.new_context(
+        viewport={"width": look.width, "height": look.height},
+        color_scheme=look.scheme,
+        has_touch=look.device == "phone",
+        is_mobile=look.device == "phone",
+        device_scale_factor=1,
+    )
+    tab = Tab(context.new_page(), look)
+    tab.page.on(
+        "console", lambda message: tab.said.append(message.text) if message.type in ("error", "warning") else None
+    )
+    tab.page.on("pageerror", lambda error: tab.said.append(str(error)))
+    tab.page.on("request", lambda request: tab.asked.append(request.url))
+    yield tab
+    context.close()
+    assert tab.said == []
+
+
+@pytest.fixture(params=LOOKS, ids=lambda look: look.name)
+def tab(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    """A tab in each way to look at a page."""
+    yield from opened(chromium, request.param)
+
+
+@pytest.fixture
+def desktop(chromium: Any) -> Iterator[Tab]:
+    """A tab of a desktop in light: for what does not depend on the look."""
+    yield from opened(chromium, LOOKS[2])
