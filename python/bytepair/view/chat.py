@@ -86,7 +86,7 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
     body.append('<div class="text" dir="ltr">')
     body += _blocks(parts, colours)
     body.append("</div>\n")
-    return page(title, "".join(body))
+    return page(title, "".join(body), styles=["chat.css"])
 
 
 def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: str = "A chat as tokens") -> None:
