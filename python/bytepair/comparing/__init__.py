@@ -109,7 +109,7 @@ def compare(
     if sources is not None:
         options = {"special": special, "added": added}
         same_before = all(stage.same for stage in here if stage.name in {"added tokens", "normalizers", "split"})
-        first, second = (Locator(one, options, threads) for one in (a, b))
+        first, second = (Locator(one, meant, options, threads) for one, meant in ((a, meant_a), (b, meant_b)))
         for name, batches in documents.batches(sources, Reading(field=field, delimiter=delimiter), errors):
             tally = texts.Tally(name, first, second, numbers, same_before=same_before)
             for batch in batches:

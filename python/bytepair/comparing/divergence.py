@@ -32,18 +32,20 @@ class Token:
 def cause(a: Locator, b: Locator, text: bytes, start: int, end: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """The first stage that does something else between two bytes of a text, and what it gives there in both.
 
-    Stages are looked at where the tokens are that end in the passage: their added tokens, what the text that they are
-    from is after the normalizers, and their pieces.
+    Stages are looked at in the passage alone: its added tokens, what it is after the normalizers, and where pieces end
+    in it. So what differs in tokens of the same pieces is the model's, wherever these pieces begin and end.
     """
     mine, low_a, high_a = _tokens(a, text, start, end)
     theirs, low_b, high_b = _tokens(b, text, start, end)
-    found = [_added(side.tokenizer, tokens) for side, tokens in ((a, mine), (b, theirs))]
+    found = [_added(side, text, tokens) for side, tokens in ((a, mine), (b, theirs))]
     if found[0] != found[1]:
         return "added tokens", _contents(found[0]), _contents(found[1])
     low, high = min(low_a, low_b), max(high_a, high_b)
     normalized = [_normalized(side.tokenizer, text, (start, end), (low, high)) for side in (a, b)]
     if normalized[0] != normalized[1]:
         return "normalizers", (normalized[0][:_SHOWN],), (normalized[1][:_SHOWN],)
+    if _unlike_text(a, b, mine, theirs):
+        return "split", _spelled(a, mine), _spelled(b, theirs)
     pieces = [_pieces(tokens) for tokens in (mine, theirs)]
     if pieces[0] != pieces[1]:
         return "split", _excerpts(text, pieces[0]), _excerpts(text, pieces[1])
@@ -96,9 +98,15 @@ def _cut(text: bytes, place: int) -> int:
     return place
 
 
-def _added(tokenizer: Tokenizer, tokens: list[Token]) -> list[tuple[int, int, str]]:
-    contents = {token.id: token.content for token in tokenizer.spec.added_tokens}
-    return [(token.start, token.end, contents[token.id]) for token in tokens if token.id in contents]
+def _added(locator: Locator, text: bytes, tokens: list[Token]) -> list[tuple[int, int, str]]:
+    contents = {token.id: token.content for token in locator.tokenizer.spec.added_tokens}
+    return [
+        (token.start, token.end, contents[token.id])
+        for token in tokens
+        # What is unknown has the id of an added token in most vocabularies, and is none.
+        if token.id in contents
+        and (token.id != locator.unknown or text[token.start : token.end].strip() == contents[token.id].encode())
+    ]
 
 
 def _normalized(tokenizer: Tokenizer, text: bytes, passage: tuple[int, int], around: tuple[int, int]) -> str:
@@ -116,6 +124,30 @@ def _normalized(tokenizer: Tokenizer, text: bytes, passage: tuple[int, int], aro
         if first <= begin and max(stop, first) <= last and begin < last
     )
     return kept.replace("\u2581", " ") if spells_spaces(spec) else kept
+
+
+def _unlike_text(a: Locator, b: Locator, mine: list[Token], theirs: list[Token]) -> bool:
+    """Whether the pieces hold other text, though they are from the same: a space that was put before it, or taken away.
+
+    What a model was given is what its tokens stand for together, but for one that spells them otherwise, or does not
+    know it.
+    """
+    if not (a.is_literal and b.is_literal):
+        return False
+    found = [
+        [None if token.id == side.unknown else side.meant.get(token.id) for token in tokens]
+        for side, tokens in ((a, mine), (b, theirs))
+    ]
+    if any(token is None for tokens in found for token in tokens):
+        return False
+    return b"".join(filter(None, found[0])) != b"".join(filter(None, found[1]))
+
+
+def _spelled(locator: Locator, tokens: list[Token]) -> tuple[str, ...]:
+    pieces: dict[int, bytes] = {}
+    for token in tokens:
+        pieces[token.piece] = pieces.get(token.piece, b"") + locator.meant.get(token.id, b"")
+    return tuple(spell(piece)[:_SHOWN] for piece in [*pieces.values()][:_SHOWN])
 
 
 def _contents(added: list[tuple[int, int, str]]) -> tuple[str, ...]:

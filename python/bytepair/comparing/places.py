@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
+from bytepair.spec import BytePair, Characters, Unigram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,12 +85,15 @@ class Locator:
 
     Args:
         tokenizer: The tokenizer.
+        meant: What its tokens stand for (`stands_for`).
         options: ``special`` and ``added``, as `Tokenizer.encode` takes them.
         threads: Up to how many threads encode.
     """
 
-    def __init__(self, tokenizer: Tokenizer, options: dict[str, Any], threads: int | None) -> None:
-        self.tokenizer, self.options, self._threads = tokenizer, options, threads
+    def __init__(
+        self, tokenizer: Tokenizer, meant: dict[int, bytes], options: dict[str, Any], threads: int | None
+    ) -> None:
+        self.tokenizer, self.meant, self.options, self._threads = tokenizer, meant, options, threads
         spec = tokenizer.spec
         self._sizes: NDArray[np.int64] | None = None
         if (
@@ -102,6 +107,27 @@ class Locator:
             self._sizes[list(spec.model.ids)] = np.fromiter(map(len, spec.model.tokens), np.int64)
             for token in spec.added_tokens:
                 self._sizes[token.id] = len(token.content.encode())
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the tokens of a known text stand for that text: no prefix or suffix says where in a word they are."""
+        match self.tokenizer.spec.model:
+            case BytePair(alphabet=None) | Unigram():
+                return True
+            case BytePair(alphabet=Characters() as alphabet):
+                return not (alphabet.continuing_subword_prefix or alphabet.end_of_word_suffix)
+            case _:
+                return False
+
+    @cached_property
+    def unknown(self) -> int | None:
+        """The id of what stands for all that is no token."""
+        model = self.tokenizer.spec.model
+        if isinstance(model, Unigram):
+            return model.unk_id
+        token = model.alphabet and model.alphabet.unk_token if isinstance(model, BytePair) else model.unk_token
+        found = (id for id, one in zip(model.ids, model.tokens, strict=True) if token and one == token.encode())
+        return next(found, None)
 
     def encode(self, batch: Batch, lines: Lines) -> Encoded:
         """Encodes a batch.

@@ -60,7 +60,7 @@ def summary(comparison: Comparison) -> str:
         >>> import bytepair as bp
         >>> a, b = (bp.train({"low": 5}, vocab_size=n, split="gpt2") for n in (257, 258))
         >>> summary(bp.compare(a, b, iter(["low low"])))
-        'B needs 2 tokens fewer than A, which are 28.6% of 7. They part at the model; ids are the same in 0 of 1 document.'
+        'B needs 2 tokens fewer than A, which are 28.6% of 7. They part at the model; ids are the same in 0 of 1 text.'
     """
     total = comparison.total
     if comparison.is_same:
@@ -68,7 +68,7 @@ def summary(comparison: Comparison) -> str:
     if not comparison.sources:
         differ = [stage.name for stage in comparison.stages if not stage.same]
         return f"A and B differ in {_listed(differ)}."
-    documents = f"{total.documents:,} document" + "s" * (total.documents != 1)
+    documents = f"{total.documents:,} text" + "s" * (total.documents != 1)
     if not comparison.differs:
         return f"A and B are not the same tokenizer, and make the same ids of each of {documents}."
     if total.saved:
@@ -186,7 +186,8 @@ def _merged(comparison: Comparison) -> list[str]:
         facts.append("in the same order")
     else:
         pairs = (_pair(found.next_a), _pair(found.next_b))
-        facts.append(f"the first {found.same_before:,} are the same; then A has {pairs[0]}, and B has {pairs[1]}")
+        alike = f"the first {found.same_before:,} are the same, then" if found.same_before else "first"
+        facts.append(f"{alike} A has {pairs[0]}, and B has {pairs[1]}")
     return facts
 
 
@@ -255,16 +256,20 @@ def _passage_lines(passages: Sequence[Passage]) -> Iterator[str]:
         yield f"{one.times:>12,}{one.tokens_a:>12,}{one.tokens_b:>12,}{one.saved:>+12,}  ‹{show_line(one.text)}›"
 
 
-def _seen(text: str) -> str:
-    """A text as HTML: what cannot be seen is shown, and its direction ends with it."""
-    return (
-        "<bdi>" + "".join(f"<i>{escape(p.text)}</i>" if p.stands_for else escape(p.text) for p in show(text)) + "</bdi>"
+def _seen(text: str, *, is_prose: bool = False) -> str:
+    """A text as HTML: what cannot be seen is shown, in prose but for spaces, and its direction ends with it."""
+    shown = (
+        escape(part.stands_for or part.text)
+        if not part.stands_for or (is_prose and part.stands_for == " ")
+        else f"<i>{escape(part.text)}</i>"
+        for part in show(text)
     )
+    return f"<bdi>{''.join(shown)}</bdi>"
 
 
 def _sides(comparison: Comparison) -> str:
     rows = "".join(
-        f'<tr><th scope="row"><b>{letter}</b> {_seen(side.name)}</th><td>{side.tokens:,}</td>'
+        f'<tr><th scope="row"><b>{letter}</b> {_seen(side.name, is_prose=True)}</th><td>{side.tokens:,}</td>'
         f"<td>{escape(side.semantics)}</td><td><code>{side.fingerprint[:12]}</code></td></tr>\n"
         for letter, side in (("A", comparison.a), ("B", comparison.b))
     )
@@ -281,16 +286,17 @@ def _wide(name: str, table: str, kind: str = "") -> str:
 
 
 def _sources(comparison: Comparison) -> str:
-    most = max((max(one.tokens_a, one.tokens_b) for one in comparison.sources), default=0)
     bars = "".join(
-        f'<div class="bars"><h3>{_seen(one.name)}</h3>\n'
-        f"{_bar('A', one.tokens_a, most)}{_bar('B', one.tokens_b, most)}"
+        f'<div class="bars"><h3>{_seen(one.name, is_prose=True)}</h3>\n'
+        f"{_bar('A', one.tokens_a, one)}{_bar('B', one.tokens_b, one)}"
         f'<p class="n">{_said(one)}</p></div>\n'
         for one in comparison.sources
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ["source", *_COLUMNS])
     rows = [
-        f'<tr><th scope="row">{_seen(one.name)}</th>' + "".join(f"<td>{cell}</td>" for cell in _cells(one)) + "</tr>\n"
+        f'<tr><th scope="row">{_seen(one.name, is_prose=True)}</th>'
+        + "".join(f"<td>{cell}</td>" for cell in _cells(one))
+        + "</tr>\n"
         for one in _rows(comparison)
     ]
     foot = f"<tfoot>{rows.pop()}</tfoot>" if len(rows) > 1 else ""
@@ -304,8 +310,8 @@ def _said(one: Compared) -> str:
     return f"B needs {abs(one.saved):,} {'fewer' if one.saved > 0 else 'more'}, {abs(one.saved_share):.1%}"
 
 
-def _bar(letter: str, tokens: int, most: int) -> str:
-    width = 100 * tokens / most if most else 0
+def _bar(letter: str, tokens: int, of: Compared) -> str:
+    width = 100 * tokens / max(of.tokens_a, of.tokens_b, 1)
     return (
         f'<div class="bar"><span>{letter}</span><svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="{letter.lower()}" width="{width:.2f}" height="1"/></svg><span>{tokens:,}</span></div>\n'
@@ -331,10 +337,12 @@ def _first(name: str, first: Divergence) -> str:
             )
         )
     listed = "".join(f"<dt>{escape(term)}</dt><dd>{value}</dd>\n" for term, value in rows)
+    around = [_seen(text, is_prose=True) for text in (first.before, first.after)]
+    quote = f"<mark>{_seen(first.text)}</mark>".join(around)
     return (
         f'<div class="first">\n<h3>{escape(first.stage)} <span class="n">{escape(_MEANING[first.stage])}</span></h3>\n'
-        f'<p class="n">{_seen(name)}, {escape(_place(first))}</p>\n'
-        f"<p class=quote>{_seen(first.before)}<mark>{_seen(first.text)}</mark>{_seen(first.after)}</p>\n"
+        f'<p class="n">{_seen(name, is_prose=True)}, {escape(_place(first))}</p>\n'
+        f"<p class=quote>{quote}</p>\n"
         f"<dl>\n{listed}</dl>\n</div>\n"
     )
 
@@ -349,7 +357,7 @@ def _passage_table(name: str, title: str, passages: Sequence[Passage]) -> str:
     )
     table = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>"
     return (
-        f"<div><h3>{_seen(name)} <span class=n>{escape(title)}</span></h3>\n"
+        f"<div><h3>{_seen(name, is_prose=True)} <span class=n>{escape(title)}</span></h3>\n"
         f"{_wide(f'{show_line(name)}: {title}', table, 'passages')}</div>\n"
     )
 
@@ -357,9 +365,7 @@ def _passage_table(name: str, title: str, passages: Sequence[Passage]) -> str:
 def _stages(comparison: Comparison) -> str:
     rows = []
     for stage in comparison.stages:
-        row = (
-            f'<tr><th scope="row">{stage.name}</th><td>{"=&nbsp;same" if stage.same else "<b>≠&nbsp;differs</b>"}</td>'
-        )
+        row = f'<tr><th scope="row">{stage.name}</th><td>{"same" if stage.same else "<b>differs</b>"}</td>'
         if stage.same:
             rows.append(f"{row}<td colspan=2>{_step_list(stage.a)}</td></tr>\n")
         else:
