@@ -229,7 +229,7 @@ def test_what_is_wrong_is_said_where_it_is(tok: bp.Tokenizer, tmp_path: Path) ->
     with pytest.raises(TypeError, match="text 0"):
         compare(tok, tok, [3])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="not paths"):
-        bp.compare(tok, tok, {"a": 3})  # type: ignore[dict-item]
+        bp.compare(tok, tok, {"a": 3})
     with pytest.raises(ValueError, match="examples"):
         bp.compare(tok, tok, examples=-1)
 

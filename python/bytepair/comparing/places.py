@@ -50,11 +50,10 @@ class Lines:
         """The numbers of the documents in which something ends at these places."""
         return np.searchsorted(self.ends, places, "left")
 
-    def whole(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same places, but behind the character where one would cut it."""
+    def complete(self, places: NDArray[np.int64]) -> None:
+        """Moves places behind the characters that they would cut."""
         for _ in range(3):
-            places = places + self._cut[places]
-        return places
+            places += self._cut[places]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +74,14 @@ class Encoded:
     def counts(self) -> NDArray[np.int64]:
         """How many ids each document has."""
         return np.diff(self.offsets)
+
+    def within(self, number: int, start: int, end: int, *, is_last: bool) -> list[int]:
+        """The ids of a document that end between two places of `Lines`; the last one also has those at its very end."""
+        ends = self.ends[self.offsets[number] : self.offsets[number + 1]]
+        low, high = np.searchsorted(ends, (start, end), "right")
+        first, last = self.offsets[number] + low, self.offsets[number] + (len(ends) if is_last else high)
+        ids: list[int] = self.ids[first:last].tolist()
+        return ids
 
 
 class Locator:
@@ -144,21 +151,24 @@ class Locator:
             raise
         offsets = np.asarray(offsets, np.int64)
         counts = np.diff(offsets)
-        owner = np.repeat(np.arange(len(counts)), counts)
         known = np.zeros(len(counts), np.bool_)
-        ends = np.zeros(len(ids), np.int64)
-        if self._sizes is not None:
-            sums = np.concatenate(([0], np.cumsum(self._sizes[ids])))
-            known = np.diff(sums[offsets]) == lines.sizes
+        if self._sizes is None:
+            ends = np.zeros(len(ids), np.int64)
+        else:
+            ends = np.cumsum(self._sizes[ids])
+            sums = (
+                np.concatenate(([0], ends))[offsets] if len(counts) > 1 else np.array([0, ends[-1] if len(ids) else 0])
+            )
+            known = np.diff(sums) == lines.sizes
             if self.tokenizer.spec.normalizers:
                 known &= np.fromiter(map(self._is_kept, batch.texts), np.bool_, len(counts))
             # Behind each document is one byte that no token is of.
-            ends = sums[1:] - sums[offsets[:-1]][owner] + lines.starts[owner]
+            ends += np.repeat(lines.starts - sums[:-1], counts)
         for number in np.flatnonzero(~known).tolist():
-            here = slice(offsets[number], offsets[number + 1])
-            ends[here] = self._located(batch.texts[number]) + lines.starts[number]
+            ends[offsets[number] : offsets[number + 1]] = self._located(batch.texts[number]) + lines.starts[number]
         # A token of nothing, such as a space put before the text, belongs to what comes next.
-        ends = lines.whole(np.maximum(ends, lines.starts[owner] + 1))
+        np.maximum(ends, np.repeat(lines.starts + 1, counts), out=ends)
+        lines.complete(ends)
         return Encoded(ids, offsets, ends)
 
     def _is_kept(self, text: bytes) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bytepair.comparing.divergence import cause, excerpts, shown_tokens
+from bytepair.comparing.passages import passages
 from bytepair.comparing.places import Lines
 from bytepair.comparing.result import STAGES, Divergence, Passage, Source
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair.comparing.documents import Batch
+    from bytepair.comparing.passages import Passages
     from bytepair.comparing.places import Encoded, Locator
     from bytepair.comparing.vocabularies import Keys
 
@@ -57,19 +59,32 @@ class Tally:
         ]
         self.documents += len(batch.texts)
         self.text_bytes += int(lines.sizes.sum())
-        starts, ends, mine, theirs, differs = _passages(lines, a, b)
         other_boundaries = np.zeros(len(batch.texts), np.bool_)
-        other_boundaries[lines.document(ends[differs])] = True
+        places: dict[int, tuple[int, int]] = {}
+        for found in passages(lines, a, b):
+            at = np.flatnonzero(found.differs)
+            documents, first = np.unique(lines.document(found.ends[at]), return_index=True)
+            other_boundaries[documents] = True
+            for number, place in zip(documents.tolist(), at[first].tolist(), strict=True):
+                if len(places) == _LOOKED_AT:
+                    break
+                places.setdefault(number, (int(found.starts[place]), int(found.ends[place])))
+            self._remember(lines, found)
         other_tokens = other_boundaries | _unlike(a, b, self.keys.a[a.ids], self.keys.b[b.ids])
         other_ids = other_tokens | _unlike(a, b, a.ids, b.ids)
         self.same_boundaries += int(np.count_nonzero(~other_boundaries))
         self.same_tokens += int(np.count_nonzero(~other_tokens))
         self.same_ids += int(np.count_nonzero(~other_ids))
-        self._look(batch, lines, (a, b), (starts, ends, differs), (other_boundaries, other_tokens, other_ids))
-        costs = mine != theirs
-        # The byte behind a document is none of its text.
-        ends = np.minimum(ends[costs], lines.ends[lines.document(ends[costs])] - 1)
-        self._remember(lines.bytes, starts[costs], ends, mine[costs], theirs[costs])
+        for number in np.flatnonzero(other_ids)[: _LOOKED_AT - self.looked_at].tolist():
+            self.looked_at += 1
+            base = int(lines.starts[number])
+            if number in places:
+                start, end = places[number]
+            else:
+                start, end = self._unlike_token(number, base, (a, b), ids_only=not other_tokens[number])
+            # The byte behind a document is none of its text.
+            place = start - base, min(end - base, len(batch.texts[number]))
+            self._look(batch, number, (a, b), base, place, ids_only=not other_tokens[number])
 
     def result(self, examples: int) -> Source:
         """What it came to, with so many savings and losses."""
@@ -95,48 +110,41 @@ class Tally:
     def _look(
         self,
         batch: Batch,
-        lines: Lines,
+        number: int,
         encoded: tuple[Encoded, Encoded],
-        passages: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
-        other: tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]],
+        base: int,
+        place: tuple[int, int],
+        *,
+        ids_only: bool,
     ) -> None:
-        """Looks for the stages of the first documents that differ."""
-        starts, ends, differs = passages
-        wanted = np.flatnonzero(other[2])[: _LOOKED_AT - self.looked_at].tolist()
-        self.looked_at += len(wanted)
-        places = ends[differs]
-        for number in wanted:
-            size, base = int(lines.sizes[number]), int(lines.starts[number])
-            if other[0][number]:
-                at = int(np.flatnonzero(differs)[np.searchsorted(places, base, "right")])
-                start, end = int(starts[at]) - base, int(ends[at]) - base
-            else:
-                start, end = self._unlike_token(number, base, encoded, ids_only=not other[1][number])
-            start, end = max(start, 0), min(end, size)
-            text = batch.texts[number]
-            stage: tuple[str, tuple[str, ...], tuple[str, ...]] = ("model", (), ())
-            if not other[1][number]:
-                stage = ("ids", (), ())
-            elif not self.same_before:
-                stage = cause(*self.sides, text, start, end)
-            if stage[0] in self.firsts:
-                continue
-            before, passage, after = excerpts(text, start, end)
-            self.firsts[stage[0]] = Divergence(
-                stage[0],
-                batch.first + number,
-                batch.file,
-                batch.positions[number],
-                len(text[:start].decode()),
-                before,
-                passage,
-                after,
-                *(
-                    shown_tokens(side.tokenizer, _within(one, number, base + start, base + end, base + size))
-                    for side, one in zip(self.sides, encoded, strict=True)
-                ),
-                *stage[1:],
-            )
+        """Keeps the first difference of a document, if it is the first of its stage."""
+        text, (start, end) = batch.texts[number], place
+        stage = "ids" if ids_only else "model"
+        seen_a: tuple[str, ...] = ()
+        seen_b: tuple[str, ...] = ()
+        if not ids_only and not self.same_before:
+            stage, seen_a, seen_b = cause(*self.sides, text, start, end)
+        if stage in self.firsts:
+            return
+        before, passage, after = excerpts(text, start, end)
+        mine, theirs = (
+            shown_tokens(side.tokenizer, one.within(number, base + start, base + end, is_last=end == len(text)))
+            for side, one in zip(self.sides, encoded, strict=True)
+        )
+        self.firsts[stage] = Divergence(
+            stage=stage,
+            document=batch.first + number,
+            file=batch.file,
+            position=batch.positions[number],
+            character=len(text[:start].decode()),
+            before=before,
+            text=passage,
+            after=after,
+            tokens_a=mine,
+            tokens_b=theirs,
+            seen_a=seen_a,
+            seen_b=seen_b,
+        )
 
     def _unlike_token(
         self, number: int, base: int, encoded: tuple[Encoded, Encoded], *, ids_only: bool
@@ -148,29 +156,28 @@ class Tally:
         unlike = mine != theirs if ids_only else self.keys.a[mine] != self.keys.b[theirs]
         end = int(a.ends[here][np.argmax(unlike)])
         before = a.ends[here][a.ends[here] < end]
-        return (int(before[-1]) if len(before) else base) - base, end - base
+        return int(before[-1]) if len(before) else base, end
 
-    def _remember(
-        self,
-        data: bytes,
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        mine: NDArray[np.int64],
-        theirs: NDArray[np.int64],
-    ) -> None:
-        passages = self.passages
-        for start, end, a, b in zip(starts.tolist(), ends.tolist(), mine.tolist(), theirs.tolist(), strict=True):
+    def _remember(self, lines: Lines, found: Passages) -> None:
+        """Adds up what passages with other numbers of tokens come to."""
+        costs = found.tokens_a != found.tokens_b
+        ends = found.ends[costs]
+        # The byte behind a document is none of its text.
+        ends = np.minimum(ends, lines.ends[lines.document(ends)] - 1)
+        known, data = self.passages, lines.bytes
+        rows = (column.tolist() for column in (found.starts[costs], ends, found.tokens_a[costs], found.tokens_b[costs]))
+        for start, end, a, b in zip(*rows, strict=True):
             key = data[start:end] if end - start <= _LONG else _long_key(data[start:end])
-            counts = passages.get(key)
+            counts = known.get(key)
             if counts is None:
-                passages[key] = [1, a, b]
+                known[key] = [1, a, b]
             else:
                 counts[0] += 1
                 counts[1] += a
                 counts[2] += b
-        if len(passages) > _MOST_PASSAGES:
+        if len(known) > _MOST_PASSAGES:
             self.is_exact = False
-            order = sorted(passages.items(), key=lambda item: -abs(item[1][1] - item[1][2]))
+            order = sorted(known.items(), key=lambda item: -abs(item[1][1] - item[1][2]))
             self.passages = dict(order[: _MOST_PASSAGES // 2])
 
 
@@ -188,42 +195,15 @@ def shares(tallies: list[Tally], keys: Keys) -> tuple[float, float] | None:
     return found[0], found[1]
 
 
-def _passages(
-    lines: Lines, a: Encoded, b: Encoded
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """The passages of a batch: starts, ends, how many tokens of each end there, whether boundaries differ."""
-    marks = [np.zeros(len(lines.data) + 1, np.bool_) for _ in range(2)]
-    for mark, one in zip(marks, (a, b), strict=True):
-        mark[one.ends] = True
-    common = marks[0] & marks[1]
-    common[lines.ends] = True
-    ends = np.flatnonzero(common)
-    unlike = np.flatnonzero(marks[0] ^ marks[1])
-    until = [np.searchsorted(places, ends, "right") for places in (a.ends, b.ends, unlike)]
-    mine, theirs, other = (np.diff(one, prepend=0) for one in until)
-    # The byte behind a document, where both end, is one of these places.
-    differs = (mine != theirs) | (other > 0)
-    return np.concatenate(([0], ends[:-1])), ends, mine, theirs, differs
-
-
-def _unlike(a: Encoded, b: Encoded, mine: NDArray[np.int64], theirs: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _unlike(a: Encoded, b: Encoded, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.bool_]:
     """In which documents a column of the tokens differs."""
     counts = a.counts
-    alike = counts == b.counts
-    unlike = ~alike
-    here, there = np.repeat(alike, counts), np.repeat(alike, b.counts)
-    owner = np.repeat(np.flatnonzero(alike), counts[alike])
-    unlike[owner[mine[here] != theirs[there]]] = True
+    unlike = np.asarray(counts != b.counts)
+    if not unlike.all():
+        here, there = np.repeat(~unlike, counts), np.repeat(~unlike, b.counts)
+        owner = np.repeat(np.flatnonzero(~unlike), counts[~unlike])
+        unlike[owner[mine[here] != theirs[there]]] = True
     return unlike
-
-
-def _within(one: Encoded, number: int, start: int, end: int, last: int) -> list[int]:
-    """The ids of a document that end in a passage."""
-    ends = one.ends[one.offsets[number] : one.offsets[number + 1]]
-    # What ends on the byte behind the text belongs to its last passage.
-    low, high = np.searchsorted(ends, (start, end if end < last else last + 1), "right")
-    ids: list[int] = one.ids[one.offsets[number] + low : one.offsets[number] + high].tolist()
-    return ids
 
 
 def _long_key(passage: bytes) -> bytes:

@@ -83,10 +83,9 @@ def keys(a: Tokenizer, b: Tokenizer, meant_a: dict[int, bytes], meant_b: dict[in
         for id, token in (meant | whole).items():
             of[id] = numbers.setdefault(token, len(numbers))
         found.append(of)
-    there = [np.zeros(len(numbers) + 1, np.bool_) for _ in found]
-    for one, of in zip(there, found, strict=True):
-        one[of[of >= 0]] = True
-    return Keys(*found, *there)
+    of_a, of_b = found
+    in_a, in_b = (np.isin(np.arange(len(numbers)), of) for of in found)
+    return Keys(of_a, of_b, in_a, in_b)
 
 
 def vocabulary(meant_a: dict[int, bytes], meant_b: dict[int, bytes], used: tuple[float, float] | None) -> Vocabulary:

@@ -60,7 +60,7 @@ def summary(comparison: Comparison) -> str:
         >>> import bytepair as bp
         >>> a, b = (bp.train({"low": 5}, vocab_size=n, split="gpt2") for n in (257, 258))
         >>> summary(bp.compare(a, b, iter(["low low"])))
-        'B needs 2 tokens fewer than A, which are 28.6% of 7. They part at the model; ids are the same in 0 of 1 text.'
+        'B needs 2 tokens fewer than A, which are 40.0% of 5. They part at the model; ids are the same in 0 of 1 text.'
     """
     total = comparison.total
     if comparison.is_same:
