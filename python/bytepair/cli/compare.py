@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair import files
 from bytepair.cli.arguments import add_models, load_models, number, policy
 from bytepair.cli.documents import _delimiter
 from bytepair.cli.streams import write, write_line
@@ -21,8 +20,9 @@ exit codes besides those of all commands:
   1    with --exit-code: a document has other ids
 
 examples:
-  bytepair compare demo-output other-output
-  bytepair compare demo-output other-output --corpus README.md --corpus docs='docs/*.md' --html compared.html
+  bytepair prune -m demo-output README.md --vocab-size 270 -o smaller
+  bytepair compare demo-output smaller
+  bytepair compare demo-output smaller --corpus README.md docs='docs/*.md' --html compared.html
 """
 
 
@@ -92,8 +92,7 @@ def run(options: Namespace) -> int:
         threads=options.threads,
     )
     if options.html:
-        place = Path(options.html)
-        files.write_all(place.parent, {place.name: compared.html(found).encode()})
+        write([compared.html(found).encode()], options.html)
     if options.format == "json":
         write_line(json.dumps(found.as_dict(), ensure_ascii=False, indent=2))
     else:

@@ -87,8 +87,8 @@ def compare(
         SpecialTokenError: A text holds a token that the call does not allow.
 
     Complexity:
-        A few times the time of encoding the texts with both; more where a stage changes the text, so that tokens have to
-        be located. Memory for the longest document, forty to eighty bytes for each of its tokens, eight megabytes
+        A few times the time of encoding the texts with both; more where a stage changes the text, so that tokens have
+        to be located. Memory for the longest document, forty to eighty bytes for each of its tokens, eight megabytes
         of others, and up to half a million passages of each source. So give a large plain text a `delimiter`.
 
     Example:
