@@ -1,4 +1,7 @@
-"""What a comparison says, as plain data."""
+"""What a comparison says, as plain data.
+
+Long because each field is explained.
+"""
 
 from __future__ import annotations
 
