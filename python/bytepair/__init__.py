@@ -47,6 +47,7 @@ from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from bytepair import chat
+    from bytepair.comparing import Comparison, compare
     from bytepair.corpus.checking import Verified, verify_shards
     from bytepair.corpus.counting import count_corpus
     from bytepair.corpus.sharding import shard
@@ -73,6 +74,7 @@ __all__ = [
     "BytepairError",
     "Check",
     "Chunk",
+    "Comparison",
     "Control",
     "CorpusError",
     "Counted",
@@ -110,6 +112,7 @@ __all__ = [
     "Verified",
     "__version__",
     "chat",
+    "compare",
     "count_corpus",
     "extend",
     "get_encoding",
@@ -131,6 +134,7 @@ _LATER = {
     "AddedToken": "spec",
     "BytePair": "spec",
     "Check": "verifying",
+    "Comparison": "comparing",
     "Counted": "counts",
     "Counts": "counts",
     "Merge": "learning",
@@ -144,6 +148,7 @@ _LATER = {
     "TokenizerSpec": "spec",
     "Trained": "training",
     "Verified": "corpus.checking",
+    "compare": "comparing",
     "count_corpus": "corpus.counting",
     "extend": "extending",
     "prune": "pruning",
