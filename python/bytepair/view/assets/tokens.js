@@ -246,8 +246,10 @@
       element.token = token;
       const from = row.from[token];
       const replaced = this.picture.replaced && ((place) => this.picture.replaced(from + place));
+      const [before, behind] = row.isPart[token] ? bytepair.around(facts.hex) : ["", ""];
+      if (before) element.append(make("i", { class: "x", "data-s": before }));
       write(element, this.picture.text.slice(from, row.to[token]), replaced);
-      if (row.isPart[token]) element.append(make("i", { class: "x part", "data-s": part(facts.hex) }));
+      if (behind) element.append(make("i", { class: "x", "data-s": behind }));
       return element;
     }
 
@@ -496,12 +498,6 @@
   const isThere = (value) => value !== null && value !== undefined;
 
   const percent = (share) => `${share < 0 ? "−" : "+"}${number(Math.abs(100 * share), 1)} %`;
-
-  // What is shown of a token that shows not only whole characters.
-  const part = (bytes) => {
-    const spelled = spell(bytes, 20);
-    return spelled.startsWith("‹") ? spelled : `‹${spelled}›`;
-  };
 
   function made(row, facts) {
     if (facts.made) {

@@ -95,6 +95,23 @@
     }
   };
 
+  // What is shown before and behind the text of a token that has parts of characters: the bytes of these. One that has
+  // only whole characters, which are shown elsewhere, is spelled.
+  bytepair.around = (hex) => {
+    const bytes = hex.match(/../g) ?? [];
+    const follows = (byte) => byte >= "80" && byte < "c0";
+    let head = 0;
+    while (head < bytes.length && follows(bytes[head])) head += 1;
+    let tail = bytes.length;
+    do tail -= 1;
+    while (tail > head && follows(bytes[tail]));
+    tail = Math.max(tail, head);
+    if (bytepair.decode(bytes.slice(tail).join("")) !== null) tail = bytes.length;
+    const frame = (part) => (part.length ? `‹${part.slice(0, 20).join(" ")}›` : "");
+    if (head === 0 && tail === bytes.length) return ["", `‹${bytepair.spell(hex, 20)}›`];
+    return [frame(bytes.slice(0, head)), frame(bytes.slice(tail))];
+  };
+
   // A token as it is read: its text, or its bytes if they are no text.
   bytepair.spell = (hex, most = 40) => {
     const text = bytepair.decode(hex);
