@@ -2,11 +2,12 @@
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
-  const { make, number, write, spell, hex, decode, line } = bytepair;
+  const { make, number, write, spell, speak, hex, decode, line } = bytepair;
 
   const LAYERS = { pieces: "Pieces", offsets: "Offsets", ids: "Ids" };
   const COLOURS = 4;
   const MOST_SPELLED = 200;
+  const SEEN = /[^\p{C}\p{Z}\p{M}]/u;
   let viewers = 0;
 
   const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
@@ -250,6 +251,8 @@
       if (before) element.append(make("i", { class: "x", "data-s": before }));
       write(element, this.picture.text.slice(from, row.to[token]), replaced);
       if (behind) element.append(make("i", { class: "x", "data-s": behind }));
+      // What the style sheet shows is no name.
+      if (!SEEN.test(element.textContent)) element.setAttribute("aria-label", speak(facts.hex));
       return element;
     }
 
@@ -317,7 +320,7 @@
       list.setAttribute("aria-activedescendant", id);
       element.setAttribute("aria-posinset", token + 1);
       element.setAttribute("aria-setsize", row.ids.length);
-      element.setAttribute("aria-label", `${spell(row.facts(token).hex, MOST_SPELLED)}, id ${row.ids[token]}`);
+      element.setAttribute("aria-label", `${speak(row.facts(token).hex)}, id ${row.ids[token]}`);
       if (this.#pinned) element.setAttribute("aria-selected", "true");
     }
 

@@ -112,6 +112,19 @@
     return [frame(bytes.slice(0, head)), frame(bytes.slice(tail))];
   };
 
+  const SPOKEN = { "\n": "line end", "\t": "tab" };
+
+  // A token as it is said.
+  bytepair.speak = (hex) => {
+    const text = bytepair.decode(hex);
+    if (text === null) return `bytes ${bytepair.hex(hex, 20)}`;
+    const words = parts(text.slice(0, 200)).map(([part, shown]) => {
+      if (shown.startsWith("·")) return part.length > 1 ? `${part.length} spaces` : "space";
+      return SPOKEN[part] ?? (shown || part);
+    });
+    return words.join(" ") || "nothing";
+  };
+
   // A token as it is read: its text, or its bytes if they are no text.
   bytepair.spell = (hex, most = 40) => {
     const text = bytepair.decode(hex);
