@@ -119,6 +119,11 @@ class Picture:
     sources: tuple[Tokens, ...]
     replaced: tuple[tuple[int, bytes], ...] = ()
 
+    @property
+    def size(self) -> int:
+        """How many bytes of UTF-8 the text has; where bytes were replaced, those that were given."""
+        return len(self.text.encode()) + sum(len(data) - len("\ufffd".encode()) for _, data in self.replaced)
+
     def as_dict(self) -> dict[str, Any]:
         """The same as what JSON can hold; ``replaced`` only where something was."""
         replaced = {"replaced": [[place, data.hex()] for place, data in self.replaced]} if self.replaced else {}
