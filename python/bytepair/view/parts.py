@@ -41,8 +41,8 @@ class Look(NamedTuple):
         before: The bytes at its start that go on with a character of the token before.
         after: The bytes at its end that begin a character whose others are in the next token.
         mark: ``"special"``, ``"added"``, ``"gap"`` for characters that no token is from; else empty.
-        instead: What is shown of a token that has no characters of its own, or that is added and not what the text says;
-            else empty.
+        instead: What is shown of a token that has no characters of its own, or is an added one that the text does not
+            say; else empty.
         replaced: The bytes that ``U+FFFD`` stands for, by its place in `text`.
     """
 
