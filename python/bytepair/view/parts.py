@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.view.characters import show
+from bytepair.view.pictures import FALLBACK
 from bytepair.view.tokens import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytepair.view.pictures import Picture, Tokens
-
-_FALLBACK = re.compile(rb"<0x([0-9A-F]{2})>")
 
 
 class Drawn(NamedTuple):
@@ -117,7 +115,7 @@ def parts(picture: Picture, source: Tokens) -> Iterator[Part]:
             instead = "" if token in shown.encode() else f"‹{spell(token)}›"
             look = look._replace(instead=instead)
         else:
-            if source.kind not in {"ranks", "WordLevel"} and (found := _FALLBACK.fullmatch(token)):
+            if source.kind not in {"ranks", "WordLevel"} and (found := FALLBACK.fullmatch(token)):
                 token = bytes.fromhex(found[1].decode()) if text[start:end] != token.decode() else token
             before, after = cut_off(token)
             look = look._replace(before=before, after=after)

@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from bytepair.explaining import made_by, taken_whole
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -153,7 +155,7 @@ def picture(
         EncodeError: The text has a lone surrogate, or a character that a vocabulary lacks.
         ValueError: There is no tokenizer.
 
-    Time is linear in the text, for each tokenizer.
+    Time is linear in the text and n log n in the bytes of different tokens, for each tokenizer.
 
     Example:
         >>> import bytepair as bp
@@ -195,6 +197,9 @@ def picture(
     return Picture(whole, tuple(sources), replaced)
 
 
+FALLBACK = re.compile(rb"<0x([0-9A-F]{2})>")
+"""A token that stands for a byte, in a vocabulary of characters."""
+
 _ESCAPED = re.compile("[\udc80-\udcff]+")
 
 
@@ -230,21 +235,22 @@ def _size_of_wrong(data: bytes) -> int:
 
 
 def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Entry]:
-    used = sorted(set(ids))
+    made = made_by(tokenizer, set(ids))
+    whole = taken_whole(tokenizer, [id for id, merge in made.items() if merge is None])
     loaded = tokenizer._loaded
     special = {row[1]: row[2] for row in loaded.added}
     scores = _scores(tokenizer) if loaded.columns.has_scores else {}
     return {
         id: Entry(
             token=tokenizer.token_bytes(id),
-            rank=None,
+            rank=merge and merge.rank,
             special=special.get(id, False),
             added=id in special,
             score=scores.get(id),
-            made=None,
-            whole=False,
+            made=merge and merge[:2],
+            whole=id in whole,
         )
-        for id in used
+        for id, merge in sorted(made.items())
     }
 
 
@@ -255,11 +261,17 @@ def _scores(tokenizer: Tokenizer) -> dict[int, float]:
     return dict(zip(columns.ids(), columns.scores() or (), strict=True))
 
 
+def _size(tokenizer: Tokenizer, entry: Entry) -> int:
+    """How many bytes of the text a token has that is a part of a character."""
+    falls_back = tokenizer._loaded.model is not None and FALLBACK.fullmatch(entry.token)
+    return 1 if falls_back else len(entry.token)
+
+
 _Cluster = tuple[int, int, tuple[int, ...]]
 """Characters that some tokens are from which share characters, and how these are cut."""
 
 
-def _clusters(ids: Sequence[int], places: Sequence[Interval], vocabulary: Mapping[int, Entry]) -> set[_Cluster]:
+def _clusters(ids: Sequence[int], places: Sequence[Interval], sizes: Mapping[int, int]) -> set[_Cluster]:
     """How the characters of a text are cut: its tokens, those together that share characters.
 
     Of tokens that share a character nothing is known but how many bytes each has.
@@ -270,7 +282,7 @@ def _clusters(ids: Sequence[int], places: Sequence[Interval], vocabulary: Mappin
             continue
         if clusters and start < clusters[-1][1]:
             first, last, cut = clusters[-1]
-            clusters[-1] = (first, max(last, end), (*cut, start, end, len(vocabulary[id].token)))
+            clusters[-1] = (first, max(last, end), (*cut, start, end, sizes[id]))
         else:
             clusters.append((start, end, ()))
     return set(clusters)
