@@ -11,7 +11,7 @@ from bytepair.view.tokens import spell
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair.view.pictures import Picture, Tokens
+    from bytepair.view.pictures import Entry, Picture, Tokens
 
 
 class Drawn(NamedTuple):
@@ -101,30 +101,33 @@ def parts(picture: Picture, source: Tokens) -> Iterator[Part]:
     """
     text, covered = picture.text, 0
     wrong = dict(picture.replaced)
+    # Most tokens occur often.
+    known: dict[tuple[int, str, str], Look] = {}
     for number, (id, start, end) in enumerate(zip(source.ids, source.starts, source.ends, strict=True)):
         if start > covered:
             yield Part(None, covered, _replaced(Look(text[covered:start], mark="gap"), wrong, covered))
             covered = start
-        entry = source.vocabulary[id]
-        shown = text[covered:end] if end > covered else ""
-        mark = "special" if entry.special else "added" if entry.added else ""
-        look = Look(shown, mark=mark)
-        token = entry.token
-        if entry.added:
-            # One that was not found in the text, but stands for what is unknown.
-            instead = "" if token in shown.encode() else f"‹{spell(token)}›"
-            look = look._replace(instead=instead)
-        else:
-            if source.kind not in {"ranks", "WordLevel"} and (found := FALLBACK.fullmatch(token)):
-                token = bytes.fromhex(found[1].decode()) if text[start:end] != token.decode() else token
-            before, after = cut_off(token)
-            look = look._replace(before=before, after=after)
-            if not (shown or before or after):
-                look = look._replace(instead=f"‹{spell(entry.token)}›")
+        key = id, text[covered:end], text[start:end]
+        look = known.get(key)
+        if look is None:
+            look = known[key] = _look(source.kind, source.vocabulary[id], *key[1:])
         yield Part(number, covered, _replaced(look, wrong, covered))
         covered = max(covered, end)
     if covered < len(text):
         yield Part(None, covered, _replaced(Look(text[covered:], mark="gap"), wrong, covered))
+
+
+def _look(kind: str, entry: Entry, shown: str, stands_for: str) -> Look:
+    """What is shown of a token that is the first to have some of the characters that it stands for."""
+    token = entry.token
+    if entry.added:
+        # One that was not found in the text, but stands for what is unknown, is said.
+        instead = "" if shown and token in shown.encode() else f"‹{spell(token)}›"
+        return Look(shown, mark="special" if entry.special else "added", instead=instead)
+    if kind not in {"ranks", "WordLevel"} and stands_for.encode() != token and (found := FALLBACK.fullmatch(token)):
+        token = bytes.fromhex(found[1].decode())
+    before, after = cut_off(token)
+    return Look(shown, before, after, instead="" if shown or before or after else f"‹{spell(token)}›")
 
 
 def cut_off(token: bytes) -> tuple[bytes, bytes]:

@@ -175,7 +175,10 @@ def picture(
     found = [tokenizer.located(whole, special=special, added=added) for _, tokenizer in named]
     vocabularies = [_vocabulary(tokenizer, ids) for (_, tokenizer), (ids, *_) in zip(named, found, strict=True)]
     differs = _differs(
-        [_clusters(ids, places, vocabulary) for (ids, places, *_), vocabulary in zip(found, vocabularies, strict=True)]
+        [
+            _clusters(ids, places, {id: _size(tokenizer, entry) for id, entry in vocabulary.items()})
+            for (_, tokenizer), (ids, places, *_), vocabulary in zip(named, found, vocabularies, strict=True)
+        ]
     )
     sources = [
         Tokens(
