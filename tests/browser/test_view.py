@@ -26,13 +26,22 @@ def parse_args(self, args=None, namespace=None):
 e\u0301 Z\u0300\u0301\u0302\u0303\u0304\u0305algo \u200b\ufeff\u202elive\u202c<|user|>what is this?<|end|>
 """
 
+SEEN = """Each token has an id, and a place in the text.
+
+def parse(self, args=None, namespace=None):
+    \treturn self._parse(args)  # 日本 🦊
+<|user|>what is this?<|end|>
+"""
+
 
 @pytest.fixture(scope="module")
 def small(sources: list[str]) -> bp.Tokenizer:
     return bp.train(iter(sources), 700, split="gpt2")
 
 
-def opened(tab: Tab, folder: Path, tokenizers: dict[str, bp.Tokenizer], text: str | bytes, title: str = "Tokens") -> Any:
+def opened(
+    tab: Tab, folder: Path, tokenizers: dict[str, bp.Tokenizer], text: str | bytes, title: str = "Tokens"
+) -> Any:
     file = folder / "view.html"
     interactive.save(picture(tokenizers, text), file, title=title)
     page = tab.open(file)
@@ -56,27 +65,36 @@ def said(page: Any) -> str:
 
 
 def test_looks(tab: Tab, tmp_path: Path, tok: bp.Tokenizer, small: bp.Tokenizer) -> None:
-    page = opened(tab, tmp_path, {"code-2k": tok, "code-700": small}, TEXT, "Two tokenizers, one text")
+    page = opened(tab, tmp_path, {"code-2k": tok, "code-700": small}, SEEN, "Two tokenizers, one text")
     assert page.title() == "Two tokenizers, one text"
-    page.locator(".t", has_text="parse").first.click()
+    page.locator(".t", has_text="namespace").first.click()
     tab.check("view", picture=True)
     for layer in ("Pieces", "Offsets", "Ids"):
         page.get_by_label(layer).check()
-    page.get_by_text("Keys, when").click()
-    tab.check("view-layers")
+    tab.shoot("view-layers")
     page.get_by_role("button", name="Light or dark").click()
-    tab.check("view-turned")
+    tab.shoot("view-turned")
 
 
-def test_one_tokenizer(tab: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
-    page = opened(tab, tmp_path, {"code-2k": tok}, TEXT * 3)
-    tab.check("view-one", picture=True)
-    assert page.get_by_role("button", name="Next").count() == 0
+def test_layers_and_help(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer, small: bp.Tokenizer) -> None:
+    page = opened(desktop, tmp_path, {"one": tok}, TEXT[:80])
+    for layer in ("Pieces", "Offsets", "Ids"):
+        page.get_by_label(layer).check()
+    page.get_by_text("Keys, when").click()
+    page.get_by_role("button", name="Light or dark").click()
+    desktop.check("view-all")
+
+
+def test_scripts_of_the_world(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
+    opened(desktop, tmp_path, {"bytes": tok, "words": bp.train(iter([TEXT] * 3), 420, split="gpt2")}, TEXT)
+    desktop.shoot("view-world", full=True)
 
 
 def test_the_text_is_the_text(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
     page = opened(desktop, tmp_path, {"mine": tok}, "x")
-    pictures = [picture({"mine": tok}, text) for text in [*HOSTILE, TEXT, "\ud7ff\r\n" * 4000, "👍🏽" * 5000, b"a\xffb\xe2\x82"]]
+    pictures = [
+        picture({"mine": tok}, text) for text in [*HOSTILE, TEXT, "\ud7ff\r\n" * 4000, "👍🏽" * 5000, b"a\xffb\xe2\x82"]
+    ]
     shown = page.evaluate(
         """pictures => { const view = bytepair.show(document.getElementById('view'), pictures[0]); return pictures.map(one => {
             view.update(one);
@@ -94,10 +112,16 @@ def test_the_text_is_the_text(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -
 def test_unseen_characters_are_those_of_python(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
     page = opened(desktop, tmp_path, {"mine": tok}, "x")
     # Newer characters are unknown to one of the two.
-    known = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) not in {"Cn", "Cs"}]
+    letters = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) not in {"Cn", "Cs"}]
+    # The most by far are ideographs and for private use.
+    known = [one for at, one in enumerate(letters) if at % 50 == 0 or unicodedata.category(one) not in {"Lo", "Co"}]
     texts = [f"a{character}" for character in known] + known[:3000] + ["a" + "\u0301" * 9, "\u0301 \u0301b\u0301"]
     lines = page.evaluate("texts => texts.map(text => bytepair.line(text))", texts)
-    wrong = [(text, line) for text, line in zip(texts, lines, strict=True) if line.replace("·", " ") != show_line(text).replace("·", " ")]
+    wrong = [
+        (text, line)
+        for text, line in zip(texts, lines, strict=True)
+        if line.replace("·", " ") != show_line(text).replace("·", " ")
+    ]
     assert wrong == []
 
 
@@ -117,7 +141,9 @@ def test_every_token_is_reached_by_keys(desktop: Tab, tmp_path: Path, tok: bp.To
     for key in ["PageUp", "PageUp", "ArrowUp", "ArrowUp"]:
         keys.press(key)
     assert here(page) == 0
-    active = page.evaluate("document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.token")
+    active = page.evaluate(
+        "document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.token"
+    )
     assert active == 0
     # What has the focus of the tokens can be seen, above the panel.
     keys.press("End")
@@ -162,7 +188,9 @@ def test_the_panel_says_what_a_token_is(desktop: Tab, tmp_path: Path, tok: bp.To
     assert "special" in said(page)
     assert "special" in tokens.nth(last).get_attribute("class")
     # The bytes of a character that is several tokens, each at its own.
-    marks = page.evaluate("[...document.querySelectorAll('.list [data-s^=\"‹\"]')].map(mark => mark.dataset.s).join('')")
+    marks = page.evaluate(
+        "[...document.querySelectorAll('.list [data-s^=\"‹\"]')].map(mark => mark.dataset.s).join('')"
+    )
     assert marks.replace("‹", "").replace("›", " ").split() == "f0 9f a6 8a".split()
 
 
@@ -248,7 +276,7 @@ def test_a_hundred_thousand_tokens(desktop: Tab, tmp_path: Path, tok: bp.Tokeniz
     page.keyboard.press("End")
     assert here(page) == len(ids) - 1
     assert page.locator(".list").evaluate("list => list.textContent") == text
-    desktop.check("view-long")
+    desktop.shoot("view-long")
 
 
 def test_a_long_token_does_not_explode(desktop: Tab, tmp_path: Path) -> None:

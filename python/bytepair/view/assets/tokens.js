@@ -350,7 +350,7 @@
       else write(spelled, Array.from(text).slice(0, MOST_SPELLED).join("") + (text.length > 2 * MOST_SPELLED ? "…" : ""));
       const where = `token ${number(token + 1)} of ${number(row.ids.length)}${this.rows.length > 1 ? `, ${line(row.name)}` : ""}`;
       const what = make(
-        "div", { class: "what" },
+        "div", { class: "what", tabindex: 0, role: "region", "aria-label": "What it is" },
         make("p", { class: "spelled" }, spelled, make("span", { class: "where" }, where)),
         make("dl", {}, ...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
       );
