@@ -76,7 +76,7 @@ def test_looks(tab: Tab, tmp_path: Path, tok: bp.Tokenizer, small: bp.Tokenizer)
     tab.shoot("view-turned")
 
 
-def test_layers_and_help(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer, small: bp.Tokenizer) -> None:
+def test_layers_and_help(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
     page = opened(desktop, tmp_path, {"one": tok}, TEXT[:80])
     for layer in ("Pieces", "Offsets", "Ids"):
         page.get_by_label(layer).check()
@@ -191,7 +191,7 @@ def test_the_panel_says_what_a_token_is(desktop: Tab, tmp_path: Path, tok: bp.To
     marks = page.evaluate(
         "[...document.querySelectorAll('.list [data-s^=\"‹\"]')].map(mark => mark.dataset.s).join('')"
     )
-    assert marks.replace("‹", "").replace("›", " ").split() == "f0 9f a6 8a".split()
+    assert marks.replace("‹", "").replace("›", " ").split() == ["f0", "9f", "a6", "8a"]
 
 
 def test_differences(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer, small: bp.Tokenizer) -> None:

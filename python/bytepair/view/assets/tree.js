@@ -69,7 +69,7 @@
     return group;
   }
 
-  // An SVG, or null for a token that no merge makes.
+  // An SVG, which knows where the middle of its root is, or null for a token that no merge makes.
   bytepair.tree = (vocabulary, id) => {
     if (!vocabulary[id]?.made) return null;
     const nodes = grow(vocabulary, id);
@@ -77,9 +77,12 @@
     const width = Math.ceil(nodes[0].width) + 2;
     const height = Math.max(...nodes.map((node) => node.depth)) * STEP + HEIGHT + 2;
     const merges = nodes.filter((node) => node.children.length);
-    const said = merges.slice(0, 20).map((node) => `${node.label} of ${node.children.map((child) => child.label).join(" and ")}`);
+    const parts = (node) => node.children.map((child) => child.label).join(" and ");
+    const said = merges.slice(0, 20).map((node) => `${node.label} of ${parts(node)}`);
     if (merges.length > said.length) said.push(`and ${merges.length - said.length} more merges`);
     const frame = { width, height, viewBox: `-1 0 ${width} ${height}`, role: "img", "aria-label": said.join("; ") };
-    return draw("svg", frame, ...nodes.map(drawn));
+    const svg = draw("svg", frame, ...nodes.map(drawn));
+    svg.middle = nodes[0].middle;
+    return svg;
   };
 })();
