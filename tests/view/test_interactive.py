@@ -158,6 +158,27 @@ def test_assets_load_nothing_and_parse_nothing(name: str) -> None:
     assert "<!--" not in asset(name)
 
 
+def test_contrast() -> None:
+    """Text on each ground has 4.5 to 1, and what marks has 3 to 1, as the guidelines for accessibility want it."""
+    colours = dict(re.findall(r"--(\w+): light-dark\((#\w+, #\w+)\)", asset("base.css")))
+    assert {"ink", "paper", "faint", "g7"} <= colours.keys()
+    grounds = [name for name in colours if name in {"paper", "raised"} or re.fullmatch(r"g\d", name)]
+    for look in (0, 1):
+        light = {name: luminance(pair.split(", ")[look]) for name, pair in colours.items()}
+        for ground in grounds:
+            for name, least in {"ink": 7.0, "faint": 4.5, "mark": 3.0, "accent": 3.0}.items():
+                low, high = sorted((light[name], light[ground]))
+                assert (high + 0.05) / (low + 0.05) >= least, (name, ground, look)
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour in hexadecimal, by its definition in WCAG 2."""
+    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+    parts = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def test_size(tok: bp.Tokenizer, sources: list[str]) -> None:
     text = "\n".join(sources)
     empty = len(interactive.html(picture({"mine": tok}, "")).encode())

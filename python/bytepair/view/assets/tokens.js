@@ -64,7 +64,9 @@
     }
 
     #letGo() {
-      if (this.#pinned) this.#show(this.#here.row, this.#here.token, false);
+      // Where nothing is pointed at, the panel would stay in the way.
+      if (this.#pinned && matchMedia("(hover: none)").matches) this.#showNothing();
+      else if (this.#pinned) this.#show(this.#here.row, this.#here.token, false);
     }
 
     #release() {
@@ -247,7 +249,8 @@
       if (!element || !getSelection().isCollapsed) return;
       const { row } = element.closest(".list");
       const isAgain = this.#pinned && this.#here.row === row && this.#here.token === element.token;
-      this.#show(row, element.token, !isAgain);
+      if (isAgain) this.#letGo();
+      else this.#show(row, element.token, true);
     }
 
     #forget() {
@@ -296,6 +299,8 @@
     #showNothing() {
       this.#here = null;
       this.#release();
+      this.#forget();
+      for (const list of this.lists) list.removeAttribute("aria-activedescendant");
       const many = this.rows.some((row) => row.ids.length);
       this.dock.replaceChildren(many ? make("p", { class: "hint" }, "Point at a token, or tap it, to see what it is.") : "");
     }

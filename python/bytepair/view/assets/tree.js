@@ -6,12 +6,14 @@
 
   // Nodes that are drawn, the highest first; what lies below the others is folded.
   const MOST_NODES = 150;
-  const MOST_LABEL = 24;
+  const MOST_LABEL = 18;
   const [STEP, HEIGHT, LETTER, GAP] = [44, 22, 7.8, 6];
 
   const label = (hex) => {
     const text = decode(hex);
-    return text === null ? hex.slice(0, 2 * MOST_LABEL).replace(/..(?=.)/g, "$& ") : line(text, MOST_LABEL);
+    const shown = text === null ? bytepair.hex(hex, MOST_LABEL / 3) : line(text, MOST_LABEL);
+    // Long tokens begin alike.
+    return shown.endsWith("…") ? `${shown} (${hex.length / 2})` : shown;
   };
 
   // Wide characters take two columns; what is taken for one that is not is only drawn in a wider box.
