@@ -98,6 +98,17 @@ def test_the_text_is_the_text(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -
     show_all(page, [picture({"mine": tok}, text) for text in texts])
 
 
+def test_what_no_token_has_is_struck_through(desktop: Tab, tmp_path: Path) -> None:
+    tok = bp.train_wordpiece(iter(["low lower lowest"] * 3), 24)
+    text = " low  lower\n\u200b"
+    page = opened(desktop, tmp_path, {"mine": tok}, text)
+    assert page.locator(".list").evaluate("list => list.textContent") == text
+    gaps = page.locator(".list .gap").evaluate_all("gaps => gaps.map(gap => gap.textContent)")
+    assert gaps == [" ", "  ", "\n\u200b"]
+    assert "of no token" in page.locator(".legend").inner_text()
+    desktop.check("view-gaps")
+
+
 @pytest.mark.data
 def test_texts_of_the_data(desktop: Tab, tmp_path: Path, data: Path, small: bp.Tokenizer) -> None:
     page = opened(desktop, tmp_path, {"mine": small}, "x")
@@ -184,6 +195,7 @@ def test_a_token_is_held_until_it_is_let_go(desktop: Tab, tmp_path: Path, tok: b
     tokens.nth(2).hover()
     assert here(page) == 9
     page.get_by_role("button", name="Let go").click()
+    assert page.evaluate("document.activeElement.className") == "list"
     tokens.nth(2).hover()
     assert here(page) == 2
 

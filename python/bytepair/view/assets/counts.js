@@ -38,6 +38,7 @@
     if (has((row, token) => row.facts(token).added && !row.facts(token).special)) {
       parts.push([sample("g4 added", "added"), "token"]);
     }
+    if (rows.some((row) => row.hasGaps)) parts.push([make("span", { class: "gap" }, "text"), "of no token"]);
     if (rows.some((row) => row.differs?.length)) parts.push([sample("g1 differs", "other tokens"), "than those beside it"]);
     return parts.map(([shown, meaning]) => make("span", {}, shown, " ", meaning));
   };

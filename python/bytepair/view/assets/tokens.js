@@ -64,9 +64,12 @@
     }
 
     #letGo() {
+      if (!this.#pinned) return;
+      // The button that had the focus goes.
+      if (this.dock.contains(document.activeElement)) this.lists[this.#here.row.number].focus({ preventScroll: true });
       // Where nothing is pointed at, the panel would stay in the way.
-      if (this.#pinned && matchMedia("(hover: none)").matches) this.#showNothing();
-      else if (this.#pinned) this.#show(this.#here.row, this.#here.token, false);
+      if (matchMedia("(hover: none)").matches) this.#showNothing();
+      else this.#show(this.#here.row, this.#here.token, false);
     }
 
     #release() {
