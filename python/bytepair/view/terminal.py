@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BACKGROUNDS = (153, 193, 223, 183, 158, 217)
 """Light colours of the 256, of which neighbours differ; what is written on them is nearly black on any terminal."""
 
-_INK, _FAINT = "38;5;16", "38;5;240"
+_INK, _FAINT = "38;5;16", "38;5;238"
 _STYLES = {"special": "1;7", "added": "1;4", "gap": "9"}
 _BRACKETS = {"special": "⟦⟧", "added": "⟨⟩", "gap": "×"}
 
