@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import bytepair as bp
 from bytepair.errors import EncodeError, SpecialTokenError
+from bytepair.spec import BytePair, TokenizerSpec, Unigram, WordLevel
 from bytepair.view.parts import cut_off, parts
 from bytepair.view.pictures import Picture, Tokens, picture
 from tests.conftest import HOSTILE
@@ -128,8 +129,8 @@ def test_a_vocabulary_has_all_that_its_tokens_are_made_of(name: str) -> None:
 
 
 def test_a_token_that_no_merges_lead_to_is_whole() -> None:
-    spec = bp.spec.BytePair((b"a", b"b", b"abab"), (0, 1, 2), partial_alphabet=True)
-    source = picture({"a": bp.Tokenizer(bp.spec.TokenizerSpec(spec))}, "abab").sources[0]
+    spec = BytePair((b"a", b"b", b"abab"), (0, 1, 2), partial_alphabet=True)
+    source = picture({"a": bp.Tokenizer(TokenizerSpec(spec))}, "abab").sources[0]
     assert source.ids == (2,)
     assert source.vocabulary[2].whole
 
@@ -138,7 +139,7 @@ def test_a_score_is_that_of_the_token() -> None:
     tok = models()["Unigram"]
     source = picture({"a": tok}, " low").sources[0]
     spec = tok.spec.model
-    assert isinstance(spec, bp.spec.Unigram)
+    assert isinstance(spec, Unigram)
     assert [source.vocabulary[id].score for id in source.ids] == [spec.scores[id] for id in source.ids]
 
 
@@ -198,6 +199,17 @@ def test_a_tokenizer_does_not_differ_from_itself_nor_bytes_from_bytes_that_fall_
     seen = picture([("a", byte), ("b", every["characters"])], "é🦊")
     # The second puts a token in front that is from the first character as well.
     assert seen.sources[1].differs == ((0, 1),)
+
+
+def test_tokens_across_characters_differ_where_they_hang_together() -> None:
+    # The second half of an emoji and the first half of the next one are a token.
+    tokens = [*(bytes([byte]) for byte in range(256)), b"\xa6\x8a", b"\xf0\x9f", b"\xa6\x8a\xf0\x9f"]
+    merges = ((0xA6, 0x8A), (0xF0, 0x9F), (256, 257))
+    across = bp.Tokenizer(TokenizerSpec(BytePair(tuple(tokens), tuple(range(259)), merges)))
+    text = "🦊" * 20_000
+    seen = picture([("a", across), ("b", bp.train({"a": 1}, 256))], f"{text} b")
+    assert [source.differs for source in seen.sources] == [((0, 20_000),)] * 2
+    assert restored(seen, seen.sources[0]) == f"{text} b"
 
 
 @given(st.binary(max_size=40))
@@ -269,8 +281,8 @@ def test_bytes_that_fall_back_are_shown_as_bytes_and_text_that_looks_so_is_text(
     notes = [(part.look.before, part.look.after) for part in parts(seen, seen.sources[0])]
     assert (b"", b"\xf0") in notes
     assert notes.count((b"\x9f", b"")) == 1
-    level = bp.spec.WordLevel((b"<unk>", b"<0xF0>"), (0, 1))
-    literal = picture({"a": bp.Tokenizer(bp.spec.TokenizerSpec(level))}, "<0xF0>")
+    level = WordLevel((b"<unk>", b"<0xF0>"), (0, 1))
+    literal = picture({"a": bp.Tokenizer(TokenizerSpec(level))}, "<0xF0>")
     assert not any(part.look.before or part.look.after for part in parts(literal, literal.sources[0]))
 
 
