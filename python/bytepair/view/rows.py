@@ -20,7 +20,7 @@ _BACKGROUNDS = (153, 193, 223, 183, 158, 217)
 """Light colours of the 256, of which neighbours differ; what is written on them is nearly black on any terminal."""
 
 _INK, _FAINT = "38;5;16", "38;5;238"
-_STYLES = {"special": "1;7", "added": "1;4", "gap": "9"}
+_STYLES = {"special": "1;7", "added": "1;4"}
 _BRACKETS = {"special": "⟦⟧", "added": "⟨⟩", "gap": "×"}
 
 TOKEN, PIECE = "│", "║"
@@ -138,7 +138,7 @@ class Drawn:
     def _paint(self, look: Look, width: int, place: int, colour: int) -> str:
         atoms = self._cut(look, width)[place].atoms
         plain = "".join(atom.text for atom in atoms)
-        if not self._settings.colour:
+        if not self._settings.colour or look.mark == "gap":
             return plain
         if look.mark:
             return f"\x1b[{_STYLES[look.mark]}m{plain}\x1b[0m"
