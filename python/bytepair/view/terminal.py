@@ -1,0 +1,191 @@
+"""A picture for a terminal: lines of tokens, with their ids, boundaries and pieces if these are wanted.
+
+Nothing is told by colour alone, and no control character of a text gets into a line.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from bytepair.view.characters import show_line
+from bytepair.view.rows import LEAST, PIECE, TOKEN, Drawn, Settings
+from bytepair.view.widths import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import TextIO
+
+    from bytepair.view.pictures import Picture, Tokens
+
+__all__ = ["LEAST", "Settings", "is_coloured", "lines", "summary", "text"]
+
+_MOST_OF_NAME = 28
+
+
+def is_coloured(stream: TextIO | None, choice: str = "auto") -> bool:
+    """Whether a stream is given colours.
+
+    Args:
+        stream: Where it is going to be written.
+        choice: ``"always"``, ``"never"``, or ``"auto"``: if it is a terminal that knows them and the environment has no
+            ``NO_COLOR``.
+
+    Raises:
+        ValueError: The choice is another one.
+
+    Example:
+        >>> import io
+        >>> is_coloured(io.StringIO()), is_coloured(None, "always")
+        (False, True)
+    """
+    if choice not in {"always", "never", "auto"}:
+        raise ValueError(f"colours are 'always', 'never' or 'auto', not {choice!r}")
+    if choice != "auto":
+        return choice == "always"
+    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return stream is not None and stream.isatty() and not is_plain
+
+
+def text(picture: Picture, settings: Settings | None = None) -> str:
+    """A picture as lines; as `lines`.
+
+    Example:
+        >>> import bytepair as bp
+        >>> from bytepair.view.pictures import picture
+        >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+        >>> print(text(picture({"mine": tok}, "lower low"), Settings(ids=True)))
+        mine: 4 tokens, 9 characters, 9 bytes, 2.25 bytes a token, 3 different ids
+        <BLANKLINE>
+        low│er │· │low│
+        257 258 32 257
+        <BLANKLINE>
+        │ ends a token; · is a space
+    """
+    return "\n".join(lines(picture, settings))
+
+
+def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
+    """A picture as lines of at most so many columns: a summary of each tokenizer, its tokens, and what marks mean.
+
+    A space is shown as ``·`` but before a letter, other characters that cannot be seen by symbols, a line ends behind
+    the ``↵`` of the text. Tokens wider than a line go on in the next one. Where a tokenizer cuts otherwise than the
+    first one (of the first: than any other), ``^`` stands below its tokens.
+
+    Args:
+        picture: What is shown.
+        settings: How.
+
+    Yields:
+        Lines without their newlines; none holds a control character but the escape sequences of colours.
+
+    Raises:
+        ValueError: The width is less than 30.
+
+    Time is linear in the tokens.
+    """
+    settings = settings or Settings()
+    if settings.width < LEAST:
+        raise ValueError(f"a line has at least {LEAST} columns, not {settings.width}")
+    drawn = [Drawn(picture, source, settings) for source in picture.sources]
+    if settings.by_line and len(drawn) > 1:
+        names = [_name(source, settings.width // 2 - 1) for source in picture.sources]
+        margin = max(map(columns, names)) + 1
+        for source in picture.sources:
+            yield from _wrapped(summary(picture, source), settings.width)
+        bounds = _common_lines(picture, drawn)
+        for number in range(len(bounds[0]) - 1):
+            yield ""
+            for name, tokens, places in zip(names, drawn, bounds, strict=True):
+                head = name + " " * (margin - columns(name))
+                for row in tokens.rows(places[number], places[number + 1], settings.width - margin):
+                    yield head + row
+                    head = " " * margin
+    else:
+        for number, tokens in enumerate(drawn):
+            if number:
+                yield ""
+            yield from _wrapped(summary(picture, tokens.source), settings.width)
+            if tokens.parts:
+                yield ""
+                yield from tokens.rows(0, len(tokens.parts), settings.width)
+    if key := _key(drawn, settings):
+        yield ""
+        yield from _wrapped(key, settings.width)
+
+
+def summary(picture: Picture, source: Tokens) -> str:
+    """How many tokens a text has, and of what.
+
+    Example:
+        >>> import bytepair as bp
+        >>> from bytepair.view.pictures import picture
+        >>> seen = picture({"mine": bp.train({"low": 5}, vocab_size=258)}, "low low")
+        >>> summary(seen, seen.sources[0])
+        'mine: 3 tokens, 7 characters, 7 bytes, 2.33 bytes a token, 2 different ids'
+    """
+    size, count = picture.size, len(source)
+    facts = [_count(count, "token"), _count(len(picture.text), "character"), _count(size, "byte")]
+    if count:
+        facts += [f"{size / count:.2f} bytes a token", _count(len(set(source.ids)), "different id")]
+    return f"{_name(source)}: {', '.join(facts)}"
+
+
+def _wrapped(line: str, width: int) -> Iterator[str]:
+    used, words = -1, list[str]()
+    for word in line.split(" "):
+        size = columns(word)
+        if words and used + 1 + size > width:
+            yield " ".join(words)
+            used, words = -1, []
+        words.append(word)
+        used += 1 + size
+    yield " ".join(words)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + "s" * (number != 1)
+
+
+def _name(source: Tokens, most: int = _MOST_OF_NAME) -> str:
+    """A name in at most so many columns."""
+    name = show_line(source.name, min(most, _MOST_OF_NAME) - 1)
+    while columns(name) > most:
+        name = name[:-2] + "…"
+    return name
+
+
+def _common_lines(picture: Picture, drawn: Sequence[Drawn]) -> list[list[int]]:
+    """For each tokenizer where its parts are cut so that all have the same whole lines of the text."""
+    begins: list[dict[int, int]] = []
+    for tokens in drawn:
+        begins.append({})
+        for number, part in enumerate(tokens.parts):
+            if part.start and picture.text[part.start - 1] == "\n":
+                begins[-1].setdefault(part.start, number)
+    common = sorted(set(begins[0]).intersection(*begins[1:]))
+    return [
+        [0, *(begin[place] for place in common), len(tokens.parts)] for begin, tokens in zip(begins, drawn, strict=True)
+    ]
+
+
+def _key(drawn: Sequence[Drawn], settings: Settings) -> str:
+    """What the marks mean that occur."""
+    looks = {part.look for tokens in drawn for part in tokens.parts}
+    marks = {look.mark for look in looks}
+    symbols = {shown.characters for look in looks for shown in look.shown() if not shown.is_plain}
+    meanings = {
+        f"{TOKEN} ends a token": settings.has_boundaries and bool(looks),
+        f"{PIECE} ends the last one of a piece": settings.pieces and bool(looks),
+        "· is a space": " " in symbols,
+        "↵ the end of a line": "\n" in symbols,
+        "→ a tab": "\t" in symbols,
+        "⟦⟧ is a special token": "special" in marks,
+        "⟨⟩ an added token": "added" in marks,
+        "× is before what is from no token": "gap" in marks,
+        "‹e2› is a byte of a character that several tokens share": any(look.before or look.after for look in looks),
+        "‹“a”› a token without a character of its own": any(look.instead for look in looks),
+        "�‹ff› a byte that is not UTF-8": any(look.replaced for look in looks),
+        "^ is where tokens differ": any(tokens.source.differs for tokens in drawn),
+    }
+    return "; ".join(meaning for meaning, holds in meanings.items() if holds)
