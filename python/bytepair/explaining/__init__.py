@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
+from bytepair.explaining.explain import explain
+from bytepair.explaining.explanation import Change, ExplainedPiece, Explanation, Match, Normalized, Scored, Way
 from bytepair.explaining.merging import Made, Step, made_by, taken_whole
 
-__all__ = ["Made", "Step", "made_by", "taken_whole"]
+__all__ = [
+    "Change",
+    "ExplainedPiece",
+    "Explanation",
+    "Made",
+    "Match",
+    "Normalized",
+    "Scored",
+    "Step",
+    "Way",
+    "explain",
+    "made_by",
+    "taken_whole",
+]

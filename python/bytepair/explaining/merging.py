@@ -95,13 +95,17 @@ class Merging:
         return self._ids.get(piece.encode()) if self._takes_whole else None
 
     def symbols(self, piece: str) -> list[int]:
-        """The ids that merging a piece starts from.
+        """The ids that merging a piece starts from; none if a byte of it is no token.
 
-        What is no token is what the model makes of it: its bytes, the unknown token, or nothing.
+        A character that is no token is what the model makes of it: its bytes, the unknown token, or nothing.
         """
-        if self._alphabet is None:
-            return [self._ids[bytes([byte])] for byte in piece.encode()]
-        return self._characters(self._alphabet, piece, inner=False, ends=True)
+        return self._bytes(piece.encode()) if self._alphabet is None else self._characters(self._alphabet, piece)
+
+    def lost(self, piece: str) -> int:
+        """How many characters of a piece vanish, since nothing stands for them."""
+        if self._alphabet is None or self._alphabet.unk_token is not None:
+            return 0
+        return sum(found == [] for found in self._each(self._alphabet, piece, inner=False, ends=True))
 
     def merge(self, symbols: list[int]) -> tuple[list[Step], list[int]]:
         """All merges of some symbols in order, and the ids that are left; n log n."""
@@ -161,11 +165,7 @@ class Merging:
         if token is None:
             return
         if self._alphabet is None:
-            # A byte that is no token is in no encoding.
-            symbols = [self._ids.get(bytes([byte])) for byte in token]
-            known = [symbol for symbol in symbols if symbol is not None]
-            if len(known) == len(symbols):
-                yield known
+            yield self._bytes(token)
             return
         text = token.decode()
         prefix = self._alphabet.continuing_subword_prefix or ""
@@ -199,26 +199,35 @@ class Merging:
             at += len(part)
         return symbols
 
-    def _characters(self, how: Characters, text: str, *, inner: bool, ends: bool) -> list[int]:
-        """The symbols of characters: those of a piece, or of the part of one that is `inner` or `ends` it."""
-        prefix, suffix = how.continuing_subword_prefix or "", how.end_of_word_suffix or ""
+    def _bytes(self, token: bytes) -> list[int]:
+        known = [id for byte in token if (id := self._ids.get(bytes([byte]))) is not None]
+        return known if len(known) == len(token) else []
+
+    def _characters(self, how: Characters, text: str, *, inner: bool = False, ends: bool = True) -> list[int]:
+        """The symbols of characters: those of a piece, or of a part of one, which may be `inner`, or end it."""
         unk = [] if how.unk_token is None else [self._ids[how.unk_token.encode()]]
         symbols: list[int] = []
         # An unknown token waits for the next character that is a token.
         waiting: list[int] = []
-        for place, character in enumerate(text):
-            before = prefix if inner or place else ""
-            spelled = before + character + (suffix if ends and place == len(text) - 1 else "")
-            id = self._ids.get(spelled.encode())
-            if id is not None:
-                symbols += [*waiting, id]
+        for found in self._each(how, text, inner=inner, ends=ends):
+            if isinstance(found, int):
+                symbols += [*waiting, found]
                 waiting = []
-            elif fallen := self._fallen(spelled) if how.byte_fallback else []:
-                symbols += fallen
+            elif found:
+                symbols += found
             else:
                 symbols += [] if how.fuse_unk else waiting
                 waiting = unk
         return symbols + waiting
+
+    def _each(self, how: Characters, text: str, *, inner: bool, ends: bool) -> Iterator[int | list[int]]:
+        """For each character its token; else its bytes; else nothing."""
+        prefix, suffix = how.continuing_subword_prefix or "", how.end_of_word_suffix or ""
+        for place, character in enumerate(text):
+            before = prefix if inner or place else ""
+            spelled = before + character + (suffix if ends and place == len(text) - 1 else "")
+            id = self._ids.get(spelled.encode())
+            yield id if id is not None else self._fallen(spelled) if how.byte_fallback else []
 
     def _fallen(self, spelled: str) -> list[int]:
         """The tokens of bytes; none unless there is one for each."""
