@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from bytepair.counts import Counted, Counts
     from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
+    from bytepair.explaining import Explanation, explain
     from bytepair.extending import extend
     from bytepair.learning import Merge
     from bytepair.progress import Progress, RunProgress
@@ -80,6 +81,7 @@ __all__ = [
     "EncodeError",
     "Encoder",
     "EncodingStream",
+    "Explanation",
     "FormatError",
     "IntegrityError",
     "InvalidIdError",
@@ -111,6 +113,7 @@ __all__ = [
     "__version__",
     "chat",
     "count_corpus",
+    "explain",
     "extend",
     "get_encoding",
     "prune",
@@ -133,6 +136,7 @@ _LATER = {
     "Check": "verifying",
     "Counted": "counts",
     "Counts": "counts",
+    "Explanation": "explaining",
     "Merge": "learning",
     "Progress": "progress",
     "Pruned": "pruning",
@@ -145,6 +149,7 @@ _LATER = {
     "Trained": "training",
     "Verified": "corpus.checking",
     "count_corpus": "corpus.counting",
+    "explain": "explaining",
     "extend": "extending",
     "prune": "pruning",
     "resize_embeddings": "embeddings",

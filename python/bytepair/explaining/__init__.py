@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bytepair.explaining.explain import explain
+from bytepair.explaining.composing import explain
 from bytepair.explaining.explanation import Change, ExplainedPiece, Explanation, Match, Normalized, Scored, Way
 from bytepair.explaining.merging import Made, Step, made_by, taken_whole
+from bytepair.explaining.timelines import Timeline, TimelineMerge, timeline
 
 __all__ = [
     "Change",
@@ -15,8 +16,11 @@ __all__ = [
     "Normalized",
     "Scored",
     "Step",
+    "Timeline",
+    "TimelineMerge",
     "Way",
     "explain",
     "made_by",
     "taken_whole",
+    "timeline",
 ]
