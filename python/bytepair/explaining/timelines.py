@@ -49,10 +49,11 @@ class Timeline:
 
     Attributes:
         source: What they are from, in a few words.
-        total: How many merges the source has.
-        unmade: Under ``ranks``: how many tokens before the last merge here are made by none, and so are not here.
+        total: How many merges the source has; under ``ranks``, how many tokens of several bytes.
+        unmade: Under ``ranks``: how many tokens before the last one here are made by no merge, and so are not here.
         merges: The first of them in order.
         spelled: Whether tokens are spelled in characters, and not the bytes that they stand for.
+        by_rank: Whether there is no list of merges, and each token stands for the merge that makes it.
     """
 
     source: str
@@ -60,6 +61,7 @@ class Timeline:
     unmade: int
     merges: tuple[TimelineMerge, ...]
     spelled: bool
+    by_rank: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """The same as values that JSON has; tokens are in hexadecimal."""
@@ -103,7 +105,7 @@ def timeline(source: str | os.PathLike[str] | Tokenizer | Sequence[Merge], most:
         TimelineMerge(rank, merge.left, merge.right, merge.left + merge.right, merge.count, None)
         for rank, merge in enumerate(source[:most])
     )
-    return Timeline("a list of merges", len(source), 0, merges, spelled=False)
+    return Timeline("a list", len(source), 0, merges, spelled=False)
 
 
 def _of_log(place: Path, most: int) -> Timeline:
@@ -148,8 +150,8 @@ def _of_tokenizer(tokenizer: Tokenizer, most: int) -> Timeline:
         parts = (tokenizer.token_bytes(left), tokenizer.token_bytes(right))
         merges.append(TimelineMerge(rank, *parts, tokenizer.token_bytes(id), None, id))
     total = len(model.merges) if model.merges is not None else sum(len(token) > 1 for token in model.tokens)
-    source = "the merges of a tokenizer" if model.merges is not None else "the ranks of a tokenizer"
-    return Timeline(source, total, unmade, tuple(merges), spelled=model.alphabet is not None)
+    spelled = model.alphabet is not None
+    return Timeline("a tokenizer", total, unmade, tuple(merges), spelled=spelled, by_rank=model.merges is None)
 
 
 def _listed(tokenizer: Tokenizer, model: BytePair) -> Iterator[tuple[int, int, int, int | None]]:

@@ -19,12 +19,12 @@ from bytepair.view.explained_parts import (
     MOST_STEPS,
     MOST_WAY,
     around,
-    cells,
     count,
     same,
     step_name,
 )
 from bytepair.view.ladder import Row, rows, spell
+from bytepair.view.widths import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
     from bytepair.explaining.explanation import ExplainedPiece, Explanation, Way
 
-__all__ = ["html", "save", "text"]
+__all__ = ["LEAST", "html", "save", "text"]
+
+LEAST = 40
+"""The fewest columns that text is laid out for."""
 
 
 def text(explanation: Explanation, *, stream: TextIO | None = None, width: int = 100) -> str:
@@ -44,7 +47,7 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
     Args:
         explanation: What `explain` gave.
         stream: Where it is going to be written; None for ``sys.stdout``.
-        width: The characters of a line, at least 40.
+        width: The columns of a line, at least `LEAST`.
 
     Example:
         >>> import bytepair as bp, io
@@ -73,6 +76,22 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
     if left > 0:
         lines.append(f"{left:,} more pieces are left out here; --format json has all")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None:
+    """Writes the page of an explanation, whole or not at all.
+
+    Args:
+        explanation: What `explain` gave.
+        path: The file; one that is there is replaced.
+        title: As for `html`.
+
+    Raises:
+        ArtifactError: The file cannot be written.
+    """
+    data = html(explanation, title=title).encode()
+    with files.replacing(Path(path)) as temporary:
+        temporary.write_bytes(data)
 
 
 class _Paint:
@@ -139,17 +158,17 @@ def _merge_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
     steps = list(rows(piece, MOST_STEPS, max(4, width // 4)))
     ranks = [f"rank {row.step.rank}" if row.step else "" for row in steps]
     merges = [_merge(explanation, row) for row in steps]
-    columns = max(map(len, ranks)), max(map(cells, merges))
+    rank_width, merge_width = max(map(len, ranks)), max(map(columns, merges))
     for row, rank, merge in zip(steps, ranks, merges, strict=True):
         symbols = [spell(tokens[id]) for id in row.symbols]
-        room = max(16, width - columns[0] - columns[1] - 5)
+        room = max(16, width - rank_width - merge_width - 5)
         shown, before, behind = _fitting(symbols, row.fresh, room)
         words = [f"[{word}]" if place == row.fresh - before else word for place, word in enumerate(shown)]
         if row.fresh >= 0:
             words[row.fresh - before] = paint.fresh(words[row.fresh - before])
         line = ("… " if row.before + before else "") + " ".join(words) + (" …" if row.behind + behind else "")
-        gap = " " * (columns[1] - cells(merge))
-        yield f"{paint.faint(rank)}{' ' * (columns[0] - len(rank))}  {merge}{gap}   {line}".rstrip()
+        gap = " " * (merge_width - columns(merge))
+        yield f"{paint.faint(rank)}{' ' * (rank_width - len(rank))}  {merge}{gap}   {line}".rstrip()
 
 
 def _merge(explanation: Explanation, row: Row) -> str:
@@ -162,16 +181,16 @@ def _merge(explanation: Explanation, row: Row) -> str:
 def _fitting(words: list[str], fresh: int, room: int) -> tuple[list[str], int, int]:
     """Those words around the fresh one that fit, and how many are left out before and behind."""
     first = last = max(fresh, 0)
-    size = cells(words[first]) + 2 if words else 0
+    size = columns(words[first]) + 2 if words else 0
     while words:
         grown = False
-        if last + 1 < len(words) and size + 1 + cells(words[last + 1]) <= room:
+        if last + 1 < len(words) and size + 1 + columns(words[last + 1]) <= room:
             last += 1
-            size += 1 + cells(words[last])
+            size += 1 + columns(words[last])
             grown = True
-        if first > 0 and size + 1 + cells(words[first - 1]) <= room:
+        if first > 0 and size + 1 + columns(words[first - 1]) <= room:
             first -= 1
-            size += 1 + cells(words[first])
+            size += 1 + columns(words[first])
             grown = True
         if not grown:
             break

@@ -16,6 +16,7 @@ from bytepair.view.explained_parts import (
     MOST_WAY,
     around,
     count,
+    minus,
     same,
     step_name,
 )
@@ -42,6 +43,10 @@ _MODELS = {
     "WordLevel": "Each piece is a token, or unknown.",
 }
 
+_KEY = "<code>·</code> is a space, <code>‹c3›</code> a byte that is no character by itself."
+
+_KEY_OF_TREES = "In a tree, the number at a joint is the rank of the merge, and that below a token its id. "
+
 
 def html(explanation: Explanation, *, title: str = "") -> str:
     """A page of an explanation, whole in itself: no script, nothing loaded, light or dark as the reader has it.
@@ -65,12 +70,18 @@ def html(explanation: Explanation, *, title: str = "") -> str:
     body += _overview(explanation)
     body += _normalized_html(explanation)
     if explanation.pieces:
-        body.append("<h2>Step by step</h2>\n")
+        body.append(
+            f"<h2>Step by step</h2>\n<p>{_KEY_OF_TREES if any(map(_has_tree, explanation.pieces)) else ''}{_KEY}</p>\n"
+        )
     shown: dict[tuple[str, str, tuple[int, ...]], int] = {}
     for number, piece in enumerate(explanation.pieces[:MOST_PIECES], 1):
         if shown.setdefault(same(piece), number) == number:
             body += _piece_html(explanation, piece, number, is_open=len(shown) <= _OPEN)
     return page(name, "".join(body), styles=["explained.css"])
+
+
+def _has_tree(piece: ExplainedPiece) -> bool:
+    return piece.kind == "merged" and bool(piece.steps) and len(piece.symbols) <= MOST_LEAVES
 
 
 def _overview(explanation: Explanation) -> Iterator[str]:
@@ -100,7 +111,7 @@ def _normalized_html(explanation: Explanation) -> Iterator[str]:
         names = ", ".join(f"<code>{escape(step_name(name))}</code>" for name in explanation.normalizers)
         yield f"<p>{names}: nothing is changed here.</p>\n"
         return
-    yield '<table class="spelled"><thead><tr><th scope="col">Step</th><th scope="col">Before</th>'
+    yield '<table class="changes"><thead><tr><th scope="col">Step</th><th scope="col">Before</th>'
     yield '<th scope="col">After</th></tr></thead>\n<tbody>'
     for stretch in explanation.normalized[:MOST_CHANGES]:
         for change in stretch.changes:
@@ -121,7 +132,7 @@ def _piece_html(explanation: Explanation, piece: ExplainedPiece, number: int, *,
     yield f"<h3><code>{escape(spell(piece.text.encode()))}</code></h3>"
     yield f'<span class="n">characters {piece.start:,}–{piece.end:,}, {what}</span></summary>\n'
     if piece.kind == "merged" and piece.steps:
-        if len(piece.symbols) <= MOST_LEAVES:
+        if _has_tree(piece):
             label = f"The merges of piece {number} as a tree"
             yield f'<div class="scroll" tabindex="0" role="group" aria-label="{label}">'
             yield f"{tree(piece, explanation.tokens)}</div>\n"
@@ -163,13 +174,13 @@ def _ladder_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[st
 
 
 def _matches_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[str]:
-    yield '<table class="spelled"><thead><tr><th scope="col">Rest of the piece</th><th scope="col">Longest token</th>'
-    yield '<th scope="col">Tried before it</th></tr></thead>\n<tbody>'
+    yield '<table class="matches"><thead><tr><th scope="col">Rest of the piece</th><th scope="col">Longest token</th>'
+    yield '<th scope="col">Tried before</th></tr></thead>\n<tbody>'
     for match in piece.steps[:MOST_STEPS]:
         assert isinstance(match, Match)  # What is not merged is matched.
         rest = escape(spell(piece.text[match.at :].encode()))
         found = "none" if match.result is None else _chip(explanation, match.result, " new", str(match.result))
-        yield f"<tr><td><code>{rest}</code></td><td>{found}</td><td>{match.tried:,} longer</td></tr>\n"
+        yield f"<tr><td><code>{rest}</code></td><td>{found}</td><td>{match.tried:,} longer ones</td></tr>\n"
     yield "</tbody></table>\n"
 
 
@@ -178,12 +189,12 @@ def _ways_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[str]
     yield '<th scope="col">Tokens and their scores</th></tr></thead>\n<tbody>'
     for name, way in zip(("best", "runner-up"), piece.ways, strict=False):
         chips = "".join(
-            _chip(explanation, token.id, " wall" if token.is_unknown else "", f"{token.score:.3f}")
+            _chip(explanation, token.id, " wall" if token.is_unknown else "", minus(f"{token.score:.3f}"))
             for token in way.tokens[:MOST_WAY]
         )
         left = len(way.tokens) - MOST_WAY
         more = f'<span class="more">and {left:,} more</span>' if left > 0 else ""
-        yield f'<tr><th scope="row">{name}</th><td class="num">{way.score:.4f}</td>'
+        yield f'<tr><th scope="row">{name}</th><td class="num">{minus(f"{way.score:.4f}")}</td>'
         yield f'<td><span class="row">{chips}{more}</span></td></tr>\n'
     yield "</tbody></table>\n"
 

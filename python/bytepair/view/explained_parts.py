@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from typing import TYPE_CHECKING
 
 from bytepair.steps import parse_step
@@ -57,6 +56,11 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def minus(number: str) -> str:
+    """A number with the sign that is as wide as its digits."""
+    return number.replace("-", "−")
+
+
 def step_name(step: str, most: int = 60) -> str:
     """A normalizer with its options, as `Change.step` says it, for a line.
 
@@ -67,27 +71,3 @@ def step_name(step: str, most: int = 60) -> str:
     said = parse_step(step)
     options = ", ".join(f"{name}={json.dumps(said[name], ensure_ascii=False)}" for name in said if name != "type")
     return show_line(f"{said['type']}({options})" if options else str(said["type"]), most)
-
-
-def cells(text: str) -> int:
-    """The columns that a text takes in a terminal."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
-
-
-def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None:
-    """Writes the page of an explanation, whole or not at all.
-
-    Args:
-        explanation: What `explain` gave.
-        path: The file; one that is there is replaced.
-        title: As for `html`.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-    """
-    data = html(explanation, title=title).encode()
-    with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)

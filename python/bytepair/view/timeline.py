@@ -1,4 +1,4 @@
-"""A timeline as text for a terminal, and as a page: how often each merge was found, how long tokens get, and the list."""
+"""A timeline as text for a terminal, and as a page: how often each merge was found, how long tokens get, and a list."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.view.charts import Series, lines
-from bytepair.view.explained_parts import cells, count
+from bytepair.view.explained_parts import count
 from bytepair.view.ladder import spell
 from bytepair.view.page import page
+from bytepair.view.widths import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def text(timeline: Timeline) -> str:
         >>> import bytepair as bp
         >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
         >>> print(text(bp.explaining.timeline(merges)).rstrip())
-        a list of merges: 2 merges
+        2 merges, from a list
         <BLANKLINE>
         rank  count  merge
            0      7  l  + o  lo
@@ -49,7 +50,7 @@ def text(timeline: Timeline) -> str:
     heads = ("rank", "count", "id")
     wide = [max([len(head), *(len(row[place]) for row in rows)]) for place, head in enumerate(heads)]
     used = [place for place in range(len(heads)) if any(row[place] for row in rows)]
-    left, right = (max((cells(row[place]) for row in rows), default=0) for place in (3, 4))
+    left, right = (max((columns(row[place]) for row in rows), default=0) for place in (3, 4))
     said = [_summary(timeline), ""]
     if rows:
         said.append("  ".join([*(heads[place].rjust(wide[place]) for place in used), "merge"]))
@@ -75,7 +76,7 @@ def html(timeline: Timeline, *, title: str = "The first merges") -> str:
     """
     body = [f"<h1>{escape(title)}</h1>\n<p>{escape(_summary(timeline))}.</p>\n"]
     if timeline.merges:
-        body += _charts(timeline)
+        body += ['<div class="charts">', *_charts(timeline), "</div>\n"]
         body += _list(timeline)
     return page(title, "".join(body), styles=["charts.css", "explained.css"])
 
@@ -97,13 +98,11 @@ def save(timeline: Timeline, path: str | Path, *, title: str = "The first merges
 
 
 def _summary(timeline: Timeline) -> str:
-    shown, what = len(timeline.merges), "merge"
+    shown, what = len(timeline.merges), "token of several bytes" if timeline.by_rank else "merge"
+    all_of = count(timeline.total, what, "tokens of several bytes" if timeline.by_rank else "")
+    said = (all_of if shown == timeline.total else f"The first {shown:,} of {all_of}") + f", from {timeline.source}"
     if timeline.unmade:
-        what = "token"
-    all_of = count(timeline.total, what)
-    said = f"{timeline.source}: " + (all_of if shown == timeline.total else f"the first {shown:,} of {all_of}")
-    if timeline.unmade:
-        said += f"; {count(timeline.unmade, 'token')} before the last of these are made by no merge"
+        said += f"; {timeline.unmade:,} before the last of these are made by no merge"
     return said
 
 
@@ -145,4 +144,4 @@ def _list(timeline: Timeline) -> Iterator[str]:
 
 
 def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cells(text))
+    return text + " " * (width - columns(text))
