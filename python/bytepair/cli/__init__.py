@@ -29,6 +29,7 @@ _COMMANDS = {
     "chunk": "text -> chunks of at most so many tokens",
     "count": "how many tokens text has, like wc",
     "convert": "a tokenizer in one format -> another format",
+    "view": "text -> its tokens, of one or more tokenizers, in the terminal or on a page",
     "explain": "why a text has its ids: its pieces, and merges step by step",
     "inspect": "what a tokenizer is",
     "verify": "whether a tokenizer is what was saved, and does what its users rely on",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BACKGROUNDS = (153, 193, 223, 183, 158, 217)
 """Light colours of the 256, of which neighbours differ; what is written on them is nearly black on any terminal."""
 
-_INK, _FAINT = "38;5;16", "38;5;240"
+_INK, _FAINT = "38;5;16", "38;5;238"
 _STYLES = {"special": "1;7", "added": "1;4", "gap": "9"}
 _BRACKETS = {"special": "⟦⟧", "added": "⟨⟩", "gap": "×"}
 
@@ -33,7 +33,7 @@ _TOKEN, _PIECE = "│", "║"
 
 _MOST_OF_NAME = 28
 
-_LEAST = 30
+LEAST = 30
 """Columns: half of them for a name, and the rest for any id or symbol."""
 
 
@@ -126,8 +126,8 @@ def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
     Time is linear in the tokens.
     """
     settings = settings or Settings()
-    if settings.width < _LEAST:
-        raise ValueError(f"a line has at least {_LEAST} columns, not {settings.width}")
+    if settings.width < LEAST:
+        raise ValueError(f"a line has at least {LEAST} columns, not {settings.width}")
     drawn = [_Drawn(picture, source, settings) for source in picture.sources]
     if settings.by_line and len(drawn) > 1:
         names = [_name(source, settings.width // 2 - 1) for source in picture.sources]
@@ -359,13 +359,13 @@ def _key(drawn: Sequence[_Drawn], settings: Settings) -> str:
     """What the marks mean that occur."""
     looks = {part.look for tokens in drawn for part in tokens.parts}
     marks = {look.mark for look in looks}
-    characters = {character for look in looks for character in look.text}
+    symbols = {shown.characters for look in looks for shown in look.shown() if not shown.is_plain}
     meanings = {
         f"{_TOKEN} ends a token": settings.has_boundaries and bool(looks),
         f"{_PIECE} ends the last one of a piece": settings.pieces and bool(looks),
-        "· is a space": " " in characters,
-        "↵ the end of a line": "\n" in characters,
-        "→ a tab": "\t" in characters,
+        "· is a space": " " in symbols,
+        "↵ the end of a line": "\n" in symbols,
+        "→ a tab": "\t" in symbols,
         "⟦⟧ is a special token": "special" in marks,
         "⟨⟩ an added token": "added" in marks,
         "× is before what is from no token": "gap" in marks,
