@@ -67,26 +67,35 @@ def test_other_models(tab: Tab, tmp_path: Path) -> None:
     tab.check("explained-ways")
 
 
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202eabc\u200b\x00" + "a\u0301\u0302\u0303" * 40
+
+
 def test_hostile_text(tab: Tab, tmp_path: Path) -> None:
     tok = bp.train(WORDS, vocab_size=305, split="gpt2", special_tokens=["<script>"])
-    lower = bp.Tokenizer(TokenizerSpec(tok.spec.model, added_tokens=tok.spec.added_tokens, normalizers=("NFC",)))
-    text = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202eabc\u200b\x00" + "a\u0301\u0302\u0303" * 40
-    for number, (one, hostile) in enumerate([(tok, text), (lower, text + "the low" * 3000), (tok, "the " * 20_000)]):
-        place = tmp_path / f"hostile-{number}.html"
-        explained.save(explain(one, hostile, special="allow"), place, title="</title><script>alert(2)</script>")
-        tab.open(place)
-        tab.check(f"explained-hostile-{number}")
-        assert tab.asked[-1:] == [place.as_uri()]
-        assert place.stat().st_size < 2_000_000
+    place = tmp_path / "hostile.html"
+    explained.save(explain(tok, HOSTILE, special="allow"), place, title="</title><script>alert(2)</script>")
+    tab.open(place)
+    tab.check("explained-hostile")
+    assert tab.asked == [place.as_uri()]
+
+
+def test_long_texts(desktop: Tab, tmp_path: Path) -> None:
+    tok = bp.train(WORDS, vocab_size=305, split="gpt2", special_tokens=["<script>"])
+    one_piece = bp.Tokenizer(TokenizerSpec(tok.spec.model, normalizers=("NFC",)))
+    for name, one, text in [("piece", one_piece, HOSTILE + "the low" * 10_000), ("text", tok, "the " * 20_000)]:
+        place = tmp_path / f"{name}.html"
+        explained.save(explain(one, text), place)
+        assert place.stat().st_size < 500_000
+        desktop.open(place)
+        desktop.check(f"explained-long-{name}")
 
 
 def test_timeline(tab: Tab, tmp_path: Path, sources: list[str]) -> None:
     place = tmp_path / "timeline.html"
-    timelines.save(timeline(bp.train_report(iter(sources), vocab_size=700).merges, most=120), place)
+    timelines.save(timeline(bp.train_report(iter(sources), vocab_size=700).merges, most=60), place)
     tab.open(place)
     tab.check("timeline", picture=True)
-    tab.shoot("timeline-all", full=True)
-    timelines.save(timeline(bp.train(WORDS, vocab_size=300)), place)
+    timelines.save(timeline(bp.train(WORDS, vocab_size=300), most=9), place)
     tab.open(place)
     tab.check("timeline-of-a-tokenizer")
     assert set(tab.asked) == {place.as_uri()}

@@ -22,6 +22,7 @@ from bytepair.view.explained_parts import (
     count,
     same,
     step_name,
+    tried,
 )
 from bytepair.view.ladder import Row, rows, spell
 from bytepair.view.widths import columns
@@ -36,6 +37,9 @@ __all__ = ["LEAST", "html", "save", "text"]
 
 LEAST = 40
 """The fewest columns that text is laid out for."""
+
+_LEAST_ROOM = 20
+"""Symbols that have fewer columns beside their merge stand below it."""
 
 
 def text(explanation: Explanation, *, stream: TextIO | None = None, width: int = 100) -> str:
@@ -66,7 +70,9 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
     lines = [paint.strong(_headline(explanation)), *_normalized_lines(explanation, width), ""]
     shown: dict[tuple[str, str, tuple[int, ...]], int] = {}
     for number, piece in enumerate(explanation.pieces[:MOST_PIECES], 1):
-        head = f"{number}  “{show_line(piece.text, 60)}”  {piece.start}–{piece.end}  {KINDS[piece.kind]}"
+        head = (
+            f"{number}  “{show_line(piece.text, max(12, width - 42))}”  {piece.start}–{piece.end}  {KINDS[piece.kind]}"
+        )
         first = shown.setdefault(same(piece), number)
         lines.append(paint.strong(head) + (f", as {first}" if first != number and piece.kind != "added" else ""))
         if first == number or piece.kind == "added":
@@ -161,14 +167,18 @@ def _merge_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
     rank_width, merge_width = max(map(len, ranks)), max(map(columns, merges))
     for row, rank, merge in zip(steps, ranks, merges, strict=True):
         symbols = [spell(tokens[id]) for id in row.symbols]
-        room = max(16, width - rank_width - merge_width - 5)
+        beside = width - rank_width - merge_width - 5
+        room = (beside if beside >= _LEAST_ROOM else width - 4) - 4
         shown, before, behind = _fitting(symbols, row.fresh, room)
         words = [f"[{word}]" if place == row.fresh - before else word for place, word in enumerate(shown)]
         if row.fresh >= 0:
             words[row.fresh - before] = paint.fresh(words[row.fresh - before])
         line = ("… " if row.before + before else "") + " ".join(words) + (" …" if row.behind + behind else "")
-        gap = " " * (merge_width - columns(merge))
-        yield f"{paint.faint(rank)}{' ' * (rank_width - len(rank))}  {merge}{gap}   {line}".rstrip()
+        lead = f"{paint.faint(rank)}{' ' * (rank_width - len(rank))}  {merge}"
+        if beside >= _LEAST_ROOM:
+            yield f"{lead}{' ' * (merge_width - columns(merge))}   {line}".rstrip()
+        else:
+            yield from (part for part in (lead.rstrip(), f"    {line}") if part)
 
 
 def _merge(explanation: Explanation, row: Row) -> str:
@@ -199,10 +209,9 @@ def _fitting(words: list[str], fresh: int, room: int) -> tuple[list[str], int, i
 
 def _match_line(explanation: Explanation, piece: ExplainedPiece, match: Match) -> str:
     rest = spell(piece.text[match.at :].encode())
-    tried = f"after {count(match.tried, 'longer try', 'longer tries')}" if match.tried else "at once"
     if match.result is None:
         return f"{rest}: no token, after {count(match.tried, 'try', 'tries')}"
-    return f"{rest} → {spell(explanation.tokens[match.result])} {match.result}, {tried}"
+    return f"{rest} → {spell(explanation.tokens[match.result])} {match.result}, {tried(match.tried)}"
 
 
 def _way(explanation: Explanation, way: Way) -> str:

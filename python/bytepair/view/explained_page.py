@@ -19,6 +19,7 @@ from bytepair.view.explained_parts import (
     minus,
     same,
     step_name,
+    tried,
 )
 from bytepair.view.ladder import rows, spell
 from bytepair.view.page import page
@@ -175,12 +176,12 @@ def _ladder_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[st
 
 def _matches_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[str]:
     yield '<table class="matches"><thead><tr><th scope="col">Rest of the piece</th><th scope="col">Longest token</th>'
-    yield '<th scope="col">Tried before</th></tr></thead>\n<tbody>'
+    yield '<th scope="col">Found</th></tr></thead>\n<tbody>'
     for match in piece.steps[:MOST_STEPS]:
         assert isinstance(match, Match)  # What is not merged is matched.
         rest = escape(spell(piece.text[match.at :].encode()))
         found = "none" if match.result is None else _chip(explanation, match.result, " new", str(match.result))
-        yield f"<tr><td><code>{rest}</code></td><td>{found}</td><td>{match.tried:,} longer ones</td></tr>\n"
+        yield f"<tr><td><code>{rest}</code></td><td>{found}</td><td>{tried(match.tried)}</td></tr>\n"
     yield "</tbody></table>\n"
 
 

@@ -56,6 +56,11 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def tried(longer: int) -> str:
+    """After how many tries a token was found, or none."""
+    return f"after {count(longer, 'longer try', 'longer tries')}" if longer else "at once"
+
+
 def minus(number: str) -> str:
     """A number with the sign that is as wide as its digits."""
     return number.replace("-", "−")
