@@ -13,7 +13,7 @@ import pytest
 
 import bytepair as bp
 from bytepair.explaining import ExplainedPiece, Step, explain
-from bytepair.explaining.merging import merging_of
+from bytepair.explaining.trees import merging_of
 from bytepair.spec import AddedToken, BytePair, TokenizerSpec, Unigram, WordLevel, WordPiece
 from bytepair.view import explained
 from bytepair.view.ladder import rows, spell

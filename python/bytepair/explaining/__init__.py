@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bytepair.explaining.composing import explain
 from bytepair.explaining.explanation import Change, ExplainedPiece, Explanation, Match, Normalized, Scored, Way
-from bytepair.explaining.merging import Made, Step, made_by, taken_whole
+from bytepair.explaining.merging import Made, Step
 from bytepair.explaining.timelines import Timeline, TimelineMerge, timeline
+from bytepair.explaining.trees import made_by, taken_whole
 
 __all__ = [
     "Change",

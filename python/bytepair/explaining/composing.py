@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.explaining.explanation import ExplainedPiece, Explanation
-from bytepair.explaining.merging import Step
 from bytepair.explaining.models import Explainer, explainer_of
 from bytepair.explaining.stages import Stages
 
@@ -85,9 +84,7 @@ def _named(pieces: Iterable[ExplainedPiece]) -> set[int]:
     named: set[int] = set()
     for piece in pieces:
         named.update(piece.ids, piece.symbols)
-        for step in piece.steps:
-            if isinstance(step, Step) or step.result is not None:
-                named.add(step.result)
+        named.update(step.result for step in piece.steps if step.result is not None)
         for way in piece.ways:
             named.update(token.id for token in way.tokens)
     return named

@@ -6,7 +6,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bytepair.explaining.explanation import Match, Scored, Way
-from bytepair.explaining.merging import Merging, merging_of
+from bytepair.explaining.merging import Merging
+from bytepair.explaining.trees import merging_of
 from bytepair.spec import Unigram, WordLevel, WordPiece
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair import files
 from bytepair.checkpoints import MERGES
 from bytepair.errors import FormatError
-from bytepair.explaining.merging import made_by
+from bytepair.explaining.trees import made_by
 from bytepair.formats import byte_alphabet
 from bytepair.spec import BytePair
 from bytepair.tokenizer import Tokenizer

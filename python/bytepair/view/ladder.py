@@ -66,8 +66,10 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
         gone.add(taken)
         first = at
         for _ in range(window // 2):
-            first = first if before[first] < 0 else before[first]
-        places = []
+            if before[first] < 0:
+                break
+            first = before[first]
+        places: list[int] = []
         place = first
         while place < end and len(places) < window:
             places.append(place)

@@ -113,7 +113,8 @@ def _charts(timeline: Timeline) -> Iterator[str]:
         title = "How often each pair was found"
         yield lines([Series("count", counts)], title=title, x="merge", y="count", log_x=True, log_y=True)
     lengths = [_length(merge.result, timeline) for merge in timeline.merges]
-    longest, mean = [], []
+    longest: list[tuple[float, float]] = []
+    mean: list[tuple[float, float]] = []
     for place in places:
         longest.append((place, max(lengths[place - 1], longest[-1][1] if longest else 0)))
         window = lengths[max(0, place - _WINDOW) : place]
