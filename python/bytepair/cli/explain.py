@@ -23,8 +23,8 @@ EXAMPLE = """\
 examples:
   bytepair explain ' unbelievable' -m demo-output
   bytepair explain ' unbelievable' -m demo-output --html explained.html
-  bytepair explain --timeline demo-output
-  bytepair explain --timeline merges.jsonl --most 200 --html timeline.html
+  bytepair explain --timeline demo-output --most 20
+  bytepair explain --timeline demo-output --most 200 --html timeline.html
 """
 
 _COLUMNS = 100
