@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from bytepair.counts import Counted, Counts
     from bytepair.embeddings import resize_embeddings
     from bytepair.encoding import Ragged
+    from bytepair.explaining import Explanation, explain
     from bytepair.extending import extend
     from bytepair.learning import Merge
     from bytepair.progress import Progress, RunProgress
@@ -82,6 +83,7 @@ __all__ = [
     "EncodeError",
     "Encoder",
     "EncodingStream",
+    "Explanation",
     "FormatError",
     "IntegrityError",
     "InvalidIdError",
@@ -114,6 +116,7 @@ __all__ = [
     "chat",
     "compare",
     "count_corpus",
+    "explain",
     "extend",
     "get_encoding",
     "prune",
@@ -137,6 +140,7 @@ _LATER = {
     "Comparison": "comparing",
     "Counted": "counts",
     "Counts": "counts",
+    "Explanation": "explaining",
     "Merge": "learning",
     "Progress": "progress",
     "Pruned": "pruning",
@@ -150,6 +154,7 @@ _LATER = {
     "Verified": "corpus.checking",
     "compare": "comparing",
     "count_corpus": "corpus.counting",
+    "explain": "explaining",
     "extend": "extending",
     "prune": "pruning",
     "resize_embeddings": "embeddings",

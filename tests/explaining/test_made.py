@@ -11,7 +11,8 @@ import pytest
 import bytepair as bp
 from bytepair.errors import InvalidIdError
 from bytepair.explaining import Made, made_by, taken_whole
-from bytepair.explaining.merging import Merging, merging_of
+from bytepair.explaining.merging import Merging
+from bytepair.explaining.trees import merging_of
 from bytepair.spec import AddedToken, BytePair, Characters, TokenizerSpec, WordLevel
 
 

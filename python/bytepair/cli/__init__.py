@@ -31,6 +31,7 @@ _COMMANDS = {
     "convert": "a tokenizer in one format -> another format",
     "view": "text -> its tokens, of one or more tokenizers, in the terminal or on a page",
     "compare": "what two tokenizers do otherwise, and what that costs on your text",
+    "explain": "why a text has its ids: its pieces, and merges step by step",
     "inspect": "what a tokenizer is",
     "verify": "whether a tokenizer is what was saved, and does what its users rely on",
     "bench": "how fast a tokenizer is on your text",

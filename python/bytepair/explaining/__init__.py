@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
-from bytepair.explaining.merging import Made, Step, made_by, taken_whole
+from bytepair.explaining.composing import explain
+from bytepair.explaining.explanation import Change, ExplainedPiece, Explanation, Match, Normalized, Scored, Way
+from bytepair.explaining.merging import Made, Step
+from bytepair.explaining.timelines import Timeline, TimelineMerge, timeline
+from bytepair.explaining.trees import made_by, taken_whole
 
-__all__ = ["Made", "Step", "made_by", "taken_whole"]
+__all__ = [
+    "Change",
+    "ExplainedPiece",
+    "Explanation",
+    "Made",
+    "Match",
+    "Normalized",
+    "Scored",
+    "Step",
+    "Timeline",
+    "TimelineMerge",
+    "Way",
+    "explain",
+    "made_by",
+    "taken_whole",
+    "timeline",
+]

@@ -11,10 +11,9 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from bytepair.spec import BytePair, Characters
-    from bytepair.tokenizer import Tokenizer
 
 
 _GONE = -1
@@ -95,13 +94,17 @@ class Merging:
         return self._ids.get(piece.encode()) if self._takes_whole else None
 
     def symbols(self, piece: str) -> list[int]:
-        """The ids that merging a piece starts from.
+        """The ids that merging a piece starts from; none if a byte of it is no token.
 
-        What is no token is what the model makes of it: its bytes, the unknown token, or nothing.
+        A character that is no token is what the model makes of it: its bytes, the unknown token, or nothing.
         """
-        if self._alphabet is None:
-            return [self._ids[bytes([byte])] for byte in piece.encode()]
-        return self._characters(self._alphabet, piece, inner=False, ends=True)
+        return self._bytes(piece.encode()) if self._alphabet is None else self._characters(self._alphabet, piece)
+
+    def lost(self, piece: str) -> int:
+        """How many characters of a piece vanish, since nothing stands for them."""
+        if self._alphabet is None or self._alphabet.unk_token is not None:
+            return 0
+        return sum(found == [] for found in self._each(self._alphabet, piece, inner=False, ends=True))
 
     def merge(self, symbols: list[int]) -> tuple[list[Step], list[int]]:
         """All merges of some symbols in order, and the ids that are left; n log n."""
@@ -161,11 +164,7 @@ class Merging:
         if token is None:
             return
         if self._alphabet is None:
-            # A byte that is no token is in no encoding.
-            symbols = [self._ids.get(bytes([byte])) for byte in token]
-            known = [symbol for symbol in symbols if symbol is not None]
-            if len(known) == len(symbols):
-                yield known
+            yield self._bytes(token)
             return
         text = token.decode()
         prefix = self._alphabet.continuing_subword_prefix or ""
@@ -199,100 +198,38 @@ class Merging:
             at += len(part)
         return symbols
 
-    def _characters(self, how: Characters, text: str, *, inner: bool, ends: bool) -> list[int]:
-        """The symbols of characters: those of a piece, or of the part of one that is `inner` or `ends` it."""
-        prefix, suffix = how.continuing_subword_prefix or "", how.end_of_word_suffix or ""
+    def _bytes(self, token: bytes) -> list[int]:
+        known = [id for byte in token if (id := self._ids.get(bytes([byte]))) is not None]
+        return known if len(known) == len(token) else []
+
+    def _characters(self, how: Characters, text: str, *, inner: bool = False, ends: bool = True) -> list[int]:
+        """The symbols of characters: those of a piece, or of a part of one, which may be `inner`, or end it."""
         unk = [] if how.unk_token is None else [self._ids[how.unk_token.encode()]]
         symbols: list[int] = []
         # An unknown token waits for the next character that is a token.
         waiting: list[int] = []
-        for place, character in enumerate(text):
-            before = prefix if inner or place else ""
-            spelled = before + character + (suffix if ends and place == len(text) - 1 else "")
-            id = self._ids.get(spelled.encode())
-            if id is not None:
-                symbols += [*waiting, id]
+        for found in self._each(how, text, inner=inner, ends=ends):
+            if isinstance(found, int):
+                symbols += [*waiting, found]
                 waiting = []
-            elif fallen := self._fallen(spelled) if how.byte_fallback else []:
-                symbols += fallen
+            elif found:
+                symbols += found
             else:
                 symbols += [] if how.fuse_unk else waiting
                 waiting = unk
         return symbols + waiting
+
+    def _each(self, how: Characters, text: str, *, inner: bool, ends: bool) -> Iterator[int | list[int]]:
+        """For each character its token; else its bytes; else nothing."""
+        prefix, suffix = how.continuing_subword_prefix or "", how.end_of_word_suffix or ""
+        for place, character in enumerate(text):
+            before = prefix if inner or place else ""
+            spelled = before + character + (suffix if ends and place == len(text) - 1 else "")
+            id = self._ids.get(spelled.encode())
+            yield id if id is not None else self._fallen(spelled) if how.byte_fallback else []
 
     def _fallen(self, spelled: str) -> list[int]:
         """The tokens of bytes; none unless there is one for each."""
         fallen = [self._ids.get(f"<0x{byte:02X}>".encode()) for byte in spelled.encode()]
         known = [id for id in fallen if id is not None]
         return known if len(known) == len(fallen) else []
-
-
-def merging_of(tokenizer: Tokenizer) -> Merging | None:
-    """The merges of a tokenizer, made when they are first asked for; None if its model merges nothing."""
-    from bytepair.spec import BytePair  # noqa: PLC0415 (who only loads and encodes does without)
-
-    model = tokenizer.spec.model
-    if not isinstance(model, BytePair):
-        return None
-    kept: Merging | None = tokenizer.__dict__.get("_merging")
-    if kept is None:
-        kept = tokenizer.__dict__["_merging"] = Merging(model)
-    return kept
-
-
-def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Made | None]:
-    """The merge that makes each token, and each token that it is made of, down to those that no merge makes.
-
-    The tree of a token depends on the token alone, not on the text around it. For let a token stand in an encoding, and
-    look at its symbols. No merge went across an end of them, else what it made would reach beyond the token. Each merge
-    among them was, when it happened, the lowest and leftmost pair of the whole piece, so also of these symbols; and
-    merges elsewhere left them as they were. So they merged as they would alone.
-
-    With an alphabet of characters, symbols also depend on where in a word the token stands; its spelling says that,
-    but for vocabularies that spell a prefix, a suffix or a byte in two ways: there it is the first that leads to it.
-
-    Args:
-        tokenizer: Any tokenizer.
-        ids: Ids that it has.
-
-    Returns:
-        `Made` by id; None for a token that is made by no merge: a byte or character, an added token, one that is only
-        taken whole (`taken_whole`), and all tokens of models that merge nothing.
-
-    Raises:
-        InvalidIdError: The tokenizer does not have an id.
-
-    Time is n log n in the bytes of the tokens; what was found is kept with the tokenizer.
-
-    Example:
-        >>> import bytepair as bp
-        >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-        >>> trees = made_by(tok, [257])
-        >>> trees[257], trees[256], trees[119]
-        (Made(left=256, right=119, rank=1), Made(left=108, right=111, rank=0), None)
-    """
-    merging = merging_of(tokenizer)
-    found: dict[int, Made | None] = {}
-    waiting = list(ids)
-    for id in waiting:
-        if id in found:
-            continue
-        tokenizer.token_bytes(id)
-        made = found[id] = merging.made(id) if merging else None
-        if made is not None:
-            waiting += made[:2]
-    return found
-
-
-def taken_whole(tokenizer: Tokenizer, ids: Iterable[int]) -> set[int]:
-    """Those ids whose tokens no merges lead to, so that they stand only for pieces that are taken whole.
-
-    Example:
-        >>> from bytepair import Tokenizer
-        >>> from bytepair.spec import BytePair, TokenizerSpec
-        >>> model = BytePair((b"a", b"b", b"abab"), (0, 1, 2), partial_alphabet=True)
-        >>> taken_whole(Tokenizer(TokenizerSpec(model)), [0, 1, 2])
-        {2}
-    """
-    merging = merging_of(tokenizer)
-    return {id for id in ids if merging and merging.is_whole(id)}

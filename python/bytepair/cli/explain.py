@@ -1,0 +1,94 @@
+"""Shows why a text has its ids: pieces, and merges step by step; or with --timeline the first merges of a training."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bytepair import files
+from bytepair.checkpoints import MERGES
+from bytepair.cli.arguments import add_model, add_text_options, load, number, text_options
+from bytepair.cli.streams import read, write_line
+from bytepair.explaining import explain, timeline
+from bytepair.view import explained
+from bytepair.view import timeline as timelines
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = """\
+examples:
+  bytepair explain ' unbelievable' -m demo-output
+  bytepair explain ' unbelievable' -m demo-output --html explained.html
+  bytepair explain --timeline demo-output --most 20
+  bytepair explain --timeline demo-output --most 200 --html timeline.html
+"""
+
+_COLUMNS = 100
+"""Of what is no terminal."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Adds the arguments of `run`."""
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="the text itself; - is stdin")
+    parser.add_argument(
+        "--timeline",
+        metavar="LOG|MODEL",
+        help="the first merges: of a log (train --log), of the folder of a --checkpoint, or of a tokenizer",
+    )
+    parser.add_argument("--most", metavar="N", type=number, help="with --timeline: so many merges (default: 1000)")
+    add_model(parser, required=False)
+    add_text_options(parser, special="allow")
+    group = parser.add_argument_group("output")
+    group.add_argument("--format", choices=("text", "json"), help="default: text; json has all, however long")
+    group.add_argument("--html", metavar="OUT", help="write a page instead, whole in itself, which needs no network")
+
+
+def run(options: Namespace) -> int:
+    """Writes text or JSON to stdout, or a page."""
+    if options.html and options.format:
+        options.usage_error("--format is for stdout; a page is what --html writes")
+    if options.timeline is not None:
+        if options.text is not None or options.model is not None:
+            options.usage_error("--timeline names what it is of; give it without TEXT and -m")
+        return _show_timeline(options)
+    if options.text is None or options.model is None or options.most is not None:
+        options.usage_error("give TEXT and -m MODEL, or --timeline LOG|MODEL with or without --most")
+    text = read("-").decode() if options.text == "-" else options.text
+    found = explain(load(options, options.model), text, **text_options(options))
+    if options.html:
+        explained.save(found, options.html)
+        print(options.html, file=sys.stderr)
+    elif options.format == "json":
+        write_line(json.dumps(found.as_dict(), ensure_ascii=False))
+    else:
+        width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, explained.LEAST)
+        write_line(explained.text(found, width=width).rstrip("\n"))
+    return 0
+
+
+def _show_timeline(options: Namespace) -> int:
+    place = options.timeline
+    source = place if _is_log(Path(place)) else load(options, place)
+    found = timeline(source, **({} if options.most is None else {"most": options.most}))
+    if options.html:
+        timelines.save(found, options.html)
+        print(options.html, file=sys.stderr)
+    elif options.format == "json":
+        write_line(json.dumps(found.as_dict(), ensure_ascii=False))
+    else:
+        write_line(timelines.text(found).rstrip("\n"))
+    return 0
+
+
+def _is_log(place: Path) -> bool:
+    """Whether a path is a merge log, or a folder with one."""
+    if files.is_folder(place):
+        return files.exists(place / MERGES)
+    if not files.exists(place):
+        return False
+    with place.open("rb") as file:
+        return place.suffix == ".jsonl" or file.read(7) == b'{"rank"'

@@ -1,0 +1,78 @@
+"""What the text and the page of an explanation share: how much is shown, and how some of it is said."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from bytepair.steps import parse_step
+from bytepair.view.characters import show_line
+
+if TYPE_CHECKING:
+    from bytepair.explaining.explanation import ExplainedPiece
+
+MOST_PIECES = 200
+"""Pieces that are shown."""
+
+MOST_STEPS = 40
+"""Merges or matches that are shown of one piece."""
+
+MOST_WAY = 40
+"""Tokens that are shown of a way through a piece."""
+
+MOST_IDS = 64
+"""Ids that are shown of one piece."""
+
+MOST_CHANGES = 12
+"""Stretches that are shown of those that normalizers changed."""
+
+KINDS = {
+    "added": "added token",
+    "merged": "merged",
+    "whole": "taken whole",
+    "longest match": "longest match",
+    "best path": "best path",
+    "word": "a token",
+    "unknown": "unknown",
+}
+
+
+def around(before: str, after: str, most: int) -> tuple[str, str]:
+    """Two texts around the first place at which they differ."""
+    pairs = zip(before, after, strict=False)
+    first = next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(before), len(after)))
+    start = max(0, first - most // 2) if max(len(before), len(after)) > most else 0
+    lead = "…" * (start > 0)
+    return lead + show_line(before[start:], most), lead + show_line(after[start:], most)
+
+
+def same(piece: ExplainedPiece) -> tuple[str, str, tuple[int, ...]]:
+    """What two pieces have in common that are explained once."""
+    return piece.text, piece.kind, piece.ids
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number of things, in words."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def tried(longer: int) -> str:
+    """After how many tries a token was found, or none."""
+    return f"after {count(longer, 'longer try', 'longer tries')}" if longer else "at once"
+
+
+def minus(number: str) -> str:
+    """A number with the sign that is as wide as its digits."""
+    return number.replace("-", "−")
+
+
+def step_name(step: str, most: int = 60) -> str:
+    """A normalizer with its options, as `Change.step` says it, for a line.
+
+    Example:
+        >>> step_name('{"type": "Prepend", "prepend": "_"}'), step_name("NFC")
+        ('Prepend(prepend="_")', 'NFC')
+    """
+    said = parse_step(step)
+    options = ", ".join(f"{name}={json.dumps(said[name], ensure_ascii=False)}" for name in said if name != "type")
+    return show_line(f"{said['type']}({options})" if options else str(said["type"]), most)

@@ -1,0 +1,116 @@
+"""The symbols of a piece as its merges happen, row after row, a window of them around each merge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from bytepair.explaining.merging import Step
+from bytepair.view.characters import show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bytepair.explaining.explanation import ExplainedPiece
+
+_LONGEST = 24
+"""So many bytes of a token are shown."""
+
+
+class Row(NamedTuple):
+    """The symbols after a merge.
+
+    Attributes:
+        step: The merge; None for the first row, which is what merging starts from.
+        symbols: The ids around the merge, in order.
+        fresh: Which of these the merge has made; -1 in the first row.
+        before: How many symbols are left out before them.
+        behind: How many are left out behind them.
+    """
+
+    step: Step | None
+    symbols: list[int]
+    fresh: int
+    before: int
+    behind: int
+
+
+def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
+    """The rows of the first merges of a piece.
+
+    Args:
+        piece: A piece that was merged.
+        most: The most merges.
+        window: The most symbols in a row, at least 1.
+
+    Time is linear in the symbols, and in the symbols of a row for each row that is asked for.
+
+    Example:
+        >>> import bytepair as bp
+        >>> found = bp.explaining.explain(bp.train({"low": 5}, vocab_size=258), "low")
+        >>> [row.symbols for row in rows(found.pieces[0], 9, 9)]
+        [[108, 111, 119], [256, 119], [257]]
+    """
+    ids = list(piece.symbols)
+    end = len(ids)
+    before, after = list(range(-1, end - 1)), list(range(1, end + 1))
+    yield Row(None, ids[:window], -1, 0, max(0, end - window))
+    # How many symbols are left of the window is counted from the places that are gone, in a tree of sums.
+    gone = _Sums(end)
+    for number, step in enumerate(piece.steps[:most]):
+        assert isinstance(step, Step)  # The piece was merged.
+        at, taken = step.at, after[step.at]
+        ids[at] = step.result
+        after[at] = after[taken]
+        if after[at] < end:
+            before[after[at]] = at
+        gone.add(taken)
+        first = at
+        for _ in range(window // 2):
+            if before[first] < 0:
+                break
+            first = before[first]
+        places: list[int] = []
+        place = first
+        while place < end and len(places) < window:
+            places.append(place)
+            place = after[place]
+        left_out = first - gone.until(first)
+        behind = end - (number + 1) - left_out - len(places)
+        yield Row(step, [ids[place] for place in places], places.index(at), left_out, behind)
+
+
+def spell(token: bytes) -> str:
+    r"""A token on one line, without a space in it: its characters, or its bytes if they are no text.
+
+    Example:
+        >>> spell(b" low"), spell(b"\xe2\x82"), spell("日本".encode())
+        ('·low', '‹e2 82›', '日本')
+    """
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        shown = token[:_LONGEST].hex(" ")
+        return f"‹{shown}{'…' * (len(token) > _LONGEST)}›"
+    shown = "".join("·" * len(part.text) if part.stands_for == " " else part.text for part in show(text[:_LONGEST]))
+    shown = shown.replace(" ", "·")
+    return shown + "…" * (len(text) > _LONGEST) or "‹›"
+
+
+class _Sums:
+    """How many places before a place were marked: a Fenwick tree."""
+
+    def __init__(self, size: int) -> None:
+        self._sums = [0] * (size + 1)
+
+    def add(self, place: int) -> None:
+        place += 1
+        while place < len(self._sums):
+            self._sums[place] += 1
+            place += place & -place
+
+    def until(self, place: int) -> int:
+        total = 0
+        while place:
+            total += self._sums[place]
+            place -= place & -place
+        return total

@@ -1,0 +1,148 @@
+"""A timeline as text for a terminal, and as a page: how often each merge was found, how long tokens get, and a list."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bytepair import files
+from bytepair.view.charts import Series, lines
+from bytepair.view.explained_parts import count
+from bytepair.view.ladder import spell
+from bytepair.view.page import page
+from bytepair.view.widths import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bytepair.explaining.timelines import Timeline
+
+_WINDOW = 25
+"""The mean length is of so many merges in a row."""
+
+
+def text(timeline: Timeline) -> str:
+    """A timeline for a terminal: a line for each merge.
+
+    Args:
+        timeline: What `bytepair.explaining.timeline` gave.
+
+    Example:
+        >>> import bytepair as bp
+        >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
+        >>> print(text(bp.explaining.timeline(merges)).rstrip())
+        2 merges, from a list
+        <BLANKLINE>
+        rank  count  merge
+           0      7  l  + o  lo
+           1      7  lo + w  low
+    """
+    rows = [
+        (
+            f"{merge.rank:,}",
+            "" if merge.count is None else f"{merge.count:,}",
+            "" if merge.id is None else str(merge.id),
+            *map(spell, (merge.left, merge.right, merge.result)),
+        )
+        for merge in timeline.merges
+    ]
+    heads = ("rank", "count", "id")
+    wide = [max([len(head), *(len(row[place]) for row in rows)]) for place, head in enumerate(heads)]
+    used = [place for place in range(len(heads)) if any(row[place] for row in rows)]
+    left, right = (max((columns(row[place]) for row in rows), default=0) for place in (3, 4))
+    said = [_summary(timeline), ""]
+    if rows:
+        said.append("  ".join([*(heads[place].rjust(wide[place]) for place in used), "merge"]))
+    for row in rows:
+        numbers = [row[place].rjust(wide[place]) for place in used]
+        merge = f"{_padded(row[3], left)} + {_padded(row[4], right)}  {row[5]}"
+        said.append("  ".join([*numbers, merge]))
+    return "\n".join(said).rstrip() + "\n"
+
+
+def html(timeline: Timeline, *, title: str = "The first merges") -> str:
+    """A page of a timeline, whole in itself: no script, nothing loaded, light or dark as the reader has it.
+
+    Args:
+        timeline: What `bytepair.explaining.timeline` gave.
+        title: What stands above it.
+
+    Example:
+        >>> import bytepair as bp
+        >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
+        >>> "2 merges" in html(bp.explaining.timeline(merges))
+        True
+    """
+    body = [f"<h1>{escape(title)}</h1>\n<p>{escape(_summary(timeline))}.</p>\n"]
+    if timeline.merges:
+        body += ['<div class="charts">', *_charts(timeline), "</div>\n"]
+        body += _list(timeline)
+    return page(title, "".join(body), styles=["charts.css", "explained.css"])
+
+
+def save(timeline: Timeline, path: str | Path, *, title: str = "The first merges") -> None:
+    """Writes the page of a timeline, whole or not at all.
+
+    Args:
+        timeline: What `bytepair.explaining.timeline` gave.
+        path: The file; one that is there is replaced.
+        title: What stands above it.
+
+    Raises:
+        ArtifactError: The file cannot be written.
+    """
+    data = html(timeline, title=title).encode()
+    with files.replacing(Path(path)) as temporary:
+        temporary.write_bytes(data)
+
+
+def _summary(timeline: Timeline) -> str:
+    shown, what = len(timeline.merges), "token of several bytes" if timeline.by_rank else "merge"
+    all_of = count(timeline.total, what, "tokens of several bytes" if timeline.by_rank else "")
+    said = (all_of if shown == timeline.total else f"The first {shown:,} of {all_of}") + f", from {timeline.source}"
+    if timeline.unmade:
+        said += f"; {timeline.unmade:,} before the last of these are made by no merge"
+    return said
+
+
+def _charts(timeline: Timeline) -> Iterator[str]:
+    places = range(1, len(timeline.merges) + 1)
+    counts = [(place, merge.count) for place, merge in zip(places, timeline.merges, strict=True) if merge.count]
+    if counts:
+        title = "How often each pair was found"
+        yield lines([Series("count", counts)], title=title, x="merge", y="count", log_x=True, log_y=True)
+    lengths = [_length(merge.result, timeline) for merge in timeline.merges]
+    longest: list[tuple[float, float]] = []
+    mean: list[tuple[float, float]] = []
+    for place in places:
+        longest.append((place, max(lengths[place - 1], longest[-1][1] if longest else 0)))
+        window = lengths[max(0, place - _WINDOW) : place]
+        mean.append((place, sum(window) / len(window)))
+    unit = "characters" if timeline.spelled else "bytes"
+    series = [Series("longest so far", longest), Series(f"mean of the last {_WINDOW}", mean)]
+    yield lines(series, title="How long tokens get", x="merge", y=unit)
+
+
+def _length(token: bytes, timeline: Timeline) -> int:
+    return len(token.decode()) if timeline.spelled else len(token)
+
+
+def _list(timeline: Timeline) -> Iterator[str]:
+    has_counts = any(merge.count is not None for merge in timeline.merges)
+    has_ids = any(merge.id is not None for merge in timeline.merges)
+    heads = ["Rank", *(["Count"] if has_counts else []), *(["Id"] if has_ids else [])]
+    yield '<h2>The merges</h2>\n<table class="merges"><thead><tr>'
+    yield "".join(f'<th scope="col" class="num">{head}</th>' for head in heads)
+    yield '<th scope="col">Pair</th><th scope="col">Token</th></tr></thead>\n<tbody>'
+    for merge in timeline.merges:
+        numbers = [merge.rank, *([merge.count] if has_counts else []), *([merge.id] if has_ids else [])]
+        said = "".join(f'<td class="num">{"" if number is None else f"{number:,}"}</td>' for number in numbers)
+        left, right, result = (escape(spell(token)) for token in (merge.left, merge.right, merge.result))
+        pair = f'<span class="chip">{left}</span> + <span class="chip">{right}</span>'
+        yield f'<tr>{said}<td>{pair}</td><td><span class="chip end">{result}</span></td></tr>\n'
+    yield "</tbody></table>\n"
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - columns(text))
