@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections import Counter
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +15,16 @@ from bytepair.hub import ENCODINGS, get_encoding
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from argparse import _ArgumentGroup
+
     from bytepair.spec import TokenizerSpec
 
 _LARGEST = 2**32 - 1
+
+_WHAT_A_MODEL_IS = f"a file or folder, or the name of an encoding: {', '.join(ENCODINGS)}"
+
+_USUAL = {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "tekken.json"}
+"""Names of files that say nothing about whose they are."""
 
 
 def number(text: str) -> int:
@@ -43,11 +53,29 @@ def add_model(parser: ArgumentParser, *name: str, required: bool = True) -> None
     """Adds the model (as an option, or as the positional that `name` says) and what a bare file does not hold."""
     place: dict[str, Any] = {"metavar": name[0].upper()} if name else {"metavar": "MODEL", "required": required}
     group = parser.add_argument_group("model")
-    group.add_argument(
-        *(name or ("-m", "--model")),
-        **place,
-        help=f"a file or folder, or the name of an encoding: {', '.join(ENCODINGS)}",
-    )
+    group.add_argument(*(name or ("-m", "--model")), **place, help=_WHAT_A_MODEL_IS)
+    _add_what_files_lack(group)
+
+
+def add_models(parser: ArgumentParser, *names: str, required: bool = True) -> None:
+    """Adds several models: ``-m`` once for each, or a positional for each of `names`; and what a bare file lacks."""
+    group = parser.add_argument_group("models")
+    for name in names:
+        group.add_argument("models", metavar=name, action="append", help=_WHAT_A_MODEL_IS)
+    if not names:
+        group.add_argument(
+            "-m",
+            "--model",
+            dest="models",
+            metavar="MODEL",
+            action="append",
+            required=required,
+            help=f"{_WHAT_A_MODEL_IS}; once for each tokenizer",
+        )
+    _add_what_files_lack(group)
+
+
+def _add_what_files_lack(group: _ArgumentGroup) -> None:
     group.add_argument("--split", metavar="NAME|PATTERN", help="for a file that holds none, such as .tiktoken")
     group.add_argument(
         "--special-token",
@@ -67,17 +95,58 @@ def load(options: Namespace, model: str) -> Tokenizer:
 
     An encoding's name means the encoding, everywhere; ``./gpt2`` is a file or folder of that name.
     """
-    special_tokens = dict(options.special_token or ())
-    if len(special_tokens) < len(options.special_token or ()):
+    _check_what_files_lack(options, [model])
+    return _load(options, model)
+
+
+def load_models(options: Namespace) -> dict[str, Tokenizer]:
+    """The tokenizers that the arguments of `add_models` name, by names that differ; none if none is named.
+
+    What bare files lack is said of all files at once, and ``--encodings`` of all encodings.
+    """
+    models: list[str] = options.models or []
+    _check_what_files_lack(options, models)
+    return {name: _load(options, model) for name, model in zip(_names(models), models, strict=True)}
+
+
+def _names(models: list[str]) -> list[str]:
+    """A name for each model, no two the same: an encoding's own, or as many of a path's last parts as it takes."""
+    # Links stay: what they lead to may be called by a hash.
+    tails = {model: (model,) if model in ENCODINGS else Path(os.path.abspath(model)).parts for model in models}  # noqa: PTH100
+    # Any folder's file can have a usual name.
+    sizes = {tail: 2 if tail[-1] in _USUAL else 1 for tail in tails.values()}
+    while True:
+        times = Counter(Path(*tail[-size:]) for tail, size in sizes.items())
+        longer = [tail for tail, size in sizes.items() if times[Path(*tail[-size:])] > 1 and size < len(tail)]
+        if not longer:
+            break
+        for tail in longer:
+            sizes[tail] += 1
+    seen: dict[str, None] = {}
+    for model in models:
+        name = Path(*tails[model][-sizes[tails[model]] :]).as_posix()
+        others = (f"{name} ({number})" for number in count(2))
+        seen[name if name not in seen else next(other for other in others if other not in seen)] = None
+    return list(seen)
+
+
+def _check_what_files_lack(options: Namespace, models: list[str]) -> None:
+    if len(dict(options.special_token or ())) < len(options.special_token or ()):
         options.usage_error("--special-token names a token twice")
+    are_encodings = [model in ENCODINGS for model in models]
+    said = ", ".join(models)
+    be = "is" if len(models) == 1 else "are"
+    if all(are_encodings) and (options.split is not None or options.special_token or options.partial_alphabet):
+        an = "an encoding" if len(models) == 1 else "encodings"
+        options.usage_error(f"--split, --special-token and --partial-alphabet are for files; {said} {be} {an}")
+    if options.encodings and not any(are_encodings):
+        options.usage_error(f"--encodings is for the name of an encoding; {said} {be} none")
+
+
+def _load(options: Namespace, model: str) -> Tokenizer:
+    special_tokens = dict(options.special_token or ())
     if model in ENCODINGS:
-        if options.split is not None or special_tokens or options.partial_alphabet:
-            options.usage_error(
-                f"--split, --special-token and --partial-alphabet are for files; {model} is an encoding"
-            )
         return get_encoding(model, folder=options.encodings)
-    if options.encodings:
-        options.usage_error(f"--encodings is for the name of an encoding; {model} is none")
     if not Path(model).exists():
         raise ArtifactError(
             f"{model!r} is no file, no folder and no encoding",
