@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from bytepair.learning import Merge
     from bytepair.progress import Progress, RunProgress
     from bytepair.pruning import Pruned, prune
+    from bytepair.reporting import CorpusReport, report
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
     from bytepair.unigram import train_unigram
@@ -75,6 +76,7 @@ __all__ = [
     "Chunk",
     "Control",
     "CorpusError",
+    "CorpusReport",
     "Counted",
     "Counts",
     "EncodeError",
@@ -114,6 +116,7 @@ __all__ = [
     "extend",
     "get_encoding",
     "prune",
+    "report",
     "resize_embeddings",
     "shard",
     "train",
@@ -131,6 +134,7 @@ _LATER = {
     "AddedToken": "spec",
     "BytePair": "spec",
     "Check": "verifying",
+    "CorpusReport": "reporting",
     "Counted": "counts",
     "Counts": "counts",
     "Merge": "learning",
@@ -147,6 +151,7 @@ _LATER = {
     "count_corpus": "corpus.counting",
     "extend": "extending",
     "prune": "pruning",
+    "report": "reporting",
     "resize_embeddings": "embeddings",
     "shard": "corpus.sharding",
     "train": "training",
