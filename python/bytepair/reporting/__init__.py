@@ -166,7 +166,7 @@ def _check(
         if not given:
             raise CorpusError(f"there are no {what} to report on", remedy=f"name one or more: {what}={example}")
         for name in given:
-            if not isinstance(name, str) or not name:
+            if not (isinstance(name, str) and name):
                 raise TypeError(f"{name!r} is no name of one of the {what}: those are str, and not empty")
     for name, number in numbers.items():
         if number is not None and number < (name != "examples"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import BytepairError
-from bytepair.reporting.measures import is_part_of_character, text_length
+from bytepair.reporting.measures import text_of
 from bytepair.spec import Unigram
 
 if TYPE_CHECKING:
@@ -39,8 +39,9 @@ class Vocabulary:
         self.counts = np.zeros(self.size, np.bool_)
         self.partial = np.zeros(self.size, np.bool_)
         for id, token in self.tokens.items():
-            self.lengths[id] = text_length(token, spec)
-            self.partial[id] = is_part_of_character(token, spec)
+            text = text_of(token, spec)
+            self.lengths[id] = len(text)
+            self.partial[id] = len(text) == 1 and text[0] >= 0x80
         self.counts[list(self.tokens)] = True
         for added in spec.added_tokens:
             self.tokens[added.id] = added.content.encode()

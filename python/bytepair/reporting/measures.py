@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bytepair.spec import BytePair, Unigram, WordPiece
+from bytepair.formats.byte_alphabet import to_bytes
+from bytepair.spec import BytePair, Unigram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,53 +97,30 @@ def histogram(lengths: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[t
     return tuple((int(kind), int(many)) for kind, many in zip(kinds, sums, strict=True) if many)
 
 
-def text_length(token: bytes, spec: TokenizerSpec) -> int:
+def text_of(token: bytes, spec: TokenizerSpec) -> bytes:
     """The bytes of the text that a token of the model stands for, without the marks that a vocabulary spells.
 
-    ``▁`` counts as the space that it stands for, ``<0x0A>`` as its byte; what says that a word goes on or ends, such as
-    ``##``, is nothing.
+    ``▁`` is the space that it stands for, ``<0x0A>`` its byte, a letter of the byte alphabet its byte; what says that a
+    word goes on or ends, such as ``##``, is nothing.
 
     Example:
         >>> from bytepair.spec import TokenizerSpec, WordPiece
-        >>> text_length(b"##ing", TokenizerSpec(WordPiece((b"##ing",), (0,))))
-        3
+        >>> text_of(b"##ing", TokenizerSpec(WordPiece((b"##ing",), (0,))))
+        b'ing'
     """
+    if spec.is_byte_level:
+        return token
     model = spec.model
-    if spec.is_byte_level:
-        return len(token)
-    if _fallback(token, spec) is not None:
-        return 1
-    alphabet = model.alphabet if isinstance(model, BytePair) else None
-    prefix = model.continuing_subword_prefix if isinstance(model, WordPiece) else None
-    prefix = alphabet.continuing_subword_prefix if alphabet else prefix
-    token = token.removeprefix((prefix or "").encode()).removesuffix(
-        ((alphabet and alphabet.end_of_word_suffix) or "").encode()
-    )
-    if isinstance(model, (BytePair, Unigram)):
-        token = token.replace("▁".encode(), b" ")
-    return len(token)
-
-
-def is_part_of_character(token: bytes, spec: TokenizerSpec) -> bool:
-    r"""Whether a token of the model is one byte that is only a part of a character: one from 0x80 on.
-
-    Example:
-        >>> from bytepair.spec import BytePair, TokenizerSpec
-        >>> spec = TokenizerSpec(BytePair((b"a", b"\xe4"), (0, 1), partial_alphabet=True))
-        >>> is_part_of_character(b"a", spec), is_part_of_character(b"\xe4", spec)
-        (False, True)
-    """
-    if spec.is_byte_level:
-        return len(token) == 1 and token[0] >= 0x80
-    found = _fallback(token, spec)
-    return found is not None and found >= 0x80
-
-
-def _fallback(token: bytes, spec: TokenizerSpec) -> int | None:
-    """The byte that a token such as ``<0x0A>`` stands for, if the model falls back to these."""
-    options = spec.model.alphabet if isinstance(spec.model, BytePair) else spec.model
-    found = _FALLBACK.fullmatch(token) if getattr(options, "byte_fallback", False) else None
-    return int(found[1], 16) if found else None
+    marks = model.alphabet if isinstance(model, BytePair) else model
+    found = _FALLBACK.fullmatch(token) if getattr(marks, "byte_fallback", False) else None
+    if found:
+        return bytes([int(found[1], 16)])
+    token = token.removeprefix((getattr(marks, "continuing_subword_prefix", None) or "").encode())
+    token = token.removesuffix((getattr(marks, "end_of_word_suffix", None) or "").encode())
+    if any('"ByteLevel"' in step for step in (*spec.normalizers, *spec.pre_tokenizers)):
+        spelled = to_bytes(token.decode())
+        return token if spelled is None else spelled
+    return token.replace("▁".encode(), b" ") if isinstance(model, (BytePair, Unigram)) else token
 
 
 def _shares(uses: NDArray[np.int64]) -> NDArray[np.float64] | None:

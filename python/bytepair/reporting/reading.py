@@ -5,15 +5,16 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 from bytepair.corpus import inputs, paths, readers, sources
 from bytepair.corpus.documents import LongDocument
+from bytepair.corpus.parts import Rows
 from bytepair.errors import BytepairError, CorpusError, EncodeError
 
 if TYPE_CHECKING:
     from bytepair.corpus.inputs import Input, Reading
-    from bytepair.corpus.parts import Rows, Text
+    from bytepair.corpus.parts import Text
 
 Source: TypeAlias = "sources.Source"
 
@@ -131,17 +132,19 @@ def find(name: str, source: Source, *, field: str | None, lines: bool) -> Corpus
         )
     files: list[tuple[Input, Reading]] = []
     rows: list[Rows] = []
+    if isinstance(source, Mapping):
+        for group, one in source.items():
+            paths.check_group(group, one, "paths, or an iterable of texts")
     for one in source.values() if isinstance(source, Mapping) else [source]:
-        if paths.is_paths(one) and not (isinstance(one, (list, tuple)) and not one):
-            found = inputs.find(one)
-            delimiter = "\n" if lines and any(file.content == "text" for file in found) else None
-            reading = inputs.Reading(field=field, delimiter=delimiter)
-            readers.check(found, reading)
-            files += [(file, reading) for file in found]
-        else:
-            for part in sources.plan(one, field=field, batch_bytes=_BATCH_BYTES).parts:
-                assert not hasattr(part, "chunks"), "paths are read above"
-                rows.append(part)  # type: ignore[arg-type]  # as the line above says
+        if not paths.is_paths(one):
+            plan = sources.plan(one, field=field, batch_bytes=_BATCH_BYTES)
+            rows += [part for part in plan.parts if isinstance(part, Rows)]
+            continue
+        found = inputs.find(cast("inputs.Source", one))
+        delimiter = "\n" if lines and any(file.content == "text" for file in found) else None
+        reading = inputs.Reading(field=field, delimiter=delimiter)
+        readers.check(found, reading)
+        files += [(file, reading) for file in found]
     return Corpus(name, tuple(files), tuple(rows), None if rows else sum(file.size for file, _ in files))
 
 

@@ -1,0 +1,62 @@
+"""The page of a report, and its charts, in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bytepair as bp
+from tests.browser.conftest import Tab
+
+TEXTS = {
+    "English": "All human beings are born free and equal in dignity and rights. They are endowed with reason and "
+    "conscience and should act towards one another in a spirit of brotherhood.\n",
+    "Deutsch": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft und Gewissen "
+    "begabt und sollen einander im Geist der Brüderlichkeit begegnen.\n",
+    "中文": "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。\n",
+    "हिन्दी": "सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है।\n",
+}
+"""The first article of the Universal Declaration of Human Rights."""
+
+
+def report(folder: Path, sources: list[str]) -> Path:
+    tokenizers = {
+        "mine": bp.train(iter(sources), 2000, split="cl100k"),
+        "all languages": bp.train(iter([*TEXTS.values()] * 3), 700, split="o200k"),
+        "bytes alone": bp.train({"a": 1}, vocab_size=256),
+    }
+    found = bp.report(tokenizers, {name: iter([text]) for name, text in TEXTS.items()}, parallel=True)
+    page = folder / "report.html"
+    page.write_text(found.html(), "utf-8")
+    return page
+
+
+def test_a_report(tab: Tab, tmp_path: Path, sources: list[str]) -> None:
+    path = report(tmp_path, sources)
+    page = tab.open(path)
+    tab.check("report", picture=True)
+    # A phone's charts can be read: no letter is smaller than ten pixels.
+    smallest = page.evaluate(
+        "Math.min(...[...document.querySelectorAll('.chart > svg text')].map(text => "
+        "parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"
+    )
+    assert smallest >= 10
+    # No text of a chart touches another, or leaves its drawing.
+    assert (
+        page.evaluate(
+            """() => [...document.querySelectorAll('.chart > svg')].flatMap(svg => {
+              const whole = svg.getBoundingClientRect()
+              const boxes = [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()])
+              const out = boxes.filter(([, box]) => box.left < whole.left - 1 || box.right > whole.right + 1)
+              const touching = boxes.flatMap(([name, box], at) => boxes.slice(at + 1).filter(([, other]) =>
+                box.left < other.right && other.left < box.right && box.top < other.bottom - 3 && other.top < box.bottom - 3
+              ).map(([other]) => name + ' | ' + other))
+              return [...out.map(([name]) => name), ...touching]
+            })"""
+        )
+        == []
+    )
+    page.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details").first.evaluate("details => details.open")
+    tab.check("report-whole", full=True)
+    assert tab.asked == [path.as_uri()]
