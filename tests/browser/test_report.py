@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import bytepair as bp
 from tests.browser.conftest import Tab
 
@@ -18,22 +20,40 @@ TEXTS = {
 """The first article of the Universal Declaration of Human Rights."""
 
 
-def report(folder: Path, sources: list[str]) -> Path:
+TOUCHING = """() => [...document.querySelectorAll('.chart > svg')].flatMap(svg => {
+  const whole = svg.getBoundingClientRect()
+  const texts = [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()])
+  const meet = (one, other) => one.left < other.right && other.left < one.right &&
+    one.top < other.bottom - 3 && other.top < one.bottom - 3
+  const out = texts.filter(([, box]) => box.left < whole.left - 1 || box.right > whole.right + 1)
+  const touching = texts.filter(([, box], at) => texts.slice(at + 1).some(([, other]) => meet(box, other)))
+  return [...out, ...touching].map(([text]) => text)
+})"""
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory, sources: list[str]) -> Path:
+    """A report of three tokenizers on four languages."""
     tokenizers = {
         "mine": bp.train(iter(sources), 2000, split="cl100k"),
-        "all languages": bp.train(iter([*TEXTS.values()] * 3), 700, split="o200k"),
+        "all languages": bp.train(iter([*TEXTS.values()] * 3), 600, split="o200k"),
         "bytes alone": bp.train({"a": 1}, vocab_size=256),
     }
     found = bp.report(tokenizers, {name: iter([text]) for name, text in TEXTS.items()}, parallel=True)
-    page = folder / "report.html"
+    page = tmp_path_factory.mktemp("report") / "report.html"
     page.write_text(found.html(), "utf-8")
     return page
 
 
-def test_a_report(tab: Tab, tmp_path: Path, sources: list[str]) -> None:
-    path = report(tmp_path, sources)
+def test_a_report(tab: Tab, path: Path) -> None:
     page = tab.open(path)
+    # What is folded away is looked at as well.
+    page.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details").first.evaluate("details => details.open")
+    page.evaluate("scrollTo(0, 0)")
     tab.check("report", picture=True)
+    tab.shoot("report-whole", full=True)
     # A phone's charts can be read: no letter is smaller than ten pixels.
     smallest = page.evaluate(
         "Math.min(...[...document.querySelectorAll('.chart > svg text')].map(text => "
@@ -41,22 +61,5 @@ def test_a_report(tab: Tab, tmp_path: Path, sources: list[str]) -> None:
     )
     assert smallest >= 10
     # No text of a chart touches another, or leaves its drawing.
-    assert (
-        page.evaluate(
-            """() => [...document.querySelectorAll('.chart > svg')].flatMap(svg => {
-              const whole = svg.getBoundingClientRect()
-              const boxes = [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()])
-              const out = boxes.filter(([, box]) => box.left < whole.left - 1 || box.right > whole.right + 1)
-              const touching = boxes.flatMap(([name, box], at) => boxes.slice(at + 1).filter(([, other]) =>
-                box.left < other.right && other.left < box.right && box.top < other.bottom - 3 && other.top < box.bottom - 3
-              ).map(([other]) => name + ' | ' + other))
-              return [...out.map(([name]) => name), ...touching]
-            })"""
-        )
-        == []
-    )
-    page.locator("summary").first.focus()
-    page.keyboard.press("Enter")
-    assert page.locator("details").first.evaluate("details => details.open")
-    tab.check("report-whole", full=True)
+    assert page.evaluate(TOUCHING) == []
     assert tab.asked == [path.as_uri()]

@@ -157,16 +157,17 @@ def _check(
     numbers: Mapping[str, int | None],
     choices: Mapping[str, tuple[str, tuple[str, ...]]],
 ) -> None:
-    for what, given, example in (
+    mappings: tuple[tuple[str, Any, str], ...] = (
         ("tokenizers", tokenizers, '{"mine": tokenizer}'),
         ("corpora", corpora, '{"en": "en/*.txt"}'),
-    ):
+    )
+    for what, given, example in mappings:
         if not isinstance(given, Mapping):
             raise TypeError(f"{what} is a mapping of names, such as {example}, not {type(given).__name__}")
         if not given:
             raise CorpusError(f"there are no {what} to report on", remedy=f"name one or more: {what}={example}")
         for name in given:
-            if not (isinstance(name, str) and name):
+            if not isinstance(name, str) or not name:
                 raise TypeError(f"{name!r} is no name of one of the {what}: those are str, and not empty")
     for name, number in numbers.items():
         if number is not None and number < (name != "examples"):

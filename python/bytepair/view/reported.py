@@ -227,7 +227,7 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
 
 
 def _item(used: Used) -> str:
-    shown = show_line(used.token.decode("utf-8", "backslashreplace"), 60)
+    shown = show_line(used.token.decode("utf-8", "backslashreplace"), 60).replace(" ", "·")
     uses = f"{used.uses:,} ×, " if used.uses else ""
     return f"<li><code>{escape(shown)}</code><span>{uses}id {used.id:,}</span></li>"
 
