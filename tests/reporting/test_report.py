@@ -7,6 +7,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 import bytepair as bp
 from bytepair import _core
 from bytepair.reporting import reading, words
-from bytepair.reporting.measures import entropy, ranks, renyi_efficiency, text_of
+from bytepair.reporting.measures import entropy, ranks, renyi_efficiency, texts_of
 from tests.conftest import HOSTILE
 
 ALPHABETS = [
@@ -204,6 +205,17 @@ def test_words_are_the_same_in_any_slices_and_parts(monkeypatch: pytest.MonkeyPa
         assert running.finish() == wanted
 
 
+def test_words_of_ascii_are_those_of_the_core() -> None:
+    letters = [chr(code) for code in range(128) if not chr(code).isalnum()] + ["a", "Z", "0", "9"]
+    # Whatever stands between two, and all short strings of what can stand in a word.
+    texts = [one + two + three for one in "aZ09_. " for two in letters for three in "aZ09_. "]
+    for size in range(1, 5):
+        texts += map("".join, product("a0_.':,", repeat=size))
+    for texts_of_one in (texts, [text + "é" for text in texts]):
+        wrong = [text for text in texts_of_one if words.count(text).words != plain_words(text)]
+        assert wrong == []
+
+
 def test_a_stretch_without_an_end_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "_MOST_KEPT", 100)
     running = words.Running(lambda parts: map(words.count, parts))
@@ -351,4 +363,4 @@ def test_real_vocabularies(data: Path, vocabulary: str, kind: str) -> None:
     ],
 )
 def test_what_tokens_stand_for(data: Path, vocabulary: str, token: bytes, text: bytes) -> None:
-    assert text_of(token, bp.Tokenizer.from_file(data / "vocabs" / vocabulary).spec) == text
+    assert texts_of([token], bp.Tokenizer.from_file(data / "vocabs" / vocabulary).spec) == [text]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import BytepairError
-from bytepair.reporting.measures import text_of
+from bytepair.reporting.measures import texts_of
 from bytepair.spec import Unigram
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class Vocabulary:
         self.lengths = np.zeros(self.size, np.int64)
         self.counts = np.zeros(self.size, np.bool_)
         self.partial = np.zeros(self.size, np.bool_)
-        for id, token in self.tokens.items():
-            text = text_of(token, spec)
+        for id, text in zip(spec.model.ids, texts_of(spec.model.tokens, spec), strict=True):
             self.lengths[id] = len(text)
             self.partial[id] = len(text) == 1 and text[0] >= 0x80
         self.counts[list(self.tokens)] = True
@@ -77,7 +76,7 @@ class Uses:
             ids, _ = self._tokenizer.encode_batch_flat(texts.texts, **self._options, threads=self._threads)
         except BytepairError as error:
             if error.row is not None:
-                texts.places[error.row].blame(error)
+                texts.place(error.row).blame(error)
             raise
         self._add(ids)
 

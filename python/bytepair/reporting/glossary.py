@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.view.characters import show_line
-
 if TYPE_CHECKING:
     from bytepair.reporting.results import CorpusReport
 
@@ -18,7 +16,7 @@ def definitions(report: CorpusReport) -> dict[str, str]:
         >>> "Parity" in definitions(CorpusReport((), (), (), 1, 1, parallel=False))
         False
     """
-    first = f"“{show_line(report.corpora[0].name)}”" if report.corpora else "the first corpus"
+    first = f"“{report.corpora[0].name}”" if report.corpora else "the first corpus"
     found = {
         "Documents": "Texts that were encoded one by one: files, rows or lines. Empty ones count.",
         "Characters": "Code points of Unicode.",
@@ -34,8 +32,8 @@ def definitions(report: CorpusReport) -> dict[str, str]:
         "much as several of another.",
         "Premium per byte": f"Tokens for each byte, over the same of {first}. It does not tell what it costs to say "
         "the same: scripts of three bytes a character look cheap in it.",
-        "Premium per character": f"Tokens for each character, over the same of {first}. Nor does this: scripts that say "
-        "much in a character look dear in it.",
+        "Premium per character": f"Tokens for each character, over the same of {first}. Nor does this: scripts that "
+        "say much in a character look dear in it.",
         "Parity": f"Tokens over the tokens of {first} for the same content, document by document (the premium of "
         "Petrov et al. 2023). 2 says that it costs twice as much to say the same.",
         "Characters and words in a context": f"How much text of such a kind {report.context:,} tokens hold.",

@@ -12,6 +12,8 @@ from bytepair.formats.byte_alphabet import to_bytes
 from bytepair.spec import BytePair, Unigram
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from bytepair.spec import TokenizerSpec
@@ -97,30 +99,36 @@ def histogram(lengths: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[t
     return tuple((int(kind), int(many)) for kind, many in zip(kinds, sums, strict=True) if many)
 
 
-def text_of(token: bytes, spec: TokenizerSpec) -> bytes:
-    """The bytes of the text that a token of the model stands for, without the marks that a vocabulary spells.
+def texts_of(tokens: Iterable[bytes], spec: TokenizerSpec) -> list[bytes]:
+    """The bytes of the text that each token of the model stands for, without the marks that a vocabulary spells.
 
     ``▁`` is the space that it stands for, ``<0x0A>`` its byte, a letter of the byte alphabet its byte; what says that a
     word goes on or ends, such as ``##``, is nothing.
 
     Example:
         >>> from bytepair.spec import TokenizerSpec, WordPiece
-        >>> text_of(b"##ing", TokenizerSpec(WordPiece((b"##ing",), (0,))))
-        b'ing'
+        >>> texts_of([b"##ing"], TokenizerSpec(WordPiece((b"##ing",), (0,))))
+        [b'ing']
     """
     if spec.is_byte_level:
-        return token
+        return list(tokens)
     model = spec.model
     marks = model.alphabet if isinstance(model, BytePair) else model
-    found = _FALLBACK.fullmatch(token) if getattr(marks, "byte_fallback", False) else None
-    if found:
-        return bytes([int(found[1], 16)])
-    token = token.removeprefix((getattr(marks, "continuing_subword_prefix", None) or "").encode())
-    token = token.removesuffix((getattr(marks, "end_of_word_suffix", None) or "").encode())
-    if any('"ByteLevel"' in step for step in (*spec.normalizers, *spec.pre_tokenizers)):
-        spelled = to_bytes(token.decode())
-        return token if spelled is None else spelled
-    return token.replace("▁".encode(), b" ") if isinstance(model, (BytePair, Unigram)) else token
+    falls_back = getattr(marks, "byte_fallback", False)
+    prefix = (getattr(marks, "continuing_subword_prefix", None) or "").encode()
+    suffix = (getattr(marks, "end_of_word_suffix", None) or "").encode()
+    in_bytes = any('"ByteLevel"' in step for step in (*spec.normalizers, *spec.pre_tokenizers))
+    space = "▁".encode() if isinstance(model, (BytePair, Unigram)) else b" "
+
+    def text(token: bytes) -> bytes:
+        if falls_back and (found := _FALLBACK.fullmatch(token)):
+            return bytes([int(found[1], 16)])
+        token = token.removeprefix(prefix).removesuffix(suffix)
+        if in_bytes and (spelled := to_bytes(token.decode())) is not None:
+            return spelled
+        return token.replace(space, b" ")
+
+    return [text(token) for token in tokens]
 
 
 def _shares(uses: NDArray[np.int64]) -> NDArray[np.float64] | None:

@@ -13,12 +13,17 @@ from bytepair.corpus.parts import Rows
 from bytepair.errors import BytepairError, CorpusError, EncodeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bytepair.corpus.inputs import Input, Reading
-    from bytepair.corpus.parts import Text
+    from bytepair.corpus.parts import Batch, Text
 
 Source: TypeAlias = "sources.Source"
 
-_BATCH_BYTES = 32 << 20
+_BATCH_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +54,12 @@ class Texts:
 
     Attributes:
         texts: What they are.
-        places: Where they are.
+        place: Says where one of them is, by its number.
         passed: How much of the corpus has been read with them, as it is stored; of an iterable, about its bytes.
     """
 
     texts: list[str]
-    places: list[Place]
+    place: Callable[[int], Place]
     passed: int
 
 
@@ -151,24 +156,22 @@ def find(name: str, source: Source, *, field: str | None, lines: bool) -> Corpus
 def _read(file: Input, reading: Reading, errors: str, before: int) -> Iterator[Texts | Part]:
     is_text = file.content == "text"
     row = 0
-
-    def place(position: int, number: int) -> Place:
-        return Place(file.address, None, position) if is_text else Place(file.address, number)
-
     for documents in readers.read(file, 0, None, reading, _BATCH_BYTES, errors=errors):
         if isinstance(documents, LongDocument):
-            yield from _long(documents, place(documents.position, row), errors, before)
+            yield from _long(documents, Place(file.address, None, documents.position), errors, before)
             row += 1
             continue
         if documents.faults:
             error = documents.faults[0].error
             error.file = error.file or file.address
             raise error
-        positions = documents.positions.tolist()
-        places = [place(position, row + number) for number, position in enumerate(positions)]
-        texts = [_text(data, at, errors) for data, at in zip(documents.texts.to_list(), places, strict=True)]
+
+        def place(number: int, positions: NDArray[np.int64] = documents.positions, first: int = row) -> Place:
+            return Place(file.address, None, int(positions[number])) if is_text else Place(file.address, first + number)
+
+        texts = _texts(documents.texts.to_list(), place, errors)
         row += len(texts)
-        yield Texts(texts, places, before + documents.passed)
+        yield Texts(texts, place, before + documents.passed)
 
 
 def _long(document: LongDocument, place: Place, errors: str, before: int) -> Iterator[Part]:
@@ -190,29 +193,37 @@ def _decoded(decoder: codecs.IncrementalDecoder, data: bytes, place: Place, befo
 
 def _iterated(rows: Rows, errors: str) -> Iterator[Texts]:
     for batch in rows.batches():
-        texts: list[Text] = batch.to_list()
-        places = [Place(batch.file, batch.first_row + number) for number in range(len(texts))]
-        whole = [_text(text, place, errors) for text, place in zip(texts, places, strict=True)]
-        yield Texts(whole, places, batch.position)
+
+        def place(number: int, batch: Batch = batch) -> Place:
+            return Place(batch.file, batch.first_row + number)
+
+        yield Texts(_texts(batch.to_list(), place, errors), place, batch.position)
 
 
-def _text(data: Text, place: Place, errors: str) -> str:
+def _texts(data: Sequence[Text], place: Callable[[int], Place], errors: str) -> list[str]:
+    return [_text(one, place, number, errors) for number, one in enumerate(data)]
+
+
+def _text(data: Text, place: Callable[[int], Place], number: int, errors: str) -> str:
     if isinstance(data, bytes):
         try:
             return data.decode("utf-8", "strict" if errors == "strict" else "replace")
         except UnicodeDecodeError as error:
-            _not_utf8(place, error.start, error)
-    if not data.isascii() and any("\ud800" <= letter <= "\udfff" for letter in data):
+            _not_utf8(place(number), error.start, error)
+    if data.isascii():
+        return data
+    try:
+        data.encode()
+    except UnicodeEncodeError as error:
         if errors == "replace":
             return "".join("\ufffd" if "\ud800" <= letter <= "\udfff" else letter for letter in data)
-        at = next(number for number, letter in enumerate(data) if "\ud800" <= letter <= "\udfff")
         found = EncodeError(
-            f"the text holds half a surrogate pair, U+{ord(data[at]):04X}, which no UTF-8 is",
-            character=at,
+            f"the text holds half a surrogate pair, U+{ord(data[error.start]):04X}, which no UTF-8 is",
+            character=error.start,
             remedy='errors="replace" puts U+FFFD in its place',
         )
-        place.blame(found)
-        raise found
+        place(number).blame(found)
+        raise found from None
     return data
 
 

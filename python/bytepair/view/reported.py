@@ -56,7 +56,7 @@ def html(report: CorpusReport) -> str:
         parts.append(_table(f"Numbers of {use.tokenizer}", ["", *(cost.corpus for cost in mine)], rows))
         parts += ['<div class="charts">', _ranks(mine), _lengths(use, mine), "</div>\n", _tokens(use, mine, report)]
     parts.append("<h2>What the numbers are</h2>\n<dl>\n")
-    parts += [f"<dt>{escape(name)}</dt><dd>{escape(said)}</dd>\n" for name, said in definitions(report).items()]
+    parts += [f"<dt>{escape(name)}</dt><dd>{_text(said, 1000)}</dd>\n" for name, said in definitions(report).items()]
     parts.append("</dl>\n" + "".join(f'<p class="note">{escape(source)}</p>\n' for source in SOURCES))
     return page(show_line(title, 120), "".join(parts), styles=("charts.css", "reported.css"))
 
