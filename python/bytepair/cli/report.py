@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 examples:
-  bytepair report -m gpt2 -m o200k_base --corpus en=english.txt zh=chinese.txt --html report.html
-  bytepair report -m demo-output --corpus docs='docs/*.md' code='src/**/*.py' --format json
-  bytepair report -m my-tokenizer --corpus en=dev.eng de=dev.deu --parallel --context 32k
+  bytepair report -m demo-output --corpus notes=README.md docs='docs/*.md' --html report.html
+  bytepair report -m demo-output --corpus README.md --context 32k --format json
+  bytepair report -m demo-output --corpus one=README.md same=README.md --parallel
 """
 
 

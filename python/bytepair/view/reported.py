@@ -34,8 +34,8 @@ def text(report: CorpusReport) -> str:
     Example:
         >>> import bytepair as bp
         >>> tok = bp.train({"low": 5}, vocab_size=257)
-        >>> print(text(bp.report({"mine": tok}, {"en": iter(["low low"])})).splitlines()[2])
-        en          1           7      7      2
+        >>> text(bp.report({"mine": tok}, {"en": iter(["low low"])})).splitlines()[1].split()
+        ['en', '1', '7', '7', '2']
     """
     return "\n".join(_lines(report))
 
@@ -54,7 +54,8 @@ def html(report: CorpusReport) -> str:
         parts.append(f"<h2>{_text(use.tokenizer)}</h2>\n<p>{_text(_said(use), 400)}</p>\n")
         rows = [[row.name, *(_cell(row, cost) for cost in mine)] for row in _rows(report)]
         parts.append(_table(f"Numbers of {use.tokenizer}", ["", *(cost.corpus for cost in mine)], rows))
-        parts += ['<div class="charts">', _ranks(mine), _lengths(use, mine), "</div>\n", _tokens(use, mine, report)]
+        parts += ['<div class="charts">', _ranks(mine), _lengths(use, mine), "</div>\n"]
+        parts += [_charted(use, mine), _tokens(use, mine, report)]
     parts.append("<h2>What the numbers are</h2>\n<dl>\n")
     parts += [f"<dt>{escape(name)}</dt><dd>{_text(said, 1000)}</dd>\n" for name, said in definitions(report).items()]
     parts.append("</dl>\n" + "".join(f'<p class="note">{escape(source)}</p>\n' for source in SOURCES))
@@ -210,6 +211,28 @@ def _lengths(use: VocabularyUse, costs: Sequence[Cost]) -> str:
         if pairs
     ]
     return lines(series, title="How long tokens are", x="bytes", y="share of tokens (%)", log_x=True)
+
+
+def _charted(use: VocabularyUse, costs: Sequence[Cost]) -> str:
+    """The numbers of both charts as tables."""
+    names = [cost.corpus for cost in costs]
+    uses = [dict(cost.ranks) for cost in costs]
+    ranks = sorted({rank for of_corpus in uses for rank in of_corpus})
+    by_rank = [[f"{rank:,}", *(_count(of_corpus.get(rank)) for of_corpus in uses)] for rank in ranks]
+    counts = [dict(use.lengths), *(dict(cost.lengths) for cost in costs)]
+    lengths = sorted({length for of_corpus in counts for length in of_corpus})
+    by_length = [[f"{length:,}", *(_count(many.get(length, 0)) for many in counts)] for length in lengths]
+    return (
+        f"<details><summary>Numbers of both charts of {_text(use.tokenizer)}</summary>\n<h3>Uses by rank</h3>\n"
+        + _table(f"Uses of tokens of {use.tokenizer} by rank", ["rank", *names], by_rank)
+        + "<h3>Tokens by their bytes</h3>\n"
+        + _table(f"Tokens of {use.tokenizer} by their bytes", ["bytes", "vocabulary", *names], by_length)
+        + "</details>\n"
+    )
+
+
+def _count(number: int | None) -> str:
+    return _NONE if number is None else f"{number:,}"
 
 
 def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> str:
