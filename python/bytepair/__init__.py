@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from bytepair.learning import Merge
     from bytepair.progress import Progress, RunProgress
     from bytepair.pruning import Pruned, prune
+    from bytepair.reporting import CorpusReport, report
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
     from bytepair.unigram import train_unigram
@@ -78,6 +79,7 @@ __all__ = [
     "Comparison",
     "Control",
     "CorpusError",
+    "CorpusReport",
     "Counted",
     "Counts",
     "EncodeError",
@@ -120,6 +122,7 @@ __all__ = [
     "extend",
     "get_encoding",
     "prune",
+    "report",
     "resize_embeddings",
     "shard",
     "train",
@@ -138,6 +141,7 @@ _LATER = {
     "BytePair": "spec",
     "Check": "verifying",
     "Comparison": "comparing",
+    "CorpusReport": "reporting",
     "Counted": "counts",
     "Counts": "counts",
     "Explanation": "explaining",
@@ -157,6 +161,7 @@ _LATER = {
     "explain": "explaining",
     "extend": "extending",
     "prune": "pruning",
+    "report": "reporting",
     "resize_embeddings": "embeddings",
     "shard": "corpus.sharding",
     "train": "training",

@@ -34,6 +34,7 @@ _COMMANDS = {
     "explain": "why a text has its ids: its pieces, and merges step by step",
     "inspect": "what a tokenizer is",
     "verify": "whether a tokenizer is what was saved, and does what its users rely on",
+    "report": "what corpora cost with tokenizers: fertility, parity, use of the vocabulary",
     "bench": "how fast a tokenizer is on your text",
     "demo": "train, save and use a small tokenizer on text that this machine has",
 }
