@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from bytepair.encoding import Ragged
     from bytepair.extending import extend
     from bytepair.learning import Merge
+    from bytepair.linting import Finding, Lint, lint
     from bytepair.progress import Progress, RunProgress
     from bytepair.pruning import Pruned, prune
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
@@ -80,10 +81,12 @@ __all__ = [
     "EncodeError",
     "Encoder",
     "EncodingStream",
+    "Finding",
     "FormatError",
     "IntegrityError",
     "InvalidIdError",
     "LimitError",
+    "Lint",
     "Mark",
     "Merge",
     "PatternError",
@@ -113,6 +116,7 @@ __all__ = [
     "count_corpus",
     "extend",
     "get_encoding",
+    "lint",
     "prune",
     "resize_embeddings",
     "shard",
@@ -133,6 +137,8 @@ _LATER = {
     "Check": "verifying",
     "Counted": "counts",
     "Counts": "counts",
+    "Finding": "linting",
+    "Lint": "linting",
     "Merge": "learning",
     "Progress": "progress",
     "Pruned": "pruning",
@@ -146,6 +152,7 @@ _LATER = {
     "Verified": "corpus.checking",
     "count_corpus": "corpus.counting",
     "extend": "extending",
+    "lint": "linting",
     "prune": "pruning",
     "resize_embeddings": "embeddings",
     "shard": "corpus.sharding",
