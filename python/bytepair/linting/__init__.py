@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files, formats
-from bytepair.errors import ArtifactError, BytepairError, IntegrityError, TokenizerWarning
+from bytepair.errors import ArtifactError, BytepairError, TokenizerWarning
 from bytepair.hub import ENCODINGS, get_encoding
 from bytepair.linting import added, beside, broken, embedding, patterns, post, texts, vocabulary
 from bytepair.linting.findings import Finding, Lint, Severity
@@ -72,7 +72,8 @@ def lint(
     if isinstance(tokenizer, str) and tokenizer in ENCODINGS:
         tokenizer = get_encoding(tokenizer)
     if isinstance(tokenizer, Tokenizer):
-        return Lint(tuple(_all(Subject(tokenizer), embeddings)))
+        subject = Subject(tokenizer, is_partial=getattr(tokenizer.spec.model, "partial_alphabet", False))
+        return Lint(tuple(_all(subject, embeddings)))
     return lint_file(
         tokenizer,
         embeddings=embeddings,
@@ -115,16 +116,14 @@ def lint_file(
     file = str(detected.path) if detected else str(place)
     knows_stages = detected is None or detected.format != "tiktoken" or split is not None
     options["split"] = split if knows_stages else "none"
-    tokenizer, folder = _load(place, detected, options, partial_alphabet, found) if detected else (None, None)
-    if detected is not None and detected.format == "gguf":
-        detected.content.close()
+    tokenizer = _load(place, detected, options, partial_alphabet, found) if detected else None
     failed = [finding for finding in found if finding.severity == "error"]
     if tokenizer is not None:
         subject = Subject(
             tokenizer,
             file=file,
             table=detected.content if detected and detected.format == "tokenizer.json" else None,
-            folder=folder,
+            folder=place if files.is_folder(place) else None,
             is_partial=partial_alphabet,
             knows_stages=knows_stages,
         )
@@ -139,41 +138,40 @@ def lint_file(
 def _detected(place: Path, found: list[Finding]) -> formats.Detected | None:
     try:
         return formats.detect(place)
-    except IntegrityError as error:
-        found.append(broken.not_loaded(error, str(place)))
     except ArtifactError:
         raise
     except BytepairError as error:
         found.append(broken.not_loaded(error, str(place)))
-        if files.is_folder(place) and error.file is None:
-            return None
     return None
 
 
 def _load(
     place: Path, detected: formats.Detected, options: dict[str, Any], partial_alphabet: bool, found: list[Finding]
-) -> tuple[Tokenizer | None, Path | None]:
-    """The tokenizer, or what of it loads; and the folder, if its other files count."""
-    folder = place if files.is_folder(place) else None
+) -> Tokenizer | None:
+    """The tokenizer, or what of it loads."""
     attempts = [(place, partial_alphabet), (place, True), (detected.path, partial_alphabet), (detected.path, True)]
     error: BytepairError | None = None
+    tokenizer = None
     for path, is_partial in dict.fromkeys(attempts):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", TokenizerWarning)
             try:
-                tokenizer = Tokenizer.from_file(path, partial_alphabet=is_partial, **options)
+                # A file that is mapped is closed when it was read.
+                known = None if detected.format == "gguf" else detected
+                loaded = formats.load(path, partial_alphabet=is_partial, detected=known, **options)
+                tokenizer = Tokenizer._from_loaded(loaded)
             except ArtifactError:
                 raise
             except BytepairError as problem:
                 error = error or problem
                 continue
-        if error is not None:
-            found.append(broken.not_loaded(error, str(detected.path)))
         found += _said(str(detected.path), [str(each.message) for each in said])
-        return tokenizer, folder
+        break
     if error is not None:
         found.append(broken.not_loaded(error, str(detected.path)))
-    return None, folder
+    if detected.format == "gguf":
+        detected.content.close()
+    return tokenizer
 
 
 def _said(file: str, messages: list[str]) -> Iterator[Finding]:
@@ -198,6 +196,15 @@ def _all(subject: Subject, embeddings: int | str | os.PathLike[str] | None) -> I
     yield from vocabulary.findings(subject, unmade, dead)
     if subject.knows_stages:
         yield from texts.findings(subject, unmade)
+    else:
+        yield Finding(
+            "stages-unknown",
+            "note",
+            "a rank file holds neither a split pattern nor special tokens",
+            "Only the vocabulary was looked at.",
+            'name them: bp.lint(path, split="cl100k", special_tokens={...})',
+            file=subject.file,
+        )
     yield from added.findings(subject)
     yield from post.findings(subject)
     yield from beside.findings(subject)

@@ -194,7 +194,11 @@ def plural(count: int, one: str, many: str = "") -> str:
 def of_error(error: Exception) -> dict[str, str]:
     """`what`, `remedy`, `file` and `pointer` of a finding about what cannot be read."""
     known = error if isinstance(error, FormatError) else None
-    places = [f"{name} {getattr(error, name)}" for name in ("line", "row", "character", "byte") if getattr(error, name, None) is not None]
+    places = [
+        f"{name} {getattr(error, name)}"
+        for name in ("line", "row", "character", "byte")
+        if getattr(error, name, None) is not None
+    ]
     what = getattr(error, "what", str(error))
     return {
         "what": what + (f" ({', '.join(places)})" if places else ""),

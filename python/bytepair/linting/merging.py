@@ -17,7 +17,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -63,7 +63,6 @@ def merged(model: BytePair) -> Merged:
     merges = [(place_of[left], place_of[right]) for left, right in model.merges or ()]
     products = [place_of_token[model.tokens[left] + model.tokens[right][cut:]] for left, right in merges]
     keys = np.array([left * size + right for left, right in merges], dtype=np.int64)
-    # Of a pair that stands twice only one is ever looked up; the first keeps its place, the later one its rank.
     order = np.argsort(keys, kind="stable")
     table = _Pairs(keys[order], order, np.array(products, dtype=np.int64), size)
     made = Merged(np.zeros(size, dtype=np.bool_), np.full(size, _NONE, dtype=np.int64))
@@ -157,6 +156,18 @@ def _bytes_of(place_of: dict[bytes, int]) -> Callable[[bytes], list[int] | None]
 def _symbols_of(place_of: dict[bytes, int], alphabet: Characters) -> Callable[[bytes], list[int] | None]:
     """As merging begins with characters: those that continue a word with their prefix, the last with its suffix."""
     prefix, suffix = alphabet.continuing_subword_prefix or "", alphabet.end_of_word_suffix or ""
+    if not prefix and not suffix:
+        single = {
+            text: place for token, place in place_of.items() if len(token) < 5 and len(text := token.decode()) == 1
+        }
+
+        def plain(token: bytes) -> list[int] | None:
+            try:
+                return [single[character] for character in token.decode()]
+            except KeyError:
+                return None
+
+        return plain
 
     def spell(token: bytes) -> list[int] | None:
         text = token.decode()
@@ -170,11 +181,3 @@ def _symbols_of(place_of: dict[bytes, int], alphabet: Characters) -> Callable[[b
         return None if _NONE in symbols else symbols
 
     return spell
-
-
-def rows_of_products(model: BytePair, rows: Sequence[int]) -> list[bytes]:
-    """What the merges of some rows make."""
-    cut = len((model.alphabet.continuing_subword_prefix or "").encode()) if model.alphabet else 0
-    tokens = dict(zip(model.ids, model.tokens, strict=True))
-    merges = model.merges or ()
-    return [tokens[merges[row][0]] + tokens[merges[row][1]][cut:] for row in rows]

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from bytepair.linting.subject import Subject
 
 # Classes, groups with options, repeated groups and sets: what few strings hold by chance.
-_REGEX = re.compile(
-    r"\\[sSdDwWbB]|\\[pP]\{|\(\?[:=!<>imsx-]|\[\^|\[[^\]]{2,}\][+*?{]|\)[+*?{]|\.[+*]|\\[nrtfv][+*?\]]"
-)
+_REGEX = re.compile(r"\\[sSdDwWbB]|\\[pP]\{|\(\?[:=!<>imsx-]|\[\^|\[[^\]]{2,}\][+*?{]|\)[+*?{]|\.[+*]|\\[nrtfv][+*?\]]")
 _STAGES = ("normalizer", "pre_tokenizer", "decoder")
 _SAMPLE = "Hello, world of words"
 _MARKS = "Ġ▁Ċ"

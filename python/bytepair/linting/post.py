@@ -20,7 +20,9 @@ def findings(subject: Subject) -> Iterator[Finding]:
     """All of them."""
     table = json.loads(subject.spec.post_processor) if subject.spec.post_processor else None
     spec = subject.spec
-    spelled = {id: token.decode("utf-8", "replace") for token, id in zip(spec.model.tokens, spec.model.ids, strict=True)}
+    spelled = {
+        id: token.decode("utf-8", "replace") for token, id in zip(spec.model.tokens, spec.model.ids, strict=True)
+    }
     spelled |= {id: token.content for id, token in subject.added.items()}
     yield from wrong_ids(table, spelled, subject.file)
     yield from _adds_nothing(subject, table)
@@ -34,11 +36,7 @@ def wrong_ids(table: Any, spelled: Mapping[int, str], file: str) -> Iterator[Fin
         spelled: The tokens of the vocabulary, added ones too.
         file: The file that it stands in.
     """
-    wrong = [
-        (name, id, pointer)
-        for name, id, pointer in added_by(table, "/post_processor")
-        if spelled.get(id) != name
-    ]
+    wrong = [(name, id, pointer) for name, id, pointer in added_by(table, "/post_processor") if spelled.get(id) != name]
     if wrong:
         yield Finding(
             "post-processor-id",

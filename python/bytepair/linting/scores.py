@@ -42,7 +42,9 @@ def beaten(spec: TokenizerSpec) -> list[int]:
     )
     score_of = dict(zip(model.ids, model.scores, strict=True))
     # The score of what is unknown is not that of a token, also where it becomes bytes.
-    unsure = {id for id, token in zip(model.ids, model.tokens, strict=True) if is_byte(model, token) or id == model.unk_id}
+    unsure = {
+        id for id, token in zip(model.ids, model.tokens, strict=True) if is_byte(model, token) or id == model.unk_id
+    }
     found = []
     rows = alone.encode_batch([token.decode() for token in model.tokens], special="text")
     for place, (id, score, row) in enumerate(zip(model.ids, model.scores, rows, strict=True)):

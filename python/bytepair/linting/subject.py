@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
 
 # Rows that are kept free on purpose, or that stand for what is no text. Nothing is lost if text never becomes them.
-_RESERVED = re.compile(r"<.*>|\[.*\]|｟.*｠|.*(?:unused|reserved|extra_id|madeupword|placeholder).*", re.IGNORECASE | re.DOTALL)
+_RESERVED = re.compile(
+    r"<.*>|\[.*\]|｟.*｠|.*(?:unused|reserved|extra_id|madeupword|placeholder).*", re.IGNORECASE | re.DOTALL
+)
 
 
 @dataclass(frozen=True)

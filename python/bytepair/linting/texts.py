@@ -26,11 +26,36 @@ if TYPE_CHECKING:
 _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 
 _BESIDE = [
-    *("", " ", "\n", "a", "e", "s", "x", "q", "Q", "0", "7", ".", ",", "-", "'", "(", "/", "_", "@", "\u00e9", "\u0416"),
+    *(
+        "",
+        " ",
+        "\n",
+        "a",
+        "e",
+        "s",
+        "x",
+        "q",
+        "Q",
+        "0",
+        "7",
+        ".",
+        ",",
+        "-",
+        "'",
+        "(",
+        "/",
+        "_",
+        "@",
+        "\u00e9",
+        "\u0416",
+    ),
     *("\u05d0", "\u0639", "\u0915", "\u0e01", "\u1200", "\u3042", "\u30ab", "\u4e2d", "\uac00", "\ua500", "\u2e19"),
     *("\u0301", "\u2003", "\u200d", "\U0001f600"),
 ]
 """What stands beside a token in the texts that are tried: rare characters too, which merge with nothing."""
+
+_ENDINGS = ["S", "T", "re", "RE", "VE", "M", "LL", "D"]
+"""Behind an apostrophe several split patterns know these."""
 
 
 def findings(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
@@ -43,7 +68,9 @@ def findings(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
             continue
         spelled = _spelled(subject, token)
         # Merging begins with all symbols of the alphabet, whether text has them or not.
-        is_symbol = isinstance(model, BytePair) and spelled is not None and len(spelled.removesuffix(_suffix(subject))) < 2
+        is_symbol = (
+            isinstance(model, BytePair) and spelled is not None and len(spelled.removesuffix(_suffix(subject))) < 2
+        )
         if spelled is not None and not is_symbol and not looks_reserved(spelled):
             wanted[id] = spelled
     missing = _not_found(subject, wanted)
@@ -111,16 +138,19 @@ def _not_found(subject: Subject, wanted: dict[int, str]) -> set[int]:
     if prefix:
         bare = {id: spelled.removeprefix(prefix) or spelled for id, spelled in bare.items()}
     # A meta symbol is a space in text.
-    texts = {id: spelled.replace("▁", " ") if not subject.spec.is_byte_level else spelled for id, spelled in bare.items()}
+    texts = {
+        id: spelled.replace("▁", " ") if not subject.spec.is_byte_level else spelled for id, spelled in bare.items()
+    }
     left = set(wanted)
-    pairs = [(before, "") for before in _BESIDE] + [("", behind) for behind in _BESIDE[1:]]
-    pairs += [(before, behind) for before in ("a", "\ua500", " ", "(", "\n") for behind in ("a", "\ua500", " ", "(", "\n")]
+    pairs = [(before, "") for before in _BESIDE] + [("", behind) for behind in (*_BESIDE[1:], *_ENDINGS)]
+    pairs += [
+        (before, behind) for before in ("a", "\ua500", " ", "(", "\n") for behind in ("a", "\ua500", " ", "(", "\n")
+    ]
     for before, behind in pairs:
         if not left:
             break
         left -= _found(subject, ((id, before + texts[id] + behind) for id in sorted(left)))
     for repeat in (2, 3):
-        # The same once more, and what begins or ends like it: beside itself a token may be let alone.
         left -= _found(subject, ((id, texts[id] * repeat) for id in sorted(left)))
     return left
 
@@ -165,5 +195,3 @@ def _normalized_away(subject: Subject, spelled: str) -> bool:
     if isinstance(replaced, str) and len(replaced) == 1:
         return replaced in spelled and replaced not in str(last.get("content"))
     return False
-
-

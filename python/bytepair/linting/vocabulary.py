@@ -80,7 +80,11 @@ def _unreachable(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding
     model = subject.spec.model
     takes_whole = isinstance(model, BytePair) and model.ignore_merges
     # Pieces are text, so that a part of a character is never a whole one.
-    lost = {id: token for id, token in unmade.items() if not takes_whole or (subject.spec.is_byte_level and not _is_text(token))}
+    lost = {
+        id: token
+        for id, token in unmade.items()
+        if not takes_whole or (subject.spec.is_byte_level and not _is_text(token))
+    }
     shown = {id: subject.shown(token) for id, token in lost.items()}
     reserved = {id: token for id, token in shown.items() if looks_reserved(token)}
     plain = {id: token for id, token in shown.items() if id not in reserved}
@@ -93,7 +97,9 @@ def _unreachable(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding
         yield Finding(
             "unreachable-token",
             "warning",
-            f"{plural(len(plain), 'token')} never come from text: {how}" if len(plain) > 1 else f"a token never comes from text: {how}",
+            f"{plural(len(plain), 'token')} never come from text: {how}"
+            if len(plain) > 1
+            else f"a token never comes from text: {how}",
             _NOT_MADE,
             "check that vocabulary and merges are of one training; a model that is trained already keeps such rows",
             file=subject.file,
