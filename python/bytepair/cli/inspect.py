@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import reprlib
+import shutil
+import sys
 import unicodedata
 from functools import reduce
 from pathlib import Path
@@ -74,7 +76,8 @@ def run(options: Namespace) -> int:
         if tokenizer is not None:
             write_table(shown)
             write_line(f"\n{pipeline.as_text(tokenizer)}\n")
-        write_line(linted.as_text(found))
+        width = shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else None
+        write_line(linted.as_text(found, width=width))
     return 0 if round_trip in ("ok", "not checked") and not found.errors else 1
 
 
@@ -85,11 +88,14 @@ def _linted(options: Namespace) -> tuple[Tokenizer | None, Lint]:
     if options.model in ENCODINGS or options.encodings or not Path(options.model).exists():
         tokenizer = load(options, options.model)
         return tokenizer, lint(tokenizer, embeddings=embeddings)
+    special_tokens = dict(options.special_token or ())
+    if len(special_tokens) < len(options.special_token or ()):
+        options.usage_error("--special-token names a token twice")
     found = lint_file(
         options.model,
         embeddings=embeddings,
         split=options.split,
-        special_tokens=dict(options.special_token) if options.special_token else None,
+        special_tokens=special_tokens or None,
         partial_alphabet=options.partial_alphabet,
     )
     return found.tokenizer, found.lint

@@ -26,7 +26,7 @@ class Linted(NamedTuple):
 
     Attributes:
         lint: What was found.
-        tokenizer: The tokenizer; None if nothing of it loads.
+        tokenizer: The tokenizer; None if nothing of it loads, or if its split pattern is not known.
     """
 
     lint: Lint
@@ -132,7 +132,7 @@ def lint_file(
         # What loads in part says the same better.
         said = {finding.code for finding in found}
         found += [finding for finding in broken.findings(Path(file)) if finding.code not in said]
-    return Linted(Lint(tuple(found)), tokenizer)
+    return Linted(Lint(tuple(found)), tokenizer if knows_stages else None)
 
 
 def _detected(place: Path, found: list[Finding]) -> formats.Detected | None:

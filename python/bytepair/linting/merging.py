@@ -17,7 +17,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     import numpy as np
     from numpy.typing import NDArray
@@ -39,11 +39,12 @@ class Merged(NamedTuple):
     last: NDArray[np.int64]
 
 
-def merged(model: BytePair) -> Merged:
+def merged(model: BytePair, only: Collection[int] | None = None) -> Merged:
     """Merges each token alone.
 
     Args:
-        model: A model with a merge list.
+        model: A model with a merge list; or with ranks, whose `last` is of no use.
+        only: The places of the tokens to be looked at; None for all. Of others nothing is said.
 
     Time: about as many steps as the tokens have symbols, each a search in the merge list.
 
@@ -57,19 +58,20 @@ def merged(model: BytePair) -> Merged:
     import numpy as np  # noqa: PLC0415 (only those who lint wait for it)
 
     size = len(model.tokens)
-    place_of = {id: place for place, id in enumerate(model.ids)}
     place_of_token = {token: place for place, token in enumerate(model.tokens)}
-    cut = len((model.alphabet.continuing_subword_prefix or "").encode()) if model.alphabet else 0
-    merges = [(place_of[left], place_of[right]) for left, right in model.merges or ()]
-    products = [place_of_token[model.tokens[left] + model.tokens[right][cut:]] for left, right in merges]
-    keys = np.array([left * size + right for left, right in merges], dtype=np.int64)
+    wanted = range(size) if only is None else sorted(only)
+    if model.merges is None:
+        pairs, ranks, products = _ranked_pairs(model, place_of_token, wanted)
+    else:
+        pairs, ranks, products = _listed_pairs(model, place_of_token)
+    keys = np.array(pairs, dtype=np.int64)
     order = np.argsort(keys, kind="stable")
-    table = _Pairs(keys[order], order, np.array(products, dtype=np.int64), size)
+    table = _Pairs(keys[order], np.array(ranks, dtype=np.int64)[order], np.array(products, dtype=np.int64), size)
     made = Merged(np.zeros(size, dtype=np.bool_), np.full(size, _NONE, dtype=np.int64))
     lengths: dict[int, tuple[list[int], list[list[int]]]] = defaultdict(lambda: ([], []))
     spell = _bytes_of(place_of_token) if model.alphabet is None else _symbols_of(place_of_token, model.alphabet)
-    for place, token in enumerate(model.tokens):
-        symbols = spell(token)
+    for place in wanted:
+        symbols = spell(model.tokens[place])
         if symbols is not None:
             rows = lengths[len(symbols)]
             rows[0].append(place)
@@ -78,18 +80,53 @@ def merged(model: BytePair) -> Merged:
         where = np.array(places, dtype=np.int64)
         if length == 1:
             made.is_made[where] = np.array(rows_of_symbols, dtype=np.int64)[:, 0] == where
-        elif merges:
+        elif pairs:
             _merge_all(table, np.array(rows_of_symbols, dtype=np.int64), where, made)
     return made
 
 
+def _listed_pairs(model: BytePair, place_of: dict[bytes, int]) -> tuple[list[int], list[int], list[int]]:
+    """Numbers of pairs, their ranks, and what pairs of each rank make, by a merge list."""
+    size = len(model.tokens)
+    place_of_id = {id: place for place, id in enumerate(model.ids)}
+    cut = len((model.alphabet.continuing_subword_prefix or "").encode()) if model.alphabet else 0
+    merges = [(place_of_id[left], place_of_id[right]) for left, right in model.merges or ()]
+    products = [place_of[model.tokens[left] + model.tokens[right][cut:]] for left, right in merges]
+    return [left * size + right for left, right in merges], list(range(len(merges))), products
+
+
+def _ranked_pairs(
+    model: BytePair, place_of: dict[bytes, int], wanted: Collection[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """The same where any two tokens merge whose bytes together are one: ids are ranks, and places are in their order.
+
+    Only what stands inside the tokens that are wanted can merge there.
+    """
+    size = len(model.tokens)
+    inside = {
+        token[start:end]
+        for token in (model.tokens[place] for place in wanted)
+        for start in range(len(token))
+        for end in range(start + 2, len(token) + 1)
+    }
+    pairs, ranks = [], []
+    for token in inside:
+        place = place_of.get(token)
+        for cut in range(1, len(token)) if place is not None else ():
+            left, right = place_of.get(token[:cut]), place_of.get(token[cut:])
+            if left is not None and right is not None and place is not None:
+                pairs.append(left * size + right)
+                ranks.append(place)
+    return pairs, ranks, list(range(size))
+
+
 class _Pairs(NamedTuple):
-    """The merge list, by pairs.
+    """What merges, by pairs.
 
     Attributes:
         keys: Of each pair a number, ascending.
-        ranks: Its row in the merge list.
-        products: Of each row the token that it makes.
+        ranks: Its rank: the row in the merge list, or the place of the token that it makes.
+        products: Of each rank the token that its pairs make.
         size: How many tokens there are.
     """
 
@@ -99,19 +136,19 @@ class _Pairs(NamedTuple):
     size: int
 
     def look_up(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The ranks of some pairs; the number of merges for those that do not merge."""
+        """The ranks of some pairs; the number of ranks for those that do not merge."""
         import numpy as np  # noqa: PLC0415 (as above)
 
         wanted = left * self.size + right
         found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        return np.where(self.keys[found] == wanted, self.ranks[found], len(self.keys))
+        return np.where(self.keys[found] == wanted, self.ranks[found], len(self.products))
 
 
 def _merge_all(table: _Pairs, symbols: NDArray[np.int64], places: NDArray[np.int64], made: Merged) -> None:
     """Merges rows of symbols, all as long, to their ends; `places` says which token each is to become."""
     import numpy as np  # noqa: PLC0415 (as above)
 
-    worst = len(table.ranks)
+    worst = len(table.products)
     ranks = table.look_up(symbols[:, :-1], symbols[:, 1:])
     while len(symbols):
         at = ranks.argmin(axis=1)

@@ -140,7 +140,7 @@ def _idle(subject: Subject) -> Iterator[Finding]:
                 "idle-split",
                 "note",
                 f"a Split cuts at {quoted(text)}, of which the normalizer leaves none",
-                "It never cuts: all text between added tokens is one piece, which long texts take longer for.",
+                "This step never cuts. Where it is the only one, all text between two added tokens is one piece.",
                 "leave it where a model was trained so",
                 file=subject.file,
                 pointer="/pre_tokenizer" if subject.table is not None else "",

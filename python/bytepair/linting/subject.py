@@ -67,6 +67,12 @@ class Subject:
             return set()
         return {id for token, id in zip(model.tokens, model.ids, strict=True) if token == name.encode()}
 
+    @property
+    def takes_whole(self) -> bool:
+        """Whether a piece that is a token is taken whole, whatever merges: with ranks it always is."""
+        model = self.spec.model
+        return isinstance(model, BytePair) and (model.merges is None or model.ignore_merges)
+
     @cached_property
     def falls_back(self) -> bool:
         """Whether unknown characters become bytes, by tokens that are named so."""

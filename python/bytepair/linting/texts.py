@@ -61,10 +61,9 @@ _ENDINGS = ["S", "T", "re", "RE", "VE", "M", "LL", "D"]
 def findings(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
     """Tokens that text cannot become because of the stages before the model; `unmade` ones are passed over."""
     model = subject.spec.model
-    takes_whole = isinstance(model, BytePair) and model.ignore_merges
     wanted: dict[int, str] = {}
     for token, id in zip(model.tokens, model.ids, strict=True):
-        if subject.is_aside(id, token) or (id in unmade and not takes_whole):
+        if subject.is_aside(id, token) or (id in unmade and not subject.takes_whole):
             continue
         spelled = _spelled(subject, token)
         # Merging begins with all symbols of the alphabet, whether text has them or not.

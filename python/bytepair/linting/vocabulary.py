@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bytepair.checks import BYTES_IN_TEXT
-from bytepair.errors import EncodeError
 from bytepair.formats import byte_alphabet
 from bytepair.linting.findings import Finding, plural, quoted, some, tokens
 from bytepair.linting.merging import merged
@@ -44,21 +43,18 @@ def never(subject: Subject) -> tuple[dict[int, bytes], list[int]]:
     """
     model = subject.spec.model
     dead: list[int] = []
-    if isinstance(model, BytePair) and model.merges is not None:
-        made = merged(model)
-        lost = [place for place, is_made in enumerate(made.is_made.tolist()) if not is_made]
-        used = set(made.last.tolist())
-        dead = [row for row in range(len(model.merges)) if row not in used]
-    elif isinstance(model, BytePair):
-        encoder = subject.tokenizer.encoder("heap")
-        lost = []
-        for place, (token, id) in enumerate(zip(model.tokens, model.ids, strict=True)):
-            try:
-                if encoder.encode_piece(token) != [id]:
-                    lost.append(place)
-            except EncodeError:
-                # One of its bytes has no token.
-                lost.append(place)
+    if isinstance(model, BytePair):
+        # With ranks all that is text is taken whole.
+        only = (
+            range(len(model.tokens))
+            if model.merges is not None
+            else [n for n, t in enumerate(model.tokens) if not _is_text(t)]
+        )
+        made = merged(model, only)
+        lost = [place for place in only if not made.is_made[place]]
+        if model.merges is not None:
+            used = set(made.last.tolist())
+            dead = [row for row in range(len(model.merges)) if row not in used]
     elif isinstance(model, Unigram):
         lost = beaten(subject.spec)
     elif isinstance(model, WordPiece):
@@ -78,12 +74,11 @@ def never(subject: Subject) -> tuple[dict[int, bytes], list[int]]:
 
 def _unreachable(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
     model = subject.spec.model
-    takes_whole = isinstance(model, BytePair) and model.ignore_merges
     # Pieces are text, so that a part of a character is never a whole one.
     lost = {
         id: token
         for id, token in unmade.items()
-        if not takes_whole or (subject.spec.is_byte_level and not _is_text(token))
+        if not subject.takes_whole or (subject.spec.is_byte_level and not _is_text(token))
     }
     shown = {id: subject.shown(token) for id, token in lost.items()}
     reserved = {id: token for id, token in shown.items() if looks_reserved(token)}
@@ -127,7 +122,7 @@ def _merges(subject: Subject, dead: list[int]) -> Iterator[Finding]:
     spelled = dict(zip(model.ids, model.tokens, strict=True))
     shown = []
     for row in islice(dead, 5):
-        left, right = (quoted(subject.shown(spelled[id])) for id in model.merges[row])
+        left, right = (quoted(subject.shown(spelled[id]), 24) for id in model.merges[row])
         shown.append(f"merge {row}: {left} + {right}")
     yield Finding(
         "unreachable-merge",
