@@ -11,10 +11,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bytepair.errors import BytepairError
 from bytepair.spec import Unigram
 
 if TYPE_CHECKING:
     from bytepair.spec import TokenizerSpec
+    from bytepair.tokenizer import Tokenizer
 
 _EQUAL = 1e-3
 """Sums of scores, which have some seven digits in files, that differ by less are taken for equal."""
@@ -45,14 +47,24 @@ def beaten(spec: TokenizerSpec) -> list[int]:
     unsure = {
         id for id, token in zip(model.ids, model.tokens, strict=True) if is_byte(model, token) or id == model.unk_id
     }
+    wanted = [(place, id) for place, id in enumerate(model.ids) if id not in unsure]
+    rows = _encoded(alone, [model.tokens[place].decode() for place, _ in wanted])
     found = []
-    rows = alone.encode_batch([token.decode() for token in model.tokens], special="text")
-    for place, (id, score, row) in enumerate(zip(model.ids, model.scores, rows, strict=True)):
-        if row == [id] or id in unsure or not unsure.isdisjoint(row):
+    for (place, id), row in zip(wanted, rows, strict=True):
+        if row in ([id], []) or not unsure.isdisjoint(row):
             continue
-        if math.fsum(score_of[other] for other in row) > score + _EQUAL:
+        if math.fsum(score_of[other] for other in row) > score_of[id] + _EQUAL:
             found.append(place)
     return found
+
+
+def _encoded(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+    """The ids of each text; none of one that cannot be spelled."""
+    try:
+        return tokenizer.encode_batch(texts)
+    except BytepairError:
+        # Without a token for what is unknown a character may have none.
+        return [_encoded(tokenizer, [text])[0] for text in texts] if len(texts) > 1 else [[]]
 
 
 def is_byte(model: Unigram, token: bytes) -> bool:

@@ -54,6 +54,8 @@ _BESIDE = [
 ]
 """What stands beside a token in the texts that are tried: rare characters too, which merge with nothing."""
 
+_SOME_WORDS = 10
+
 _ENDINGS = ["S", "T", "re", "RE", "VE", "M", "LL", "D"]
 """Behind an apostrophe several split patterns know these."""
 
@@ -145,6 +147,7 @@ def _not_found(subject: Subject, wanted: dict[int, str]) -> set[int]:
     pairs += [
         (before, behind) for before in ("a", "\ua500", " ", "(", "\n") for behind in ("a", "\ua500", " ", "(", "\n")
     ]
+    pairs += [(word, "") for word in _words(subject)]
     for before, behind in pairs:
         if not left:
             break
@@ -152,6 +155,16 @@ def _not_found(subject: Subject, wanted: dict[int, str]) -> set[int]:
     for repeat in (2, 3):
         left -= _found(subject, ((id, texts[id] * repeat) for id in sorted(left)))
     return left
+
+
+def _words(subject: Subject) -> list[str]:
+    """Some tokens of a WordPiece that begin words: behind one of them a token that continues a word can stand."""
+    model = subject.spec.model
+    if not isinstance(model, WordPiece):
+        return []
+    texts = [token.decode() for token in model.tokens]
+    words = [text for text in texts if text.isalpha() and not text.startswith(model.continuing_subword_prefix)]
+    return words[-_SOME_WORDS:] + sorted(words, key=len)[:_SOME_WORDS]
 
 
 def _found(subject: Subject, rows: Iterable[tuple[int, str]]) -> set[int]:
