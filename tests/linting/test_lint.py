@@ -382,7 +382,7 @@ def test_a_decoder_that_is_missing(craft: Craft) -> None:
     assert "Ġ" in found["decoder-missing"].what
 
 
-def test_a_split_that_never_cuts_and_text_that_is_deleted(craft: Craft) -> None:
+def test_a_split_that_never_cuts_and_text_that_is_deleted() -> None:
     replace_space = spell_step({"type": "Replace", "pattern": {"String": " "}, "content": "▁"})
     delete = spell_step({"type": "Replace", "pattern": {"Regex": "[0-9]"}, "content": ""})
     split = spell_step({"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False})
@@ -485,6 +485,6 @@ def test_plain_data_and_text(craft: Craft) -> None:
     assert json.loads(json.dumps(said)) == said
     assert said["counts"] == {"error": 1, "warning": len(found) - 1, "note": 0}
     assert str(found).splitlines()[-1] == f"1 error, {len(found) - 1} warning{'s' * (len(found) != 2)}, 0 notes"
-    assert [finding.severity for finding in found][0] == "error"
+    assert found.findings[0].severity == "error"
     with pytest.raises(KeyError):
         found["none"]

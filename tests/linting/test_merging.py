@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -39,9 +39,7 @@ def by_hand(model: BytePair, text: bytes) -> tuple[list[int], list[int]]:
     rank_of = {pair: rank for rank, pair in enumerate(model.merges or ())}
     symbols = [id_of[bytes([byte])] for byte in text]
     happened = []
-    while ranked := [
-        (rank_of[pair], at) for at, pair in enumerate(zip(symbols, symbols[1:], strict=False)) if pair in rank_of
-    ]:
+    while ranked := [(rank_of[pair], at) for at, pair in enumerate(pairwise(symbols)) if pair in rank_of]:
         rank, at = min(ranked)
         happened.append(rank)
         symbols[at : at + 2] = [id_of[model.tokens[symbols[at]] + model.tokens[symbols[at + 1]]]]
@@ -50,7 +48,7 @@ def by_hand(model: BytePair, text: bytes) -> tuple[list[int], list[int]]:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_token_or_merge_comes_about_in_some_piece_or_never(seed: int) -> None:
-    """All pieces of up to six letters: what none of them has, in the middle or at the end, is what is said never to be."""
+    """All pieces of up to six letters: what none of them has is what is said never to be."""
     model = random_model(seed)
     seen_tokens: set[int] = set()
     seen_merges: set[int] = set()
@@ -102,7 +100,7 @@ def test_of_ranks_a_whole_piece_is_a_token() -> None:
 
 
 def test_decorated_characters() -> None:
-    tokens = ("l", "o", "w</w>", "w", "lo", "low</w>", "low", "o</w>", "l</w>")
+    tokens: tuple[str, ...] = ("l", "o", "w</w>", "w", "lo", "low</w>", "low", "o</w>", "l</w>")
     suffix = Characters(unk_token="l", end_of_word_suffix="</w>")
     model = BytePair(tuple(token.encode() for token in tokens), tuple(range(9)), ((0, 1), (4, 2)), alphabet=suffix)
     made = merged(model)

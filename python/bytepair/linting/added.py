@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import BytepairError
-from bytepair.linting.findings import Finding, plural, tokens
+from bytepair.linting.findings import Finding, counted, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CONTROL = re.compile(r"<\|[^\s<>|]+\|>|<｜[^<>｜]+｜>")
 
 _OF_WORDS = {"L", "M", "N"}
-_INSIDE_WORDS = " -'’"
+_INSIDE_WORDS = "-'’"
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
@@ -37,7 +37,7 @@ def is_ordinary(content: str) -> bool:
         >>> is_ordinary(" the"), is_ordinary("ü"), is_ordinary("<think>"), is_ordinary("   "), is_ordinary("[UNK]")
         (True, True, False, False, False)
     """
-    bare = content.strip(" \\t\\n▁")
+    bare = "".join(content.split()).replace("▁", "")
     return bool(bare) and all(unicodedata.category(c)[0] in _OF_WORDS or c in _INSIDE_WORDS for c in bare)
 
 
@@ -45,37 +45,34 @@ def _shadowing(subject: Subject) -> Iterator[Finding]:
     ordinary = [token for token in subject.spec.added_tokens if is_ordinary(token.content)]
     special = [token for token in ordinary if token.special]
     if special:
-        yield _of_added(
-            subject,
+        yield Finding(
             "shadowing-token",
             "error",
-            special,
-            "{} special and spelled like ordinary text",
+            f"{_number(special)} special and spelled like ordinary text",
             "Text with it raises SpecialTokenError, or becomes a control token where special tokens are allowed.",
             "spell control tokens as no text is, such as <|name|>",
+            **_about(subject, special),
         )
     inside = [token for token in ordinary if not token.special and not token.single_word and _is_lone_or_word(token)]
     if inside:
-        yield _of_added(
-            subject,
+        yield Finding(
             "shadowing-token",
             "warning",
-            inside,
-            "{} ordinary text, also inside longer words",
+            f"{_number(inside)} ordinary text, also inside longer words",
             "Wherever the text holds it, words are cut there and never reach the model as it was trained: "
             "`the` is also in `other`." + _also_after(subject, inside),
             "set single_word for words; or take it away, so that the model's own tokens spell it",
+            **_about(subject, inside),
         )
     whole = [token for token in ordinary if not token.special and token.single_word]
     if whole:
-        yield _of_added(
-            subject,
+        yield Finding(
             "shadowing-word",
             "note",
-            whole,
-            "{} a word of ordinary text",
+            f"{_number(whole)} spelled like a word of ordinary text",
             "It is found where it stands as a word, before the model sees the text." + _also_after(subject, whole),
             "leave it, if it was meant so",
+            **_about(subject, whole),
         )
 
 
@@ -96,28 +93,26 @@ def _also_after(subject: Subject, listed: list[AddedToken]) -> str:
 def _unmarked(subject: Subject) -> Iterator[Finding]:
     unmarked = [t for t in subject.spec.added_tokens if not t.special and _CONTROL.fullmatch(t.content)]
     if unmarked:
-        yield _of_added(
-            subject,
+        yield Finding(
             "unmarked-control-token",
             "note",
-            unmarked,
-            "{} spelled like a control token, and not special",
-            'Text that spells it becomes it without special="allow", and skip_special_tokens leaves it in decoded text.',
+            f"{_number(unmarked)} spelled like a control token, and not special",
+            'Text that spells it becomes it without special="allow", and skip_special_tokens keeps it in decoded text.',
             "mark it as special, unless its name is to stay in decoded text",
+            **_about(subject, unmarked),
         )
 
 
 def _hidden(subject: Subject) -> Iterator[Finding]:
     hidden = [token for token in subject.spec.added_tokens if not _is_found(subject, token)]
     if hidden:
-        yield _of_added(
-            subject,
+        yield Finding(
             "hidden-token",
             "error",
-            hidden,
-            "{} not found in a text that is nothing but it",
+            f"{_number(hidden)} not found in a text that is nothing but it",
             "Another added token, or a normalizer, takes it first: chats that are written as text lose it.",
             "spell it so that no other added token is part of it, and let it be looked for before normalizers",
+            **_about(subject, hidden),
         )
 
 
@@ -141,31 +136,24 @@ def _from_text(subject: Subject) -> Iterator[Finding]:
         if token.id in ids:
             leaking.append(token)
     if leaking:
-        yield _of_added(
-            subject,
+        yield Finding(
             "special-from-text",
             "warning",
-            leaking,
-            "{} special, and the model makes it of text as well",
+            f"{_number(leaking)} special, and the model makes it of text as well",
             'With special="text" users can still write control tokens.',
             "take the merges that make it, or its row, out of the model; the added token stays",
+            **_about(subject, leaking),
         )
 
 
-def _of_added(
-    subject: Subject, code: str, severity: str, listed: list[AddedToken], what: str, meaning: str, remedy: str
-) -> Finding:
-    be = "is" if len(listed) == 1 else "are"
-    return Finding(
-        code,
-        severity,  # type: ignore[arg-type]
-        what.format(f"{plural(len(listed), 'added token')} {be}"),
-        meaning,
-        remedy,
-        file=subject.file,
-        pointer=_pointer(subject, listed[0]),
-        **tokens((token.id, token.content) for token in listed),
-    )
+def _number(listed: list[AddedToken]) -> str:
+    return counted(len(listed), "added token", "is", "are")
+
+
+def _about(subject: Subject, listed: list[AddedToken]) -> dict[str, Any]:
+    """What a finding about added tokens says of where and which they are."""
+    place = {"file": subject.file, "pointer": _pointer(subject, listed[0])}
+    return {**place, **tokens((token.id, token.content) for token in listed)}
 
 
 def _pointer(subject: Subject, token: AddedToken) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import ArtifactError, FormatError, TemplateError
 from bytepair.formats import configs
-from bytepair.linting.findings import Finding, of_error, plural, quoted, some
+from bytepair.linting.findings import Finding, counted, of_error, plural, quoted, some
 from bytepair.linting.post import added_by
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _flags(subject: Subject, table: dict[str, Any], file: str) -> Iterator[Findi
         yield Finding(
             "settings-flag-differs",
             "warning",
-            f"{plural(len(differ), 'flag')} of added tokens {'is' if len(differ) == 1 else 'are'} another one in the settings than in the tokenizer's file",
+            f"{counted(len(differ), 'flag', 'differs', 'differ')} between the settings and the tokenizer",
             "Libraries that read the settings find these tokens in other places than those that read the file.",
             "decide which is right, and write it into both",
             file=file,
@@ -140,7 +140,7 @@ def _not_added(subject: Subject, settings: configs.Settings, file: str) -> Itera
                 "post-processor-lacks-token",
                 "warning",
                 f"add_{role}_token is on, and the post-processor does not add {quoted(token)}",
-                "What is said in the settings and what the tokenizer's file does differ: ids depend on which one a library goes by.",
+                "The settings say one thing and the tokenizer does another: ids depend on which a library goes by.",
                 f"put {role} into the post-processor, or switch add_{role}_token off",
                 file=file,
                 pointer=f"/add_{role}_token",

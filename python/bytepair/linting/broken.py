@@ -16,7 +16,7 @@ from bytepair.errors import BytepairError
 from bytepair.formats import byte_alphabet, hf_json, tiktoken
 from bytepair.formats.hf_common import pointer_to, shown
 from bytepair.linting import patterns, post
-from bytepair.linting.findings import MOST_EXAMPLES, Finding, of_error, plural, quoted, some
+from bytepair.linting.findings import MOST_EXAMPLES, Finding, agree, counted, of_error, plural, quoted, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ def _keys(table: Table, file: str) -> Iterator[Finding]:
         yield Finding(
             "duplicate-key",
             "error",
-            f"{plural(len(found), 'key')} of JSON {'stands' if len(found) == 1 else 'stand'} twice in one object",
+            f"{plural(len(found), 'key')} of JSON {agree(len(found), 'stands', 'stand')} twice in one object",
             "Libraries take the first or the last value of them, so that one file is several tokenizers.",
             "keep one of each",
             file=file,
@@ -167,7 +167,7 @@ def _ids(vocab: Mapping[str, Any], added: Mapping[int, str], file: str, pointer:
         yield Finding(
             "wrong-id",
             "error",
-            f"{plural(len(odd), 'token')} {'has' if len(odd) == 1 else 'have'} what is no id",
+            f"{counted(len(odd), 'token', 'has', 'have')} what is no id",
             f"An id is a whole number from 0 to {MOST_IDS - 1:,}.",
             _FETCH,
             file=file,
@@ -187,7 +187,7 @@ def _same_id(tokens: Mapping[int, Sequence[str]], file: str, pointer: str) -> Fi
     return Finding(
         "duplicate-id",
         "error",
-        f"{plural(len(tokens), 'id')} {'is' if len(tokens) == 1 else 'are'} that of more than one token",
+        f"{counted(len(tokens), 'id', 'is', 'are')} that of more than one token",
         _KNOWN_NOWHERE,
         "give each token an id of its own: those that the model was trained with",
         file=file,
@@ -221,7 +221,7 @@ def _same_token(twice: list[str], file: str, pointer: str) -> Finding:
     return Finding(
         "duplicate-token",
         "error",
-        f"{plural(len(twice), 'token')} {'stands' if len(twice) == 1 else 'stand'} in it more than once",
+        f"{counted(len(twice), 'token', 'stands', 'stand')} in it more than once",
         "Which of its ids text gets depends on the library; the other is never used.",
         "keep the one that the model was trained with",
         file=file,
@@ -246,7 +246,7 @@ def _absent(merges: list[Any], ids: Mapping[str, int], cut: int, file: str) -> I
         yield Finding(
             "merge-of-absent-token",
             "error",
-            f"{plural(len(rows), 'merge')} need{'s' * (len(rows) == 1)} a token that the vocabulary does not have",
+            f"{counted(len(rows), 'merge', 'needs', 'need')} a token that the vocabulary does not have",
             "Vocabulary and merges are not of one tokenizer, or one of them is cut short.",
             _FETCH,
             file=file,
@@ -261,7 +261,7 @@ def _bytes(ids: Mapping[str, int], file: str) -> Iterator[Finding]:
         yield Finding(
             "missing-bytes",
             "error",
-            f"{plural(len(missing), 'byte')} of UTF-8 {'has' if len(missing) == 1 else 'have'} no token",
+            f"{plural(len(missing), 'byte')} of UTF-8 {agree(len(missing), 'has', 'have')} no token",
             "Text that needs one of them cannot be encoded.",
             _FETCH,
             file=file,

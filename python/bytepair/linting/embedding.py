@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair.linting.findings import Finding, plural
+from bytepair.linting.findings import Finding, agree, plural
 from bytepair.verifying import checkpoint
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def findings(tokenizer: Tokenizer, embeddings: int | str | os.PathLike[str]) -> 
         yield Finding(
             "embedding-too-small",
             "error",
-            f"{', '.join(short)} {'has' if len(short) == 1 else 'have'} fewer rows than the {needed:,} ids",
+            f"{', '.join(short)} {agree(len(short), 'has', 'have')} fewer rows than the {needed:,} ids",
             f"An id from {min(short.values()):,} on ends in an error, or reads memory that is not its own.",
             "resize it (bp.resize_embeddings), or take the tokenizer that belongs to the model",
             file=file,
@@ -52,7 +52,7 @@ def findings(tokenizer: Tokenizer, embeddings: int | str | os.PathLike[str]) -> 
         yield Finding(
             "embedding-padded",
             "note",
-            f"{', '.join(more)} {'has' if len(more) == 1 else 'have'} {plural(most - needed, 'row')} more than there are ids",
+            f"{', '.join(more)}: {plural(most - needed, 'row')} more than there are ids",
             (f"Filled up to a multiple of {step}, which is faster." if step > 1 else "No padding explains the number.")
             + " Sampling can draw an id that has no token, which cannot be decoded.",
             "leave out these ids when sampling, if the model was not trained to",

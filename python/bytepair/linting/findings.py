@@ -191,6 +191,26 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def agree(count: int, one: str, many: str) -> str:
+    """The word that goes with so many.
+
+    Example:
+        >>> agree(1, "is", "are"), agree(0, "is", "are")
+        ('is', 'are')
+    """
+    return one if count == 1 else many
+
+
+def counted(count: int, noun: str, one: str, many: str) -> str:
+    """How many of them do what.
+
+    Example:
+        >>> counted(1, "token", "is", "are"), counted(3, "token", "holds", "hold")
+        ('1 token is', '3 tokens hold')
+    """
+    return f"{plural(count, noun)} {agree(count, one, many)}"
+
+
 def of_error(error: Exception) -> dict[str, str]:
     """`what`, `remedy`, `file` and `pointer` of a finding about what cannot be read."""
     known = error if isinstance(error, FormatError) else None

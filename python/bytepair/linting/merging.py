@@ -1,10 +1,10 @@
 """How each token of a merge list comes about, all tokens at once.
 
-A token is in the ids of some piece if and only if merging its bytes alone makes it. In a piece where it stands, no merge
-crossed its borders, for such a merge would have made a symbol that reaches over them. So of the merges inside it each
-was the lowest and leftmost of the whole piece, thus also of those inside, and it changed nothing but what is inside:
-they are, in order, the merges of its bytes alone. The other direction is that piece itself. (A model that takes a whole
-piece as a token, whatever its merges, is another matter, which the caller adds.)
+A token is in the ids of some piece if and only if merging its bytes alone makes it. In a piece where it stands, no
+merge crossed its borders, for such a merge would have made a symbol that reaches over them. So of the merges inside it
+each was the lowest and leftmost of the whole piece, thus also of those inside, and it changed nothing but what is
+inside: they are, in order, the merges of its bytes alone. The other direction is that piece itself. (A model
+that takes a whole piece as a token, whatever its merges, is another matter, which the caller adds.)
 
 By the same argument a merge happens in some piece if and only if it is the last one when the bytes of its product are
 merged alone. So a merge list is known by merging each of its tokens once. That is done here by the definition (the

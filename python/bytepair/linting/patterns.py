@@ -1,7 +1,7 @@
 r"""Findings about steps: strings that were meant as patterns, decoders that leave marks, steps that do nothing.
 
-``{"String": "\\s+"}`` cuts where the text has a backslash, an s and a plus sign; ``{"Regex": ...}`` was meant. Such a file
-loads without a word in every library, and none of its text is ever cut.
+``{"String": "\\s+"}`` cuts where the text has a backslash, an s and a plus sign; ``{"Regex": ...}`` was meant. Such a
+file loads without a word in every library, and none of its text is ever cut.
 """
 
 from __future__ import annotations

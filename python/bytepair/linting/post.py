@@ -41,7 +41,7 @@ def wrong_ids(table: Any, spelled: Mapping[int, str], file: str) -> Iterator[Fin
         yield Finding(
             "post-processor-id",
             "error",
-            f"the post-processor adds {plural(len(wrong), 'token')} by an id that the vocabulary gives to another one, or to none",
+            f"the post-processor adds {plural(len(wrong), 'token')} by an id that is another one's, or none's",
             "Each text gets a wrong token in front of it or behind it, and nothing says so.",
             "give the post-processor the ids that the vocabulary has",
             file=file,
@@ -89,7 +89,7 @@ def _adds_nothing(subject: Subject, table: Any) -> Iterator[Finding]:
             "post-processor-lacks-token",
             "warning",
             f"the post-processor does not add {' and '.join(absent)}",
-            "Models of BERT's kind are trained on texts that begin with [CLS] and end with [SEP], and do worse without.",
+            "Models of BERT's kind are trained on texts between [CLS] and [SEP], and do worse without.",
             "give it a TemplateProcessing with both",
             file=subject.file,
             pointer="/post_processor" if subject.table is not None else "",

@@ -1,8 +1,8 @@
 """Tokens of a Unigram that are never the best way to spell what they spell.
 
-In the best path of a piece the part that spells some stretch is a best path of that stretch alone, else putting that one
-in its place would be better. So a token that is beaten on its own text, by a sum that is truly greater, is in no best
-path. Where sums are equal, or nearly, nothing is proved, and nothing said.
+In the best path of a piece the part that spells some stretch is a best path of that stretch alone, else putting that
+one in its place would be better. So a token that is beaten on its own text, by a sum that is truly greater, is in no
+best path. Where sums are equal, or nearly, nothing is proved, and nothing said.
 """
 
 from __future__ import annotations

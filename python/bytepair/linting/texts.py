@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
 from bytepair.formats import byte_alphabet
-from bytepair.linting.findings import Finding, plural, tokens
+from bytepair.linting.findings import Finding, counted, tokens
 from bytepair.linting.subject import looks_reserved
 from bytepair.spec import BytePair, WordPiece
 from bytepair.steps import parse_step
@@ -82,7 +82,7 @@ def findings(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
         yield Finding(
             "unreached-token",
             "note",
-            f"{plural(len(rest), 'token')} {'is' if len(rest) == 1 else 'are'} in the ids of none of the texts tried",
+            f"{counted(len(rest), 'token', 'is', 'are')} in the ids of none of the texts tried",
             f"Each was tried alone and beside {len(_BESIDE) - 1} characters on either side. The stages before the model"
             " seem never to leave it in one piece; that is no proof.",
             "compare the split pattern and the normalizers with those of the training",
@@ -96,7 +96,7 @@ def _never(subject: Subject, gone: dict[int, str]) -> Iterator[Finding]:
         yield Finding(
             "normalized-token",
             "warning",
-            f"{plural(len(gone), 'token')} hold{'s' * (len(gone) == 1)} what the normalizer takes away: no text becomes "
+            f"{counted(len(gone), 'token', 'holds', 'hold')} what the normalizer takes away: no text becomes "
             + ("it" if len(gone) == 1 else "them"),
             "Its row of the embedding is never used; or the model was trained without this normalizer.",
             "check that the normalizer is the one of the training",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bytepair.checks import BYTES_IN_TEXT
 from bytepair.formats import byte_alphabet
-from bytepair.linting.findings import Finding, plural, quoted, some, tokens
+from bytepair.linting.findings import Finding, agree, counted, plural, quoted, some, tokens
 from bytepair.linting.merging import merged
 from bytepair.linting.scores import beaten
 from bytepair.linting.subject import looks_reserved
@@ -92,9 +92,7 @@ def _unreachable(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding
         yield Finding(
             "unreachable-token",
             "warning",
-            f"{plural(len(plain), 'token')} never come from text: {how}"
-            if len(plain) > 1
-            else f"a token never comes from text: {how}",
+            f"{plural(len(plain), 'token')} {_never(len(plain))}: {how}",
             _NOT_MADE,
             "check that vocabulary and merges are of one training; a model that is trained already keeps such rows",
             file=subject.file,
@@ -105,14 +103,17 @@ def _unreachable(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding
         yield Finding(
             "reserved-token",
             "note",
-            f"{plural(len(reserved), 'token')} of the vocabulary named like {'a control token is' if len(reserved) == 1 else 'control tokens are'} no added "
-            f"{'token' if len(reserved) == 1 else 'tokens'}, and never come{'s' * (len(reserved) == 1)} from text",
+            f"{counted(len(reserved), 'token', 'is', 'are')} named like control tokens, and {_never(len(reserved))}",
             "Text that spells its name becomes other tokens; its id can only be put into ids by hand.",
             "to use one, make it an added token: tok.with_added_tokens; else leave it",
             file=subject.file,
             pointer=_pointer(subject, "vocab"),
             **tokens(reserved.items()),
         )
+
+
+def _never(count: int) -> str:
+    return agree(count, "never comes from text", "never come from text")
 
 
 def _merges(subject: Subject, dead: list[int]) -> Iterator[Finding]:
@@ -127,8 +128,9 @@ def _merges(subject: Subject, dead: list[int]) -> Iterator[Finding]:
     yield Finding(
         "unreachable-merge",
         "note",
-        f"{len(dead):,} of {plural(len(model.merges), 'merge')} never happen{'s' * (len(dead) == 1)}: lower merges leave other pairs",
-        "They take up place in the file and in memory and change no ids. Merge lists that were made of ranks have many.",
+        f"{len(dead):,} of {plural(len(model.merges), 'merge')} never {agree(len(dead), 'happens', 'happen')}: "
+        "lower ones leave other pairs",
+        "They take up place in the file and in memory and change no ids. Merge lists made of ranks have many.",
         "leave them; a merge list that was trained has none, so that there it was edited or put together",
         file=subject.file,
         pointer=_pointer(subject, "merges") + (f"/{dead[0]}" if subject.table is not None else ""),
@@ -158,8 +160,8 @@ def _bytes(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 "byte-fallback-incomplete",
                 "warning",
-                f"byte_fallback is on, and {plural(len(missing), 'byte')} of 256 {'has' if len(missing) == 1 else 'have'} no token <0x..>",
-                "Characters that are no token and need one of these bytes become unknown, or vanish, in place of bytes.",
+                f"byte_fallback is on, and {counted(len(missing), 'byte', 'has', 'have')} no token <0x..>",
+                "Characters that are no token and need one of these bytes become unknown, or vanish.",
                 "add the tokens that are missing, or switch byte_fallback off",
                 file=subject.file,
                 pointer=_pointer(subject, "byte_fallback"),
@@ -172,7 +174,7 @@ def _bytes(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "missing-bytes",
             "warning" if subject.is_partial else "error",
-            f"{plural(len(missing), 'byte')} of UTF-8 {'has' if len(missing) == 1 else 'have'} no token",
+            f"{plural(len(missing), 'byte')} of UTF-8 {agree(len(missing), 'has', 'have')} no token",
             harm,
             "is the file whole? Fetch it again; in training, begin with all 256 bytes",
             file=subject.file,
@@ -211,7 +213,7 @@ def _not_text(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "not-utf8-token",
             "note",
-            f"{plural(len(broken), 'token')} hold{'s' * (len(broken) == 1)} bytes that no text in UTF-8 has in this order",
+            f"{counted(len(broken), 'token', 'holds', 'hold')} bytes that no text in UTF-8 has in this order",
             "Only bytes that are not UTF-8 could become it, and those are refused: a row without use.",
             "train on valid UTF-8; a model that is trained already keeps such rows",
             file=subject.file,
@@ -257,7 +259,7 @@ def _twice(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "duplicate-token",
             "warning",
-            f"{plural(len(twice), 'added token')} {'is' if len(twice) == 1 else 'are'} spelled like a token of the model, which has another id",
+            f"{counted(len(twice), 'added token', 'is', 'are')} spelled like a token of the model with another id",
             "The same text has two ids: which one it becomes depends on whether added tokens are looked for.",
             "give the added token the id of the model's token, or take one of them away",
             file=subject.file,
@@ -279,7 +281,7 @@ def _holes(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         "id-holes",
         "note",
-        f"{plural(holes, 'id')} below {size:,} {'has' if holes == 1 else 'have'} no token",
+        f"{plural(holes, 'id')} below {size:,} {agree(holes, 'has', 'have')} no token",
         "The embedding has rows for them that no text uses; decoding one of them raises.",
         "leave them where a model has been trained with these ids; else number the tokens without holes",
         file=subject.file,

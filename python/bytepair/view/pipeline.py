@@ -185,7 +185,7 @@ def _model(spec: TokenizerSpec) -> Stage:
         case Unigram():
             what = "Unigram: the tokens of the greatest sum of scores"
             unknown = dict(zip(model.ids, model.tokens, strict=True)).get(-1 if model.unk_id is None else model.unk_id)
-            steps += _options(unknown=unknown and unknown.decode(), byte_fallback=model.byte_fallback)
+            steps += _options(unknown=(unknown or b"").decode(), byte_fallback=model.byte_fallback)
         case WordLevel():
             what = "WordLevel: a token for each word"
             steps += _options(unknown=model.unk_token)
