@@ -4,8 +4,8 @@
 - Gemma 3's list cannot make four of its tokens, and its Split cuts at spaces that the normalizer replaced.
 - T5 has two tokens that others spell with a higher score.
 - BERT's pre-tokenizer cuts at each punctuation mark, and at each ideograph: what goes on with one never does.
-- Qwen's split pattern cuts between Thai or Devanagari letters and their marks, and each digit, also a wide one; twelve of
-  its tokens are not NFC.
+- Qwen's split pattern cuts between Thai or Devanagari letters and their marks, and each digit, also a wide one; twelve
+  of its tokens are not NFC.
 - GPT-NeoX has added tokens of spaces that stand in its vocabulary with other ids.
 - DeepSeek Coder has added tokens that are letters of Latin-1.
 """

@@ -30,7 +30,7 @@ class Stage:
     Attributes:
         name: Which it is: ``"added tokens"``, ``"normalizer"``, ``"split"``, ``"model"``, ``"post-processor"`` or
             ``"decoder"``.
-        summary: What it does, in a few words; empty for one that does nothing.
+        summary: What it does, in a few words; empty where its steps say it, or where it does nothing.
         steps: Its steps in order, each as text that can be shown anywhere.
     """
 
@@ -55,7 +55,7 @@ def stages(tokenizer: Tokenizer) -> tuple[Stage, ...]:
     spec = tokenizer.spec
     return (
         _added(spec.added_tokens),
-        Stage("normalizer", _count(spec.normalizers, "step"), tuple(map(_step, spec.normalizers))),
+        Stage("normalizer", "", tuple(map(_step, spec.normalizers))),
         _split(spec),
         _model(spec),
         _post(spec.post_processor),
@@ -89,10 +89,7 @@ def as_text(tokenizer: Tokenizer) -> str:
         if stage.name == "post-processor":
             lines += [" │", "ids"]
         back = stage.name in ("post-processor", "decoder")
-        said = [stage.summary or "none", *stage.steps]
-        if stage.name in ("normalizer", "split", "decoder") and stage.steps:
-            # The steps say it all.
-            said = list(stage.steps)
+        said = [*filter(None, (stage.summary, *stage.steps))] or ["none"]
         lines.append(f" {'▲' if stage.name == 'decoder' else '▼'}  {stage.name:<{width}}  {said[0]}")
         lines += [f" {' ' if back else '│'}  {'':<{width}}  {each}" for each in said[1:]]
     return "\n".join(lines)
@@ -121,7 +118,7 @@ def card(tokenizer: Tokenizer) -> str:
         "semantics": spec.semantics,
         "fingerprint": f"{tokenizer.fingerprint[:16]}…",
     }
-    rows = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+    rows = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
     first = "".join(
         f"<li><code>{escape(show_line(content, 40))}</code> {id}</li>" for content, id in special[: 2 * _MOST_NAMES]
     )
@@ -135,12 +132,11 @@ def card(tokenizer: Tokenizer) -> str:
 
 
 def _item(stage: Stage) -> str:
-    steps = "".join(f"<li>{escape(step)}</li>" for step in stage.steps)
+    steps = "".join(f"<code>{escape(step)}</code>" for step in stage.steps)
     back = ' class="back"' if stage.name == "decoder" else ""
-    none = "" if stage.summary or stage.steps else ' <span class="none">none</span>'
-    summary = f" <span>{escape(stage.summary)}</span>" if stage.summary else ""
-    inner = f"<ul>{steps}</ul>" if steps else ""
-    return f"<li{back}><b>{stage.name}</b>{summary}{none}{inner}</li>\n"
+    summary = f"<span>{escape(stage.summary)}</span>" if stage.summary else ""
+    said = summary + steps or '<span class="none">none</span>'
+    return f"<li{back}><b>{stage.name}</b> <div>{said}</div></li>\n"
 
 
 def _added(tokens: Sequence[AddedToken]) -> Stage:
@@ -161,7 +157,7 @@ def _split(spec: TokenizerSpec) -> Stage:
     if spec.prefix_space:
         steps.append("a space in front")
     steps += [split_name(pattern) or show_line(pattern, _LONGEST) for pattern in spec.split]
-    return Stage("split", _count(steps, "step"), tuple(steps))
+    return Stage("split", "", tuple(steps))
 
 
 def _model(spec: TokenizerSpec) -> Stage:
@@ -170,7 +166,7 @@ def _model(spec: TokenizerSpec) -> Stage:
     match model:
         case BytePair(alphabet=alphabet, merges=merges):
             what = f"byte-pair encoding of {'bytes' if alphabet is None else 'characters'}, by {model.semantics}"
-            steps += [_count(merges, "merge")] if merges is not None else []
+            steps += [_count(merges, "merge")] if merges else []
             if alphabet is not None:
                 steps += _options(
                     unknown=alphabet.unk_token,
@@ -227,7 +223,7 @@ def _decoder(spec: TokenizerSpec) -> Stage:
         return Stage("decoder", "joins bytes")
     if not spec.decoders:
         return Stage("decoder", "joins tokens with spaces")
-    return Stage("decoder", _count(spec.decoders, "step"), tuple(map(_step, spec.decoders)))
+    return Stage("decoder", "", tuple(map(_step, spec.decoders)))
 
 
 def _step(step: str) -> str:
