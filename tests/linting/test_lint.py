@@ -180,6 +180,37 @@ def test_files_that_are_cut_short(trained: dict[str, Any], tmp_path: Path) -> No
         lint(tmp_path / "none")
 
 
+ODD: list[Any] = [None, True, -1, 2**40, 0.5, "", "x", [], [None], [["a", 1]], {}, {"type": "Sequence"}, {"a": 1}]
+
+
+def places(value: Any, depth: int = 0) -> list[tuple[Any, Any]]:
+    """Containers and keys of what stands in a file; of a long one only the first."""
+    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    found = [(value, key) for key in keys[:9]]
+    return found + [each for key in keys[:9] for each in places(value[key], depth + 1)]
+
+
+@pytest.mark.parametrize("number", range(len(ODD)))
+def test_whatever_stands_in_a_file_there_are_findings_and_no_exception(
+    trained: dict[str, Any], tmp_path: Path, number: int
+) -> None:
+    small = json.loads(json.dumps(trained))
+    small["model"]["vocab"] = dict(list(small["model"]["vocab"].items())[:300])
+    small["model"]["merges"] = small["model"]["merges"][:20]
+    small["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"<|bos|>": {"id": "<|bos|>", "ids": [3], "tokens": ["<|bos|>"]}},
+    }
+    path = tmp_path / "tokenizer.json"
+    for container, key in places(small):
+        kept, container[key] = container[key], ODD[number]
+        path.write_text(json.dumps(small), "utf-8")
+        assert isinstance(lint(path), Lint)
+        container[key] = kept
+
+
 def test_rank_files(tmp_path: Path) -> None:
     ranks = [bytes([byte]) for byte in range(256)] + [b"ab", b"ab", b"cd"]
     import base64

@@ -15,16 +15,20 @@ from __future__ import annotations
 import lzma
 import warnings
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
 import bytepair as bp
 
-MERGES = {"unreachable-merge": ("note", None)}
-BERT = {"unreached-token": ("note", 337)}
-QWEN = {"normalized-token": ("warning", 12), "unreached-token": ("note", 1658)}
+Found: TypeAlias = "dict[str, tuple[str, int | None]]"
+"""Severity and number of each kind."""
 
-EXPECTED: dict[str, dict[str, tuple[str, int | None]]] = {
+MERGES: Found = {"unreachable-merge": ("note", None)}
+BERT: Found = {"unreached-token": ("note", 337)}
+QWEN: Found = {"normalized-token": ("warning", 12), "unreached-token": ("note", 1658)}
+
+EXPECTED: dict[str, Found] = {
     "bert-base-uncased/tokenizer.daulet.json": BERT,
     "bert-base-uncased/vocab.txt": BERT,
     "clip/": {},
@@ -52,6 +56,7 @@ EXPECTED: dict[str, dict[str, tuple[str, int | None]]] = {
     "mistral/tekken_240911.json.xz": {},
     "mistral/tokenizer.model.v1": MERGES,
     "mistral/tokenizer_v0.3.json": MERGES,
+    "openai/gpt-oss_tokenizer.json.xz": {"unreachable-merge": ("note", 246_447)},
     "phi-2/tokenizer.json": {},
     "qwen/qwen.tiktoken": {"stages-unknown": ("note", 1)},
     "qwen2/": {**QWEN, "template-without-eos": ("note", 1)},

@@ -148,7 +148,8 @@ def _tokenizer_json(table: Mapping[str, Any], file: str) -> Iterator[Finding]:
         )
     merges = model.get("merges")
     if isinstance(merges, list):
-        cut = len(model.get("continuing_subword_prefix") or "") if isinstance(vocab, dict) else 0
+        prefix = model.get("continuing_subword_prefix")
+        cut = len(prefix) if isinstance(prefix, str) else 0
         yield from _absent(merges, ids, cut, file)
     decoder = table.get("decoder")
     if isinstance(decoder, dict) and decoder.get("type") == "ByteLevel" and unk is None:
