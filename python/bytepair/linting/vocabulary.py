@@ -231,11 +231,14 @@ def is_part_of_text(token: bytes) -> bool:
     start = 0
     while start < len(token) and start < _MOST_CONTINUING and 0x80 <= token[start] < 0xC0:
         start += 1
+    decoder = codecs.getincrementaldecoder("utf-8")("strict")
     try:
-        codecs.getincrementaldecoder("utf-8")("strict").decode(token[start:])
+        decoder.decode(token[start:])
     except UnicodeDecodeError:
         return False
-    return True
+    # Of a character that is cut the decoder waits for the end before it refuses half a surrogate pair.
+    cut = decoder.getstate()[0]
+    return not (cut[:1] == b"\xed" and cut[1:2] >= b"\xa0")
 
 
 def _is_text(token: bytes) -> bool:
