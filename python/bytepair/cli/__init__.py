@@ -29,7 +29,7 @@ _COMMANDS = {
     "chunk": "text -> chunks of at most so many tokens",
     "count": "how many tokens text has, like wc",
     "convert": "a tokenizer in one format -> another format",
-    "inspect": "what a tokenizer is",
+    "inspect": "what a tokenizer is, and what is wrong with it",
     "verify": "whether a tokenizer is what was saved, and does what its users rely on",
     "bench": "how fast a tokenizer is on your text",
     "demo": "train, save and use a small tokenizer on text that this machine has",
