@@ -1,4 +1,7 @@
-"""Each fault in a file that has it, made of the tokenizer.json of a trained tokenizer, which itself has none."""
+"""Each fault in a file that has it, made of the tokenizer.json of a trained tokenizer, which itself has none.
+
+Long because there is a test for each kind of finding.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from bytepair.errors import FormatError
 from bytepair.view.characters import show_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """``"error"``: it does not load, or gives other ids or text than anybody wants. ``"warning"``: it is hardly meant so.
@@ -104,7 +104,7 @@ class Lint:
         """The kinds of the findings, each once."""
         return tuple(dict.fromkeys(finding.code for finding in self.findings))
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
     def __len__(self) -> int:
