@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from bytepair.explaining import Explanation, explain
     from bytepair.extending import extend
     from bytepair.learning import Merge
+    from bytepair.linting import Finding, Lint, lint
     from bytepair.progress import Progress, RunProgress
     from bytepair.pruning import Pruned, prune
     from bytepair.reporting import CorpusReport, report
@@ -86,10 +87,12 @@ __all__ = [
     "Encoder",
     "EncodingStream",
     "Explanation",
+    "Finding",
     "FormatError",
     "IntegrityError",
     "InvalidIdError",
     "LimitError",
+    "Lint",
     "Mark",
     "Merge",
     "PatternError",
@@ -121,6 +124,7 @@ __all__ = [
     "explain",
     "extend",
     "get_encoding",
+    "lint",
     "prune",
     "report",
     "resize_embeddings",
@@ -145,6 +149,8 @@ _LATER = {
     "Counted": "counts",
     "Counts": "counts",
     "Explanation": "explaining",
+    "Finding": "linting",
+    "Lint": "linting",
     "Merge": "learning",
     "Progress": "progress",
     "Pruned": "pruning",
@@ -160,6 +166,7 @@ _LATER = {
     "count_corpus": "corpus.counting",
     "explain": "explaining",
     "extend": "extending",
+    "lint": "linting",
     "prune": "pruning",
     "report": "reporting",
     "resize_embeddings": "embeddings",
