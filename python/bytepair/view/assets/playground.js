@@ -1,0 +1,416 @@
+// The playground: what is chosen and typed goes to the server, and what it answers is counted and shown.
+"use strict";
+(() => {
+  const { offers: firstOffers, splits, limits } = JSON.parse(document.getElementById("data").textContent);
+  const at = (id) => document.getElementById(id);
+  const make = (name, properties = {}, ...inside) => {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...inside);
+    return element;
+  };
+  const grouped = new Intl.NumberFormat("en");
+  const rounded = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+  const SAMPLE =
+    "A tokenizer cuts text into pieces that a model has seen often.\n" +
+    "Rare words, naïve café, 東京, 👩🏽‍🚀 and 3.14159 need more of them.\n" +
+    "\tdef encode(self, text: str) -> list[int]: ...\n";
+  // A question that is older than this is given up for a newer one.
+  const PATIENCE = 1000;
+
+  const text = at("text");
+  let offers = firstOffers;
+  let chosen = [offers[0].key];
+  let answer = null;
+  let viewer = null;
+  let expected = new Map(); // The fingerprints that a link promised, by key.
+
+  // Messages. One says how something went, the other what is wrong; each about one thing at a time.
+  const told = (message) => (at("said").textContent = message);
+  const spelled = (error) => {
+    const places = Object.entries(error.where ?? {}).map(([name, value]) => `${name} ${value}`);
+    const where = places.length ? ` (${places.join(", ")})` : "";
+    return error.what + where + (error.remedy ? `; ${error.remedy}` : "");
+  };
+  const faults = new Map();
+  const setFault = (about, message) => {
+    if (message) faults.set(about, message);
+    else faults.delete(about);
+    at("fault").textContent = [...faults.values()].join(" – ");
+  };
+
+  class Refused extends Error {
+    constructor(error, status) {
+      super(spelled(error));
+      this.error = error;
+      this.status = status;
+    }
+  }
+
+  // What the server answers; Refused if it says why not.
+  async function ask(path, options) {
+    let response;
+    try {
+      response = await fetch(path, { ...options, credentials: "omit", redirect: "error" });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Error("the server does not answer; is bytepair serve still running?", { cause: error });
+    }
+    const body = await response.json().catch(() => null);
+    if (response.ok && body) return body;
+    throw new Refused(body?.error ?? { what: `the server failed (${response.status})` }, response.status);
+  }
+
+  // Asking for pictures: one question at a time, and after it the newest one. So answers come in the order of what was
+  // typed; that of a question which was given up is not looked at.
+  let asking = null;
+  let isStale = false;
+  let timer = 0;
+  let pause = 40;
+
+  function changed() {
+    isStale = true;
+    clearTimeout(timer);
+    if (asking && performance.now() - asking.since > PATIENCE) asking.stop.abort();
+    timer = setTimeout(refresh, pause);
+  }
+
+  async function refresh() {
+    if (asking || !isStale) return;
+    isStale = false;
+    const size = new TextEncoder().encode(text.value).length;
+    if (!chosen.length) return failed("choose a tokenizer");
+    if (size > limits.text) {
+      return failed(
+        `the text has ${grouped.format(size)} bytes, more than ${grouped.format(limits.text)}; ` +
+          "use less text, or bytepair view and bytepair count for files",
+      );
+    }
+    const question = { stop: new AbortController(), since: performance.now() };
+    asking = question;
+    at("view").setAttribute("aria-busy", "true");
+    try {
+      const found = await ask("api/picture", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({
+          text: text.value,
+          tokenizers: chosen,
+          special: at("special").checked ? "allow" : "text",
+        }),
+        signal: question.stop.signal,
+      });
+      setFault("text", "");
+      show(found, size);
+      // Who types a long text is not asked for it at every key.
+      pause = Math.min(600, Math.max(40, performance.now() - question.since));
+    } catch (error) {
+      if (error.name !== "AbortError") failed(error.message);
+    } finally {
+      asking = null;
+      at("view").removeAttribute("aria-busy");
+      if (isStale) changed();
+    }
+  }
+
+  function failed(message) {
+    answer = null;
+    setFault("text", message);
+    at("counts").replaceChildren();
+    at("totals").textContent = "";
+    at("view").hidden = true;
+  }
+
+  function show(found, size) {
+    answer = { ...found, size };
+    at("view").hidden = false;
+    if (viewer) viewer.update(found.picture);
+    else viewer = bytepair.show(at("view"), found.picture, {});
+    for (const [place, key] of found.keys.entries()) {
+      if (expected.has(key) && !found.picture.tokenizers[place].fingerprint.startsWith(expected.get(key))) {
+        const name = nameOf(key);
+        setFault("link", `${name} here is not the ${name} that the link was made with; its tokens may be others`);
+      }
+    }
+    count();
+  }
+
+  // Counts.
+  const nameOf = (key) => offers.find((offer) => offer.key === key)?.name ?? key;
+
+  // A number with its sign, as in “$2.50” or “2,50 €”; null if it is none.
+  function price() {
+    const found = /^\s*([^\d\s.,-]{0,4})\s*(\d+(?:[.,]\d+)?)\s*([^\d\s.,-]{0,4})\s*$/.exec(at("price").value);
+    return found && { before: found[1], number: Number(found[2].replace(",", ".")), after: found[3] };
+  }
+
+  function windowSize() {
+    const found = /^\s*(\d[\d,_ ]*(?:\.\d+)?)\s*([km]?)\s*$/i.exec(at("window").value);
+    const size = found && Number(found[1].replace(/[,_ ]/g, "")) * { "": 1, k: 1e3, m: 1e6 }[found[2].toLowerCase()];
+    return size >= 1 ? Math.floor(size) : null;
+  }
+
+  function checkField(id, value) {
+    if (at(id).value.trim() && value === null) at(id).setAttribute("aria-invalid", "true");
+    else at(id).removeAttribute("aria-invalid");
+    const wrong = at(id).hasAttribute("aria-invalid");
+    const remedies = { price: "write a price as 2.50 or $2.50", window: "write a context window as 128000 or 128k" };
+    setFault(id, wrong ? remedies[id] : "");
+  }
+
+  function count() {
+    if (!answer) return;
+    const characters = Array.from(answer.picture.text).length;
+    const lines = answer.picture.text.split("\n").length;
+    const many = (number, one) => `${grouped.format(number)} ${one}${number === 1 ? "" : "s"}`;
+    at("totals").textContent = [many(characters, "character"), many(answer.size, "byte"), many(lines, "line")].join(" · ");
+    const cost = price();
+    const most = windowSize();
+    const labels = ["Tokens", "Characters a token", "Bytes a token"];
+    if (cost) labels.push("Cost");
+    if (most) labels.push(`Share of ${grouped.format(most)}`);
+    const role = (name, element) => (element.setAttribute("role", name), element);
+    const head = role("row", make("tr", {}, role("columnheader", make("th", { textContent: "Tokenizer", scope: "col" }))));
+    for (const label of labels) head.append(role("columnheader", make("th", { textContent: label, scope: "col" })));
+    const body = role("rowgroup", make("tbody"));
+    for (const key of chosen) {
+      const row = role("row", make("tr", {}, role("rowheader", make("th", { scope: "row", textContent: nameOf(key) }))));
+      body.append(row);
+      const cell = (...inside) => {
+        const made = role("cell", make("td", {}, ...inside));
+        made.dataset.label = labels[row.childElementCount - 1];
+        row.append(made);
+        return made;
+      };
+      const place = answer.keys.indexOf(key);
+      if (place < 0) {
+        const why = answer.faults[key] ? spelled(answer.faults[key]) : "is counted soon";
+        const made = cell(why);
+        made.className = "fault";
+        made.colSpan = labels.length;
+        continue;
+      }
+      const tokens = answer.picture.tokenizers[place].ids.length;
+      cell(grouped.format(tokens)).className = "first";
+      cell(tokens ? rounded.format(characters / tokens) : "–");
+      cell(tokens ? rounded.format(answer.size / tokens) : "–");
+      if (cost) {
+        const sum = (tokens * cost.number) / 1e6;
+        const digits = sum && sum < 0.995 ? { maximumSignificantDigits: 3 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+        cell(`${cost.before}${sum.toLocaleString("en", digits)}${cost.after && ` ${cost.after}`}`);
+      }
+      if (most) {
+        const share = tokens / most;
+        const bar = make("i");
+        bar.style.width = `${Math.min(100, 100 * share)}%`;
+        const around = make("span", { className: "bar" }, bar);
+        around.setAttribute("aria-hidden", "true");
+        const digits = { style: "percent", maximumSignificantDigits: 3 };
+        cell(share.toLocaleString("en", digits) + (share > 1 ? ", too much" : ""), around);
+      }
+    }
+    const table = role("table", make("table", {}, role("rowgroup", make("thead", {}, head)), body));
+    table.setAttribute("aria-labelledby", "counts-title");
+    at("counts").replaceChildren(table);
+  }
+
+  // Tokenizers.
+  const ORIGINS = { given: "", encoding: "", demo: "trained on Python’s manual", upload: "uploaded" };
+
+  function list() {
+    const focused = document.activeElement?.value;
+    const boxes = offers.map((offer) => {
+      const box = make("input", { type: "checkbox", value: offer.key, checked: chosen.includes(offer.key) });
+      box.disabled = !box.checked && chosen.length >= limits.at_once;
+      box.addEventListener("change", () => choose(offer.key, box.checked));
+      const label = make("label", { className: "choice" }, box, make("span", { textContent: offer.name }));
+      if (ORIGINS[offer.origin]) label.append(make("small", { textContent: ORIGINS[offer.origin] }));
+      return label;
+    });
+    at("offers").replaceChildren(...boxes);
+    // The box that was used is a new one now.
+    boxes.find((label) => label.firstChild.value === focused && at("offers"))?.firstChild.focus();
+  }
+
+  function choose(key, isChosen) {
+    const without = chosen.filter((other) => other !== key);
+    chosen = isChosen ? [...without, key].slice(-limits.at_once) : without;
+    told(chosen.length >= limits.at_once ? `${limits.at_once} tokenizers are the most that are shown together` : "");
+    list();
+    changed();
+  }
+
+  // Uploads. Files follow each other in the body; their names and sizes stand in the address.
+  let waiting = null;
+
+  async function upload(files, more = []) {
+    const size = files.reduce((sum, file) => sum + file.size, 0);
+    at("lacks").hidden = true;
+    waiting = null;
+    setFault("upload", "");
+    if (!files.length) return;
+    if (size > limits.upload || files.length > limits.files) {
+      told("");
+      setFault(
+        "upload",
+        `an upload may have ${limits.files} files and ${limits.upload >> 20} MiB; ` +
+          "give larger ones to bytepair serve -m",
+      );
+      return;
+    }
+    told(`Loading ${files.map((file) => file.name).join(", ")} …`);
+    const query = new URLSearchParams([...files.flatMap((file) => [["name", file.name], ["size", file.size]]), ...more]);
+    try {
+      const made = await ask(`api/tokenizers?${query}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/octet-stream" },
+        body: new Blob(files),
+      });
+      offers = made.offers;
+      const keys = new Set(offers.map((offer) => offer.key));
+      chosen = chosen.filter((key) => keys.has(key));
+      choose(made.offer.key, true);
+      told(`${made.offer.name} is added.${made.notice ? ` Mind: ${made.notice}.` : ""}`);
+    } catch (error) {
+      told("");
+      if (error.error?.kind === "SplitMissingError") {
+        waiting = files;
+        at("lacks-title").textContent =
+          `${files.map((file) => file.name).join(", ")} holds ranks only: say how its text is split.`;
+        at("lacks").hidden = false;
+        at("split").focus();
+      } else {
+        setFault("upload", error.message);
+        if (waitingBefore(more)) {
+          waiting = files;
+          at("lacks").hidden = false;
+        }
+      }
+    }
+  }
+
+  // Whether what was said of a file may be what is wrong: then it can be said again.
+  const waitingBefore = (more) => more.length > 0;
+
+  at("file").addEventListener("change", () => {
+    const files = [...at("file").files];
+    upload(files).finally(() => (at("file").value = ""));
+  });
+  at("complete").addEventListener("click", () => {
+    const split = at("split").value || at("pattern").value;
+    const specials = at("specials").value.split("\n").filter((line) => line.trim());
+    if (waiting) upload(waiting, [["split", split], ...specials.map((line) => ["special_token", line])]);
+  });
+  at("cancel").addEventListener("click", () => {
+    waiting = null;
+    at("lacks").hidden = true;
+    setFault("upload", "");
+    at("file").focus();
+  });
+  at("split").append(
+    ...splits.map((name) => make("option", { value: name, textContent: name })),
+    make("option", { value: "", textContent: "a regular expression" }),
+  );
+  at("split").addEventListener("change", () => (at("pattern-label").hidden = at("split").value !== ""));
+
+  const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+  addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    document.documentElement.classList.add("drop");
+  });
+  addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) document.documentElement.classList.remove("drop");
+  });
+  addEventListener("drop", (event) => {
+    document.documentElement.classList.remove("drop");
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    upload([...event.dataTransfer.files]);
+  });
+
+  // Links.
+  at("share").addEventListener("click", async () => {
+    setFault("link", "");
+    const isShared = (key) => offers.some((offer) => offer.key === key && offer.origin !== "upload");
+    const tokenizers = chosen.filter(isShared).map((key) => {
+      const place = answer ? answer.keys.indexOf(key) : -1;
+      return [key, place < 0 ? "" : answer.picture.tokenizers[place].fingerprint.slice(0, 12)];
+    });
+    const left = chosen.length - tokenizers.length ? " Uploaded tokenizers cannot be shared, and are not in it." : "";
+    try {
+      const special = at("special").checked ? "allow" : "text";
+      const fragment = await bytepair.sharing.write({ text: text.value, tokenizers, special });
+      history.replaceState(null, "", `#${fragment}`);
+    } catch (error) {
+      setFault("link", error.message);
+      return;
+    }
+    try {
+      await navigator.clipboard.writeText(location.href);
+      told(`The link is copied.${left}`);
+    } catch {
+      // Without permission, or without HTTPS on another machine's page.
+      told(`The link is the address of this page now: copy it from there.${left}`);
+    }
+  });
+
+  async function restore() {
+    const fragment = location.hash.slice(1);
+    setFault("link", "");
+    expected = new Map();
+    if (!fragment) return false;
+    let state;
+    try {
+      state = await bytepair.sharing.read(fragment, limits.text);
+    } catch (error) {
+      setFault("link", `this link cannot be opened: ${error.message}`);
+      return false;
+    }
+    text.value = state.text;
+    at("special").checked = state.special === "allow";
+    const keys = new Set(offers.map((offer) => offer.key));
+    const there = state.tokenizers.filter(([key]) => keys.has(key)).slice(0, limits.at_once);
+    const gone = state.tokenizers.filter(([key]) => !keys.has(key)).map(([key]) => key);
+    if (gone.length) setFault("link", `the link names tokenizers that are not here: ${gone.join(", ").slice(0, 200)}`);
+    expected = new Map(there);
+    if (there.length) chosen = there.map(([key]) => key);
+    return true;
+  }
+
+  addEventListener("hashchange", async () => {
+    if (await restore()) {
+      list();
+      changed();
+    }
+  });
+
+  // What is kept in this browser: how it counts, and nothing that was typed.
+  for (const id of ["price", "window"]) {
+    const parse = id === "price" ? price : windowSize;
+    try {
+      at(id).value = localStorage.getItem(`bytepair.${id}`) ?? (id === "window" ? "128k" : "");
+    } catch {
+      at(id).value = ""; // A browser that keeps nothing.
+    }
+    at(id).addEventListener("input", () => {
+      checkField(id, parse());
+      try {
+        localStorage.setItem(`bytepair.${id}`, at(id).value);
+      } catch {
+        // As above.
+      }
+      count();
+    });
+  }
+
+  text.addEventListener("input", changed);
+  at("special").addEventListener("change", changed);
+  at("controls").addEventListener("submit", (event) => event.preventDefault());
+
+  restore().then((isRestored) => {
+    if (!isRestored && !text.value) text.value = SAMPLE;
+    list();
+    changed();
+  });
+})();
