@@ -1,0 +1,288 @@
+"""A text as the tokens of one or more tokenizers, as plain data: what all views of it are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bytepair.encoding import Special
+    from bytepair.tokenizer import Tokenizer
+
+Interval = tuple[int, int]
+"""Characters of the text: the first, and the one behind the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a vocabulary says of an id.
+
+    Attributes:
+        token: Its bytes; of tokens that are spelled in characters their UTF-8.
+        rank: The priority of the merge that makes it; None if none does.
+        special: Whether it is a special token.
+        added: Whether it is an added token, special or not.
+        score: Of a Unigram's token its score, else None.
+        made: The ids that merge to it, left and right; None if it is made by no merge, or not by merging: a byte, an
+            added token, one that is taken whole.
+        whole: Whether no merges lead to it, so that only a piece that is this token becomes it.
+    """
+
+    token: bytes
+    rank: int | None
+    special: bool
+    added: bool
+    score: float | None
+    made: tuple[int, int] | None
+    whole: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as what JSON can hold, the token in hexadecimal."""
+        return {
+            "hex": self.token.hex(),
+            "rank": self.rank,
+            "special": self.special,
+            "added": self.added,
+            "score": self.score,
+            "made": None if self.made is None else list(self.made),
+            "whole": self.whole,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text as the tokens of one tokenizer.
+
+    Attributes:
+        name: What the tokenizer is called here.
+        kind: ``"ranks"``, ``"merges"``, ``"WordPiece"``, ``"Unigram"`` or ``"WordLevel"``.
+        fingerprint: The tokenizer's fingerprint.
+        vocab_size: How many ids it has room for.
+        ids: The ids.
+        starts: For each id the first character of the text that it is from.
+        ends: For each id the character behind the last one. Several ids can be parts of one character; an id whose
+            start is its end is from no character.
+        pieces: For each id the number of the piece, or of the added token, that it lies in.
+        differs: Where its tokens are not cut as those of the first tokenizer; of the first, as those of any other.
+            Ascending and disjoint; None if there is only one tokenizer.
+        vocabulary: What is known of each id in use, and of each id that these are made of.
+    """
+
+    name: str
+    kind: str
+    fingerprint: str
+    vocab_size: int
+    ids: tuple[int, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    pieces: tuple[int, ...]
+    differs: tuple[Interval, ...] | None
+    vocabulary: Mapping[int, Entry]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as what JSON can hold; ``differs`` only where there are several tokenizers."""
+        differs = {} if self.differs is None else {"differs": [list(interval) for interval in self.differs]}
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "fingerprint": self.fingerprint,
+            "vocab_size": self.vocab_size,
+            "ids": list(self.ids),
+            "starts": list(self.starts),
+            "ends": list(self.ends),
+            "pieces": list(self.pieces),
+            **differs,
+            "vocabulary": {str(id): entry.as_dict() for id, entry in self.vocabulary.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A text, and what each of some tokenizers makes of it.
+
+    Attributes:
+        text: The text. Where bytes were given that are not UTF-8, ``U+FFFD`` stands in their place.
+        sources: Its tokens, for each tokenizer.
+        replaced: Where ``U+FFFD`` stands for bytes, and for which.
+    """
+
+    text: str
+    sources: tuple[Tokens, ...]
+    replaced: tuple[tuple[int, bytes], ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as what JSON can hold; ``replaced`` only where something was."""
+        replaced = {"replaced": [[place, data.hex()] for place, data in self.replaced]} if self.replaced else {}
+        return {"text": self.text, **replaced, "tokenizers": [source.as_dict() for source in self.sources]}
+
+
+def picture(
+    tokenizers: Mapping[str, Tokenizer] | Sequence[tuple[str, Tokenizer]],
+    text: str | bytes,
+    *,
+    special: Special = "allow",
+    added: str = "match",
+) -> Picture:
+    r"""What each of some tokenizers makes of a text.
+
+    Args:
+        tokenizers: The tokenizers, and what they are called.
+        text: The text. In bytes that are not UTF-8, what is wrong is replaced as ``errors="replace"`` does.
+        special: As for `Tokenizer.encode`.
+        added: As for `Tokenizer.encode`.
+
+    Returns:
+        The picture. Its ids are those of ``encode``: nothing is put around them.
+
+    Raises:
+        SpecialTokenError: The text holds a token that the call does not allow, or a name is none.
+        EncodeError: The text has a lone surrogate, or a character that a vocabulary lacks.
+        ValueError: There is no tokenizer.
+
+    Time is linear in the text, for each tokenizer.
+
+    Example:
+        >>> import bytepair as bp
+        >>> small, large = (bp.train({"lower": 2}, vocab_size=size) for size in (257, 260))
+        >>> seen = picture({"small": small, "large": large}, "lower €")
+        >>> [len(source) for source in seen.sources], seen.sources[1].differs
+        ([8, 5], ((0, 5),))
+        >>> seen.sources[1].starts, seen.sources[1].ends
+        ((0, 5, 6, 6, 6), (5, 6, 7, 7, 7))
+        >>> picture({"small": small}, b"\xff").as_dict()["replaced"]
+        [[0, 'ff']]
+    """
+    named = list(tokenizers.items()) if isinstance(tokenizers, Mapping) else list(tokenizers)
+    if not named:
+        raise ValueError("a picture is made with at least one tokenizer; there is none")
+    whole, replaced = (text, ()) if isinstance(text, str) else _decoded(text)
+    found = [tokenizer.located(whole, special=special, added=added) for _, tokenizer in named]
+    vocabularies = [_vocabulary(tokenizer, ids) for (_, tokenizer), (ids, *_) in zip(named, found, strict=True)]
+    differs = _differs(
+        [_clusters(ids, places, vocabulary) for (ids, places, *_), vocabulary in zip(found, vocabularies, strict=True)]
+    )
+    sources = [
+        Tokens(
+            name=name,
+            kind=tokenizer._loaded.semantics,
+            fingerprint=tokenizer.fingerprint,
+            vocab_size=tokenizer.vocab_size,
+            ids=tuple(ids),
+            starts=tuple(start for start, _ in places),
+            ends=tuple(end for _, end in places),
+            pieces=tuple(pieces),
+            differs=intervals if len(named) > 1 else None,
+            vocabulary=vocabulary,
+        )
+        for (name, tokenizer), (ids, places, pieces, _), intervals, vocabulary in zip(
+            named, found, differs, vocabularies, strict=True
+        )
+    ]
+    return Picture(whole, tuple(sources), replaced)
+
+
+_ESCAPED = re.compile("[\udc80-\udcff]+")
+
+
+def _decoded(data: bytes) -> tuple[str, tuple[tuple[int, bytes], ...]]:
+    """Bytes as text, and what was replaced in it; as `str.decode` replaces."""
+    try:
+        return data.decode(), ()
+    except UnicodeDecodeError:
+        pass
+    text = data.decode(errors="surrogateescape")
+    parts, replaced, copied, length = [], [], 0, 0
+    for run in _ESCAPED.finditer(text):
+        parts.append(text[copied : run.start()])
+        length += len(parts[-1])
+        copied = run.end()
+        wrong = run.group().encode(errors="surrogateescape")
+        place = 0
+        while place < len(wrong):
+            # Four bytes are enough to see how many of them one U+FFFD stands for.
+            size = _size_of_wrong(wrong[place : place + 4])
+            replaced.append((length, wrong[place : place + size]))
+            parts.append("\ufffd")
+            place, length = place + size, length + 1
+    return "".join(parts) + text[copied:], tuple(replaced)
+
+
+def _size_of_wrong(data: bytes) -> int:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.end
+    raise AssertionError("these bytes were found to be no UTF-8")
+
+
+def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Entry]:
+    used = sorted(set(ids))
+    loaded = tokenizer._loaded
+    special = {row[1]: row[2] for row in loaded.added}
+    scores = _scores(tokenizer) if loaded.columns.has_scores else {}
+    return {
+        id: Entry(
+            token=tokenizer.token_bytes(id),
+            rank=None,
+            special=special.get(id, False),
+            added=id in special,
+            score=scores.get(id),
+            made=None,
+            whole=False,
+        )
+        for id in used
+    }
+
+
+@lru_cache(maxsize=4)
+def _scores(tokenizer: Tokenizer) -> dict[int, float]:
+    """By id. Kept, since a playground asks with each letter that is typed."""
+    columns = tokenizer._loaded.columns
+    return dict(zip(columns.ids(), columns.scores() or (), strict=True))
+
+
+_Cluster = tuple[int, int, tuple[int, ...]]
+"""Characters that some tokens are from which share characters, and how these are cut."""
+
+
+def _clusters(ids: Sequence[int], places: Sequence[Interval], vocabulary: Mapping[int, Entry]) -> set[_Cluster]:
+    """How the characters of a text are cut: its tokens, those together that share characters.
+
+    Of tokens that share a character nothing is known but how many bytes each has.
+    """
+    clusters: list[_Cluster] = []
+    for id, (start, end) in zip(ids, places, strict=True):
+        if start == end:
+            continue
+        if clusters and start < clusters[-1][1]:
+            first, last, cut = clusters[-1]
+            clusters[-1] = (first, max(last, end), (*cut, start, end, len(vocabulary[id].token)))
+        else:
+            clusters.append((start, end, ()))
+    return set(clusters)
+
+
+def _differs(cuts: Sequence[set[_Cluster]]) -> list[tuple[Interval, ...]]:
+    """For each tokenizer where its cuts are not those of the first; for the first where any other's are not its own."""
+    others = [_merged(cluster[:2] for cluster in cuts[0] ^ other) for other in cuts[1:]]
+    return [_merged(chain.from_iterable(others)), *others]
+
+
+def _merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
+    """What these cover; those that share a character are one, and those that only touch are not."""
+    merged: list[Interval] = []
+    for start, end in sorted(intervals):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
