@@ -32,6 +32,7 @@ _COMMANDS = {
     "inspect": "what a tokenizer is",
     "verify": "whether a tokenizer is what was saved, and does what its users rely on",
     "bench": "how fast a tokenizer is on your text",
+    "serve": "a playground in the browser: type and see tokens",
     "demo": "train, save and use a small tokenizer on text that this machine has",
 }
 

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, load_models
+from bytepair.hub import ENCODINGS
 from bytepair.view.playground import PORT, serve
 
 if TYPE_CHECKING:
@@ -43,11 +44,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serves until Ctrl-C."""
+    encodings, models = options.encodings, set(options.models or ())
+    if not models & ENCODINGS.keys():
+        options.encodings = None  # It says what is offered, and nothing of the files that are named.
     serve(
         load_models(options),
         host=options.host,
         port=options.port,
-        encodings=options.encodings,
+        encodings=encodings,
         ready=partial(_say, opens=options.open),
     )
     return 0

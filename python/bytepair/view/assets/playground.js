@@ -78,11 +78,11 @@
   async function refresh() {
     if (asking || !isStale) return;
     isStale = false;
-    const size = new TextEncoder().encode(text.value).length;
+    const asked = { text: text.value, size: new TextEncoder().encode(text.value).length };
     if (!chosen.length) return failed("choose a tokenizer");
-    if (size > limits.text) {
+    if (asked.size > limits.text) {
       return failed(
-        `the text has ${grouped.format(size)} bytes, more than ${grouped.format(limits.text)}; ` +
+        `the text has ${grouped.format(asked.size)} bytes, more than ${grouped.format(limits.text)}; ` +
           "use less text, or bytepair view and bytepair count for files",
       );
     }
@@ -94,14 +94,14 @@
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({
-          text: text.value,
+          text: asked.text,
           tokenizers: chosen,
           special: at("special").checked ? "allow" : "text",
         }),
         signal: question.stop.signal,
       });
       setFault("text", "");
-      show(found, size);
+      show(found, asked);
       // Who types a long text is not asked for it at every key.
       pause = Math.min(600, Math.max(40, performance.now() - question.since));
     } catch (error) {
@@ -118,16 +118,17 @@
     setFault("text", message);
     at("counts").replaceChildren();
     at("totals").textContent = "";
-    at("view").hidden = true;
+    at("view").hidden = at("too-many").hidden = true;
   }
 
-  function show(found, size) {
-    answer = { ...found, size };
-    at("view").hidden = false;
-    if (viewer) viewer.update(found.picture);
-    else viewer = bytepair.show(at("view"), found.picture, {});
-    for (const [place, key] of found.keys.entries()) {
-      if (expected.has(key) && !found.picture.tokenizers[place].fingerprint.startsWith(expected.get(key))) {
+  function show(found, asked) {
+    answer = { ...found, ...asked };
+    at("view").hidden = !found.picture;
+    at("too-many").hidden = Boolean(found.picture);
+    if (found.picture && viewer) viewer.update(found.picture);
+    else if (found.picture) viewer = bytepair.show(at("view"), found.picture, {});
+    for (const [key, { fingerprint }] of Object.entries(found.counts)) {
+      if (expected.has(key) && !fingerprint.startsWith(expected.get(key))) {
         const name = nameOf(key);
         setFault("link", `${name} here is not the ${name} that the link was made with; its tokens may be others`);
       }
@@ -160,8 +161,8 @@
 
   function count() {
     if (!answer) return;
-    const characters = Array.from(answer.picture.text).length;
-    const lines = answer.picture.text.split("\n").length;
+    const characters = Array.from(answer.text).length;
+    const lines = answer.text.split("\n").length;
     const many = (number, one) => `${grouped.format(number)} ${one}${number === 1 ? "" : "s"}`;
     at("totals").textContent = [many(characters, "character"), many(answer.size, "byte"), many(lines, "line")].join(" · ");
     const cost = price();
@@ -182,15 +183,15 @@
         row.append(made);
         return made;
       };
-      const place = answer.keys.indexOf(key);
-      if (place < 0) {
+      const counted = answer.counts[key];
+      if (!counted) {
         const why = answer.faults[key] ? spelled(answer.faults[key]) : "is counted soon";
         const made = cell(why);
         made.className = "fault";
         made.colSpan = labels.length;
         continue;
       }
-      const tokens = answer.picture.tokenizers[place].ids.length;
+      const { tokens } = counted;
       cell(grouped.format(tokens)).className = "first";
       cell(tokens ? rounded.format(characters / tokens) : "–");
       cell(tokens ? rounded.format(answer.size / tokens) : "–");
@@ -218,7 +219,7 @@
   const ORIGINS = { given: "", encoding: "", demo: "trained on Python’s manual", upload: "uploaded" };
 
   function list() {
-    const focused = document.activeElement?.value;
+    const focused = at("offers").contains(document.activeElement) ? document.activeElement.value : null;
     const boxes = offers.map((offer) => {
       const box = make("input", { type: "checkbox", value: offer.key, checked: chosen.includes(offer.key) });
       box.disabled = !box.checked && chosen.length >= limits.at_once;
@@ -229,7 +230,7 @@
     });
     at("offers").replaceChildren(...boxes);
     // The box that was used is a new one now.
-    boxes.find((label) => label.firstChild.value === focused && at("offers"))?.firstChild.focus();
+    boxes.find((label) => label.firstChild.value === focused)?.firstChild.focus();
   }
 
   function choose(key, isChosen) {
@@ -281,16 +282,14 @@
         at("split").focus();
       } else {
         setFault("upload", error.message);
-        if (waitingBefore(more)) {
+        if (more.length) {
+          // What was said of the file may be what is wrong.
           waiting = files;
           at("lacks").hidden = false;
         }
       }
     }
   }
-
-  // Whether what was said of a file may be what is wrong: then it can be said again.
-  const waitingBefore = (more) => more.length > 0;
 
   at("file").addEventListener("change", () => {
     const files = [...at("file").files];
@@ -333,10 +332,7 @@
   at("share").addEventListener("click", async () => {
     setFault("link", "");
     const isShared = (key) => offers.some((offer) => offer.key === key && offer.origin !== "upload");
-    const tokenizers = chosen.filter(isShared).map((key) => {
-      const place = answer ? answer.keys.indexOf(key) : -1;
-      return [key, place < 0 ? "" : answer.picture.tokenizers[place].fingerprint.slice(0, 12)];
-    });
+    const tokenizers = chosen.filter(isShared).map((key) => [key, answer?.counts[key]?.fingerprint.slice(0, 12) ?? ""]);
     const left = chosen.length - tokenizers.length ? " Uploaded tokenizers cannot be shared, and are not in it." : "";
     try {
       const special = at("special").checked ? "allow" : "text";
@@ -404,6 +400,8 @@
     });
   }
 
+  at("too-many").textContent =
+    `More than ${grouped.format(limits.tokens)} tokens are counted, but not shown: bytepair view --html has a page for them.`;
   text.addEventListener("input", changed);
   at("special").addEventListener("change", changed);
   at("controls").addEventListener("submit", (event) => event.preventDefault());

@@ -22,7 +22,7 @@ from bytepair.patterns import SPLIT_PATTERNS
 from bytepair.view.page import asset, page
 from bytepair.view.playground import uploads
 from bytepair.view.playground.guard import CLOSED, Guard, refusal
-from bytepair.view.playground.pictured import MOST_AT_ONCE, Wanted, pictured, said
+from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, Wanted, pictured, said
 from bytepair.view.playground.shelf import MOST_UPLOADS, Shelf
 from bytepair.view.playground.working import BusyError, Workers
 
@@ -109,6 +109,7 @@ class Playground:
                     "files": uploads.MOST_FILES,
                     "uploads": MOST_UPLOADS,
                     "at_once": MOST_AT_ONCE,
+                    "tokens": MOST_TOKENS,
                 },
             },
             talks=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,25 +17,36 @@ if TYPE_CHECKING:
 _VOCAB_SIZE = 8192
 _ENOUGH = 2_000_000
 
+SHORTEST = "the quick brown fox jumps over the lazy dog, and then over the other ones"
+
 
 def demo() -> Tokenizer:
-    """Trains it: on the manual of Python's language, which is prose, and then on modules of its library."""
-    return train(list(_texts()), _VOCAB_SIZE, split="cl100k", special_tokens=["<|endoftext|>"])
+    """Trains it: on the manual of Python's language, which is prose, and on modules of its library."""
+    return train(_texts(), _VOCAB_SIZE, split="cl100k", special_tokens=["<|endoftext|>"])
 
 
 def _texts() -> Iterator[str]:
-    library = Path(sysconfig.get_paths()["stdlib"])
-    own = Path(__file__).parents[2]
-    places = [library / "pydoc_data" / "topics.py", *sorted(library.glob("*.py")), *sorted(own.glob("*.py"))]
     size = 0
-    for place in places:
-        try:
-            text = place.read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
-            # A Python without sources, or with one that is no text: the next one does as well.
-            continue
+    for text in chain(_manual(), _modules(Path(sysconfig.get_paths()["stdlib"])), _modules(Path(__file__).parents[2])):
         yield text
         size += len(text)
         if size > _ENOUGH:
             return
-    yield __doc__  # Of a Python that came without any text, as from a zip file, this is left.
+    yield SHORTEST  # Of a Python that came without any text, as from a zip file, this is left.
+
+
+def _manual() -> Iterator[str]:
+    try:
+        from pydoc_data.topics import topics  # noqa: PLC0415 (most of a megabyte)
+    except ImportError:
+        return
+    yield from topics.values()
+
+
+def _modules(folder: Path) -> Iterator[str]:
+    for place in sorted(folder.glob("*.py")):
+        try:
+            yield place.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            # The next one does as well.
+            continue

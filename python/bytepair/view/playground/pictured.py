@@ -16,6 +16,10 @@ MOST_AT_ONCE = 6
 """Tokenizers that can be looked at together."""
 
 
+MOST_TOKENS = 400_000
+"""Of more tokens than these, of all tokenizers together, there are counts and no picture."""
+
+
 class Wanted(NamedTuple):
     """What is asked for.
 
@@ -31,29 +35,32 @@ class Wanted(NamedTuple):
 
 
 def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
-    """JSON: the picture of a text, with the keys of the tokenizers in it, and why others are not in it.
+    """JSON: how many tokens a text has with each tokenizer, their picture, and why others have none.
 
-    A tokenizer that cannot be loaded, or that this text cannot be encoded with, does not keep the others from it.
+    A tokenizer that cannot be loaded, or that the text cannot be encoded with, does not keep the others from it.
 
     Raises:
         BytepairError: The text cannot be encoded with any of them.
     """
     faults: dict[str, dict[str, Any]] = {}
     able: dict[str, tuple[str, Tokenizer]] = {}
+    counts: dict[str, dict[str, Any]] = {}
     last: BytepairError | None = None
     for key in wanted.tokenizers:
         try:
             name, tokenizer = shelf.get(key)
-            tokenizer.count(wanted.text, special=wanted.special)
+            count = tokenizer.count(wanted.text, special=wanted.special)
         except BytepairError as error:
             faults[key], last = said(error), error
         else:
             able[key] = (name, tokenizer)
+            counts[key] = {"tokens": count, "fingerprint": tokenizer.fingerprint}
     if last and not able:
         raise last
-    made = picture(list(able.values()), wanted.text, special=wanted.special)
-    answer = {"picture": made.as_dict(), "keys": list(able), "faults": faults}
-    return json.dumps(answer, separators=(",", ":")).encode()
+    made = None
+    if sum(counted["tokens"] for counted in counts.values()) <= MOST_TOKENS:
+        made = picture(list(able.values()), wanted.text, special=wanted.special).as_dict()
+    return json.dumps({"counts": counts, "faults": faults, "picture": made}, separators=(",", ":")).encode()
 
 
 def said(error: BytepairError) -> dict[str, Any]:
