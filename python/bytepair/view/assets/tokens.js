@@ -1,0 +1,544 @@
+// The viewer of a picture: the tokens of a text, by one tokenizer or several, and what each token is.
+(() => {
+  "use strict";
+  const bytepair = (globalThis.bytepair ??= {});
+  const { make, number, write, spell, hex, decode, line } = bytepair;
+
+  const LAYERS = { pieces: "Pieces", offsets: "Offsets", ids: "Ids" };
+  const COLOURS = 4;
+  const MOST_SPELLED = 200;
+  let viewers = 0;
+
+  const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
+  const button = (text, click, more = {}) => make("button", { type: "button", click, ...more }, text);
+
+  class Viewer {
+    // The token that is shown: {row, token}; it stays while it is pinned.
+    #here = null;
+    #pinned = false;
+    #marked = [];
+    #anchor = null;
+    #query = { text: null, hits: [], at: -1 };
+
+    constructor(root, options) {
+      this.name = `viewer${(viewers += 1)}`;
+      this.root = root;
+      this.summary = make("table", { class: "summary" });
+      this.columns = make("div", { class: "columns" });
+      this.status = make("span", { class: "status", role: "status" });
+      this.differences = make("span", { class: "differences" });
+      this.help = this.#help();
+      this.legend = make("p", { class: "legend" });
+      this.dock = make("section", { class: "dock", "aria-label": "The token" });
+      root.classList.add("viewer");
+      root.replaceChildren(
+        make("div", { class: "wide", role: "region", "aria-label": "Counts", tabindex: 0 }, this.summary),
+        this.#tools(options), this.legend, this.help, this.columns, this.dock,
+      );
+      this.near = new IntersectionObserver((entries) => this.#come(entries), { rootMargin: "1000px 0px" });
+      this.columns.addEventListener("pointerover", (event) => event.pointerType === "touch" || this.#hover(event));
+      this.columns.addEventListener("click", (event) => this.#click(event));
+      this.columns.addEventListener("keydown", (event) => this.#key(event));
+      root.addEventListener("keydown", (event) => event.key === "Escape" && this.release());
+    }
+
+    update(data) {
+      const kept = this.#here && { row: this.#here.row.number, token: this.#here.token };
+      this.picture = bytepair.rows(data);
+      this.rows = this.picture.rows;
+      this.#forget();
+      this.#query.text = null;
+      this.#showSummary();
+      this.#showColumns();
+      this.#showDifferences();
+      this.#showLegend();
+      const row = kept && this.rows[kept.row];
+      if (row && kept.token < row.ids.length) this.#show(row, kept.token, this.#pinned);
+      else this.#showNothing();
+    }
+
+    // Shows a token of the first tokenizer, and brings it into view.
+    select(token) {
+      if (token in this.rows[0].ids) this.#go(this.rows[0], token, true);
+    }
+
+    release() {
+      this.#pinned = false;
+      this.root.classList.remove("pinned");
+      for (const element of this.root.querySelectorAll("[aria-selected]")) element.removeAttribute("aria-selected");
+    }
+
+    // ---- what stands above the tokens
+
+    #tools(options) {
+      const chosen = new Set(options.layers ?? []);
+      const layers = Object.entries(LAYERS).map(([layer, name]) => {
+        this.root.classList.toggle(layer, chosen.has(layer));
+        const change = (event) => this.root.classList.toggle(layer, event.target.checked);
+        const box = make("input", { type: "checkbox", change });
+        box.checked = chosen.has(layer);
+        return make("label", {}, box, name);
+      });
+      this.search = make("input", {
+        type: "search", placeholder: "Text or id", "aria-label": "Find a text or an id", autocomplete: "off",
+        keydown: (event) => {
+          if (event.key === "Enter") this.#find(event.shiftKey ? -1 : 1);
+        },
+      });
+      return make(
+        "div", { class: "tools" },
+        make("span", { class: "layers", role: "group", "aria-label": "Layers" }, ...layers),
+        make("span", { role: "search" }, this.search, button("Find", () => this.#find(1))),
+        this.differences,
+        button("Copy ids", () => this.#copy(), { title: "The ids of what is selected, or of all" }),
+        options.theme === false ? "" : button("Light or dark", turn),
+        this.status,
+      );
+    }
+
+    #help() {
+      const keys = {
+        "← →": "token by token; with Shift, select", "↑ ↓": "line by line", "Page Up, Page Down": "a window further",
+        "Home, End": "first and last token", Enter: "hold the token that is shown", Esc: "let it go",
+        "n, p": "next and previous difference", "/": "find", c: "copy ids", "?": "this help",
+      };
+      const rows = Object.entries(keys).map(([key, does]) => make("div", {}, make("dt", {}, key), make("dd", {}, does)));
+      return make("details", { class: "help" }, make("summary", {}, "Keys, when the tokens have the focus"), make("dl", {}, ...rows));
+    }
+
+    #showSummary() {
+      const several = this.rows.length > 1;
+      const heads = ["", "tokens", "characters", "bytes", "bytes per token", "distinct ids"];
+      if (several) heads.push("against the first");
+      const first = this.rows[0]?.ids.length;
+      const lines = this.rows.map((row) => {
+        const tokens = row.ids.length;
+        const cells = [
+          number(tokens), number(this.picture.characters), number(this.picture.bytes),
+          tokens ? number(this.picture.bytes / tokens, 2) : "–", number(new Set(row.ids).size),
+        ];
+        if (several) cells.push(row.number === 0 || !first ? "–" : percent(tokens / first - 1));
+        return make(
+          "tr", {}, make("th", { scope: "row" }, line(row.name), make("span", { class: "kind" }, row.kind)),
+          ...cells.map((cell) => make("td", {}, cell)),
+        );
+      });
+      const head = make("tr", {}, ...heads.map((text) => make(text ? "th" : "td", text ? { scope: "col" } : {}, text)));
+      this.summary.replaceChildren(make("thead", {}, head), make("tbody", {}, ...lines));
+    }
+
+    #showDifferences() {
+      if (this.rows.length < 2) {
+        this.differences.replaceChildren();
+        return;
+      }
+      const many = this.rows[0].differs?.length ?? 0;
+      const step = (name, direction) => button(name, () => this.#differ(direction), { disabled: many === 0 });
+      const said = many ? count(many, "difference") : "No difference";
+      this.differences.replaceChildren(said, step("Previous", -1), step("Next", 1));
+    }
+
+    #showLegend() {
+      const sample = (name, text, shown) => make("span", { class: `t ${name}` }, shown ? make("i", { class: "x", "data-s": shown }) : text);
+      const has = (test) => this.rows.some((row) => row.ids.some((_, token) => test(row, token)));
+      const { text } = this.picture;
+      const parts = [];
+      if (/ /.test(text)) parts.push([sample("g1", "", "·"), "space"]);
+      if (/\n/.test(text)) parts.push([sample("g2", "", "↵"), "line end"]);
+      if (has((row, token) => row.isPart[token])) parts.push([sample("g3", "", "‹e2 82›"), "bytes of a part of a character"]);
+      if (has((row, token) => row.facts(token).special)) parts.push([sample("g4 special", "special"), "token"]);
+      if (has((row, token) => row.facts(token).added && !row.facts(token).special)) parts.push([sample("g4 added", "added"), "token"]);
+      if (this.rows.some((row) => row.differs?.length)) parts.push([sample("g1 differs", "other tokens"), "than those beside it"]);
+      this.legend.replaceChildren(...parts.map(([shown, text]) => make("span", {}, shown, " ", text)));
+    }
+
+    // ---- the tokens
+
+    #showColumns() {
+      this.near.disconnect();
+      this.blocks = new WeakMap();
+      this.root.classList.toggle("several", this.rows.length > 1);
+      this.lists = this.rows.map((row) => {
+        row.blocks.forEach((block) => {
+          block.element = make("div", { class: "b", role: "presentation" }, this.picture.text.slice(block.start, block.end));
+          block.element.style.containIntrinsicBlockSize = `auto ${this.#height(block)}px`;
+          this.blocks.set(block.element, block);
+        });
+        const about = { class: "list", role: "listbox", tabindex: 0, "aria-label": `Tokens of ${line(row.name)}`, dir: "ltr" };
+        const list = make("div", about, ...row.blocks.map((block) => block.element));
+        list.row = row;
+        if (row.ids.length === 0) {
+          list.removeAttribute("role");
+          list.removeAttribute("tabindex");
+          list.removeAttribute("aria-label");
+          if (row.blocks.length === 0) list.append(make("p", { class: "empty" }, "No tokens."));
+        }
+        return list;
+      });
+      const sections = this.lists.map((list) =>
+        this.rows.length > 1
+          ? make("section", {}, make("h2", {}, line(list.row.name), make("span", { class: "kind" }, count(list.row.ids.length, "token"))), list)
+          : list,
+      );
+      this.columns.replaceChildren(...sections);
+      this.#fillWindow();
+      for (const row of this.rows) for (const block of row.blocks) if (!block.tokens) this.near.observe(block.element);
+    }
+
+    // A block that was not laid out yet is as high as its characters let expect.
+    #height(block) {
+      const text = this.picture.text.slice(block.start, block.end);
+      const width = Math.max(20, (this.columns.clientWidth || 900) / Math.min(this.rows.length, 2) / 9.2);
+      const lines = text.split("\n").reduce((sum, part) => sum + Math.max(1, Math.ceil(part.length / width)), 0);
+      return Math.round(lines * 31);
+    }
+
+    // What is in the window is there at once: the observer would tell of it one frame late.
+    #fillWindow() {
+      if (!this.root.isConnected) return;
+      for (const row of this.rows) {
+        for (const block of row.blocks) {
+          const place = block.element.getBoundingClientRect();
+          if (place.top > window.innerHeight + 300) break;
+          if (place.bottom > -300) this.#fill(block);
+        }
+      }
+    }
+
+    #come(entries) {
+      for (const entry of entries) {
+        const block = entry.isIntersecting && this.blocks.get(entry.target);
+        if (block) this.#fill(block);
+      }
+    }
+
+    #fill(block) {
+      if (block.tokens) return;
+      const { row } = block;
+      const { text } = this.picture;
+      const parts = document.createDocumentFragment();
+      block.tokens = [];
+      let place = block.start;
+      for (let token = block.first; token < block.last; token++) {
+        if (row.from[token] > place) parts.append(this.#gap(place, row.from[token]));
+        const element = this.#token(row, token);
+        block.tokens.push(element);
+        parts.append(element);
+        place = row.to[token];
+        // With numbers above or below, tokens are boxes, which their own line ends do not end the line behind.
+        if (text.slice(row.from[token], place).includes("\n")) parts.append(make("br", { class: "e" }));
+      }
+      if (block.end > place) parts.append(this.#gap(place, block.end));
+      block.element.replaceChildren(parts);
+      this.near.unobserve(block.element);
+    }
+
+    #token(row, token) {
+      const facts = row.facts(token);
+      const piece = row.pieces[token];
+      let classes = `t g${(token % COLOURS) + 1}`;
+      if (facts.special) classes += " special";
+      else if (facts.added) classes += " added";
+      if (row.isDifferent[token]) classes += " differs";
+      if (row.pieces[token - 1] !== piece) classes += " first";
+      if (row.pieces[token + 1] !== piece) classes += " last";
+      const element = make("span", { class: classes, role: "option", "data-i": row.ids[token], "data-o": row.starts[token] });
+      element.token = token;
+      const from = row.from[token];
+      const replaced = this.picture.replaced && ((place) => this.picture.replaced(from + place));
+      write(element, this.picture.text.slice(from, row.to[token]), replaced);
+      if (row.isPart[token]) element.append(make("i", { class: "x part", "data-s": part(facts.hex) }));
+      return element;
+    }
+
+    #gap(start, end) {
+      return write(make("span", { class: "gap", title: "of no token" }), this.picture.text.slice(start, end), this.picture.replaced && ((place) => this.picture.replaced(start + place)));
+    }
+
+    #element(row, token) {
+      const block = row.block(token);
+      this.#fill(block);
+      return block.tokens[token - block.first];
+    }
+
+    // ---- the token that is shown
+
+    #hover(event) {
+      const element = event.target.closest(".t");
+      if (element && !this.#pinned) this.#show(element.closest(".list").row, element.token, false);
+    }
+
+    #click(event) {
+      const element = event.target.closest(".t");
+      if (!element || !getSelection().isCollapsed) return;
+      const { row } = element.closest(".list");
+      const isAgain = this.#pinned && this.#here.row === row && this.#here.token === element.token;
+      this.#show(row, element.token, !isAgain);
+    }
+
+    #forget() {
+      for (const [element, name] of this.#marked) element.classList.remove(name);
+      this.#marked = [];
+    }
+
+    #mark(element, name) {
+      element.classList.add(name);
+      this.#marked.push([element, name]);
+    }
+
+    #show(row, token, pinned) {
+      this.release();
+      this.#forget();
+      this.#here = { row, token };
+      this.#pinned = pinned;
+      this.root.classList.toggle("pinned", pinned);
+      const element = this.#element(row, token);
+      this.#mark(element, "here");
+      this.#announce(row, token, element);
+      for (const other of this.rows) {
+        if (other === row) continue;
+        const [first, last] = other.span(row.starts[token], row.ends[token]);
+        for (let same = first; same < last; same++) {
+          const block = other.block(same);
+          if (block.tokens) this.#mark(block.tokens[same - block.first], "same");
+        }
+      }
+      this.#describe(row, token);
+    }
+
+    // Elements get an id and a place only when they are come to: a hundred thousand would be slow.
+    #announce(row, token, element) {
+      const list = this.lists[row.number];
+      const id = `${this.name}-${row.number}`;
+      document.getElementById(id)?.removeAttribute("id");
+      element.id = id;
+      list.setAttribute("aria-activedescendant", id);
+      element.setAttribute("aria-posinset", token + 1);
+      element.setAttribute("aria-setsize", row.ids.length);
+      element.setAttribute("aria-label", `${spell(row.facts(token).hex, MOST_SPELLED)}, id ${row.ids[token]}`);
+      if (this.#pinned) element.setAttribute("aria-selected", "true");
+    }
+
+    #showNothing() {
+      this.#here = null;
+      this.release();
+      const many = this.rows.some((row) => row.ids.length);
+      this.dock.replaceChildren(many ? make("p", { class: "hint" }, "Point at a token, or tap it, to see what it is.") : "");
+    }
+
+    #describe(row, token) {
+      const facts = row.facts(token);
+      const id = row.ids[token];
+      const [start, end] = [row.starts[token], row.ends[token]];
+      const rows = [
+        ["id", String(id)],
+        ["bytes", facts.hex ? `${hex(facts.hex)} (${number(facts.hex.length / 2)})` : "none"],
+        ["characters", end > start ? `${number(start)} to ${number(end)}` : `none, at ${number(start)}`],
+        ["piece", number(row.pieces[token])],
+      ];
+      if (isThere(facts.rank)) rows.push(["rank", number(facts.rank)]);
+      if (isThere(facts.score)) rows.push(["score", number(facts.score, 4)]);
+      rows.push(["made", made(row, facts)]);
+      const spelled = make("span", { class: `t g${(token % COLOURS) + 1} ${facts.special ? "special" : facts.added ? "added" : ""}` });
+      const text = decode(facts.hex);
+      if (text === null) spelled.append(spell(facts.hex));
+      else write(spelled, Array.from(text).slice(0, MOST_SPELLED).join("") + (text.length > 2 * MOST_SPELLED ? "…" : ""));
+      const where = `token ${number(token + 1)} of ${number(row.ids.length)}${this.rows.length > 1 ? `, ${line(row.name)}` : ""}`;
+      const what = make(
+        "div", { class: "what" },
+        make("p", { class: "spelled" }, spelled, make("span", { class: "where" }, where)),
+        make("dl", {}, ...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
+      );
+      const tree = bytepair.tree(row.vocabulary, id);
+      const parts = [what];
+      if (tree) parts.push(make("div", { class: "tree", tabindex: 0, role: "region", "aria-label": "The merges that make it, with their ranks" }, tree));
+      if (this.#pinned) parts.push(button("Let go", () => this.#show(row, token, false), { class: "go", title: "Escape" }));
+      this.dock.replaceChildren(...parts);
+    }
+
+    // ---- moving
+
+    #go(row, token, pinned = this.#pinned) {
+      this.#show(row, token, pinned);
+      this.#element(row, token).scrollIntoView({ block: "nearest" });
+    }
+
+    #key(event) {
+      const list = event.target.closest(".list");
+      if (!list || event.ctrlKey || event.metaKey || event.altKey || list.row.ids.length === 0) return;
+      const { row } = list;
+      const here = this.#here?.row === row ? this.#here.token : this.#beside(row);
+      const last = row.ids.length - 1;
+      const moves = {
+        ArrowRight: () => Math.min(here + 1, last), ArrowLeft: () => Math.max(here - 1, 0),
+        ArrowDown: () => this.#further(row, here, 1, 1), ArrowUp: () => this.#further(row, here, -1, 1),
+        PageDown: () => this.#further(row, here, 1, 0.7 * window.innerHeight),
+        PageUp: () => this.#further(row, here, -1, 0.7 * window.innerHeight), Home: () => 0, End: () => last,
+      };
+      const acts = {
+        Enter: () => this.#show(row, Math.max(here, 0), true), n: () => this.#differ(1), p: () => this.#differ(-1),
+        "/": () => this.search.focus(), c: () => this.#copy(), "?": () => (this.help.open = !this.help.open),
+      };
+      if (moves[event.key]) {
+        const token = Math.max(moves[event.key](), 0);
+        this.#select(row, here, token, event.shiftKey);
+        this.#go(row, token);
+      } else if (acts[event.key]) acts[event.key]();
+      else return;
+      event.preventDefault();
+    }
+
+    // The token of a list that has what is shown in another one; -1 before the first.
+    #beside(row) {
+      return this.#here ? row.span(this.#here.row.starts[this.#here.token], Infinity)[0] : -1;
+    }
+
+    // The token nearest below or above, in the first line that is at least so many pixels away.
+    #further(row, here, direction, pixels) {
+      if (here < 0) return 0;
+      const place = (token) => this.#element(row, token).getClientRects()[0] ?? this.#element(row, token).getBoundingClientRect();
+      const from = place(here);
+      const far = (at) => direction * (at.top - from.top) >= Math.max(pixels, from.height / 2);
+      let token = here;
+      do token += direction;
+      while (token in row.ids && !far(place(token)));
+      if (!(token in row.ids)) return direction > 0 ? row.ids.length - 1 : 0;
+      const top = place(token).top;
+      let best = token;
+      const distance = (at) => Math.abs(place(at).left - from.left);
+      for (; token in row.ids && Math.abs(place(token).top - top) < from.height / 2; token += direction) {
+        if (distance(token) < distance(best)) best = token;
+      }
+      return best;
+    }
+
+    #select(row, here, token, extends_) {
+      if (!extends_) {
+        if (this.#anchor !== null) getSelection().removeAllRanges();
+        this.#anchor = null;
+        return;
+      }
+      this.#anchor ??= Math.max(here, 0);
+      const [first, last] = [Math.min(this.#anchor, token), Math.max(this.#anchor, token)];
+      const end = this.#element(row, last);
+      getSelection().setBaseAndExtent(this.#element(row, first), 0, end, end.childNodes.length);
+    }
+
+    #differ(direction) {
+      const row = this.#here?.row ?? this.rows[0];
+      const places = this.rows[0].differs ?? [];
+      if (places.length === 0) return;
+      const at = this.#here ? row.starts[this.#here.token] : -1;
+      // The token that was come to may begin before the difference that it has.
+      const now = this.#here ? places.findIndex(([, end]) => end > at) : -1;
+      const [first, last] = this.#here ? row.span(...(places[now] ?? [0, 0])) : [0, 0];
+      const isIn = this.#here && this.#here.token >= first && this.#here.token < last;
+      let next = now;
+      if (direction > 0) next = isIn || !this.#here ? now + 1 : now;
+      else next = now < 0 ? places.length - 1 : now - 1;
+      if (now < 0 && this.#here && direction > 0) next = 0;
+      next = (next + places.length) % places.length;
+      this.#go(row, Math.min(row.span(...places[next])[0], row.ids.length - 1));
+      this.status.textContent = `Difference ${number(next + 1)} of ${number(places.length)}`;
+    }
+
+    // ---- finding and copying
+
+    #find(direction) {
+      const text = this.search.value;
+      const row = this.#here?.row ?? this.rows[0];
+      if (!text) return;
+      if (this.#query.text !== text || this.#query.row !== row) {
+        this.#query = { text, row, hits: hits(this.picture, row, text), at: direction > 0 ? -1 : 0 };
+      }
+      const query = this.#query;
+      if (query.hits.length === 0) {
+        this.status.textContent = `${line(text, 30)} is not there`;
+        return;
+      }
+      query.at = (query.at + direction + query.hits.length) % query.hits.length;
+      const [first, last] = query.hits[query.at];
+      this.#go(row, first);
+      for (let token = first + 1; token < last; token++) this.#mark(this.#element(row, token), "same");
+      this.status.textContent = `${number(query.at + 1)} of ${number(query.hits.length)}`;
+    }
+
+    #copy() {
+      const chosen = this.#chosen();
+      const row = chosen?.row ?? this.#here?.row ?? this.rows[0];
+      const ids = chosen ? row.ids.slice(chosen.first, chosen.last + 1) : row.ids;
+      const told = (isDone) => (this.status.textContent = isDone ? `${count(ids.length, "id")} copied` : "The browser does not let ids be copied");
+      const writing = navigator.clipboard?.writeText(`[${ids.join(", ")}]`) ?? Promise.reject();
+      return writing.then(() => told(true), () => told(false));
+    }
+
+    // The tokens that the browser's selection touches, if it is in one list.
+    #chosen() {
+      const selection = getSelection();
+      if (selection.isCollapsed || selection.rangeCount === 0) return null;
+      const range = selection.getRangeAt(0);
+      const list = this.lists.find((list) => list.contains(range.startContainer) && list.contains(range.endContainer));
+      if (!list) return null;
+      const first = this.#tokenAt(list.row, range.startContainer, range.startOffset);
+      const last = this.#tokenAt(list.row, range.endContainer, range.endOffset);
+      return { row: list.row, first, last: Math.max(first, last) };
+    }
+
+    #tokenAt(row, node, offset) {
+      const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node;
+      const token = element.closest(".t") ?? (element.childNodes[offset] ?? element.lastChild)?.previousElementSibling;
+      if (token?.token !== undefined) return token.token;
+      const block = this.blocks.get(element.closest(".b"));
+      return block ? row.showing(block.start + (block.tokens ? 0 : offset)) : 0;
+    }
+  }
+
+  const isThere = (value) => value !== null && value !== undefined;
+
+  const percent = (share) => `${share < 0 ? "−" : "+"}${number(Math.abs(100 * share), 1)} %`;
+
+  // What is shown of a token that shows not only whole characters.
+  const part = (bytes) => {
+    const spelled = spell(bytes, 20);
+    return spelled.startsWith("‹") ? spelled : `‹${spelled}›`;
+  };
+
+  function made(row, facts) {
+    if (facts.made) {
+      const [left, right] = facts.made.map((id) => `${spell(row.vocabulary[id]?.hex ?? "", 20)} (${id})`);
+      return `of ${left} and ${right}`;
+    }
+    if (facts.special) return "a special token: taken before all else";
+    if (facts.added) return "an added token: taken before all else";
+    if (facts.whole) return "taken whole: no merges lead to it";
+    if (row.kind === "ranks" || row.kind === "merges") return "by no merge: merging starts from it";
+    return `chosen whole by ${row.kind}`;
+  }
+
+  // Where an id is, or else a text: intervals of tokens. A text in quotes is never an id.
+  function hits(picture, row, query) {
+    if (/^\d+$/.test(query)) {
+      const id = Number(query);
+      const found = row.ids.flatMap((other, token) => (other === id ? [[token, token + 1]] : []));
+      if (found.length) return found;
+    }
+    const text = /^"(.+)"$/s.exec(query)?.[1] ?? query;
+    const pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "giu");
+    return Array.from(picture.text.matchAll(pattern), (match) => {
+      const first = row.showing(match.index);
+      return [first, Math.max(first, row.showing(match.index + match[0].length - 1)) + 1];
+    });
+  }
+
+  function turn() {
+    const root = document.documentElement;
+    const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = isDark ? "light" : "dark";
+  }
+
+  bytepair.show = (root, picture, options = {}) => {
+    const viewer = new Viewer(root, options);
+    viewer.update(picture);
+    return { update: (next) => viewer.update(next), select: (token) => viewer.select(token) };
+  };
+})();

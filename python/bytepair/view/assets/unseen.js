@@ -1,0 +1,103 @@
+// Characters that cannot be seen, or that would hide others, as ones that can: what view/characters.py does, and where
+// the text itself stays in the page, so that it can be found and copied.
+(() => {
+  "use strict";
+  const bytepair = (globalThis.bytepair ??= {});
+  const { make } = bytepair;
+
+  const NAMED = { "\n": "↵", "\t": "→" };
+  // Besides what is unseen by its category: letters and marks that are drawn as nothing, and Braille without dots.
+  const UNSEEN =
+    /[\p{C}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u180b-\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
+  const MARK = /\p{M}/u;
+  const PLAIN = /^( ?)([!-~]+)$/;
+  // So many marks on one letter are drawn: more than any script has, and not enough to cover other lines.
+  const MOST_MARKS = 4;
+
+  const point = (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+
+  // Parts [text, what is shown in its place, or ""]; runs of spaces are one part.
+  function parts(text) {
+    const plain = PLAIN.exec(text);
+    if (plain) return plain[1] ? [[" ", "·"], [plain[2], ""]] : [[text, ""]];
+    const found = [];
+    let marks = 0;
+    let hasLetter = false;
+    const add = (character, shown) => {
+      const last = found.at(-1);
+      const joins = last && (shown ? shown === "·" && last[1].startsWith("·") : !last[1]);
+      if (joins) {
+        last[0] += character;
+        last[1] += shown;
+      } else found.push([character, shown]);
+    };
+    for (const character of text) {
+      let shown = "";
+      if (character === " ") shown = "·";
+      else if (UNSEEN.test(character)) shown = NAMED[character] ?? point(character);
+      if (!shown && MARK.test(character)) {
+        marks += 1;
+        if (!hasLetter) shown = "◌" + character;
+        else if (marks > MOST_MARKS) shown = point(character);
+      } else {
+        marks = 0;
+        hasLetter = !shown;
+      }
+      add(character, shown);
+    }
+    return found;
+  }
+
+  // One line of characters that can be seen, its end cut off behind so many of them.
+  bytepair.line = (text, most = 80) => {
+    const characters = Array.from(text.slice(0, 2 * most + 2));
+    const shown = parts(characters.slice(0, most).join("")).map((part) => part[1] || part[0]);
+    return shown.join("") + (characters.length > most ? "…" : "");
+  };
+
+  // Puts a text into an element. What is shown instead of a character is the style sheet's, from `data-s`; the
+  // character stands in the page too. `replaced` says what a character at a place was a byte of.
+  bytepair.write = (element, text, replaced = null) => {
+    let place = 0;
+    for (const [part, shown] of parts(text)) {
+      if (replaced && !shown && part.includes("\ufffd")) writeReplaced(element, part, place, replaced);
+      else if (!shown) element.append(part);
+      else if (shown.startsWith("·")) element.append(make("i", { class: "sp" }, part));
+      else if (part === "\t") element.append(make("i", { class: "tab" }, part));
+      else element.append(make("i", { class: part === "\n" ? "x nl" : "x", "data-s": shown }, part));
+      place += part.length;
+    }
+    return element;
+  };
+
+  function writeReplaced(element, text, place, replaced) {
+    for (const character of text) {
+      const bytes = replaced(place);
+      element.append(bytes ? make("i", { class: "x", "data-s": `‹${bytes}›` }, character) : character);
+      place += character.length;
+    }
+  }
+
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const spaced = (hex) => hex.replace(/..(?=.)/g, "$& ");
+
+  bytepair.hex = (hex, most = 48) => {
+    const more = hex.length / 2 - most;
+    return spaced(hex.slice(0, 2 * most)) + (more > 0 ? ` … ${bytepair.number(more)} more` : "");
+  };
+
+  // The text of bytes, or null if they are none.
+  bytepair.decode = (hex) => {
+    try {
+      return decoder.decode(Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16)));
+    } catch {
+      return null;
+    }
+  };
+
+  // A token as it is read: its text, or its bytes if they are no text.
+  bytepair.spell = (hex, most = 40) => {
+    const text = bytepair.decode(hex);
+    return text === null ? `‹${spaced(hex.slice(0, 2 * most))}${hex.length > 2 * most ? " …" : ""}›` : bytepair.line(text, most);
+  };
+})();
