@@ -1,15 +1,9 @@
 // The playground: what is chosen and typed goes to the server, and what it answers is counted and shown.
-"use strict";
 (() => {
-  const { offers: firstOffers, splits, limits } = JSON.parse(document.getElementById("data").textContent);
+  "use strict";
+  const { make, number } = bytepair;
+  const { offers: firstOffers, chosen: firstChosen, splits, limits } = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);
-  const make = (name, properties = {}, ...inside) => {
-    const element = Object.assign(document.createElement(name), properties);
-    element.append(...inside);
-    return element;
-  };
-  const grouped = new Intl.NumberFormat("en");
-  const rounded = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
   const SAMPLE =
     "A tokenizer cuts text into pieces that a model has seen often.\n" +
@@ -20,7 +14,7 @@
 
   const text = at("text");
   let offers = firstOffers;
-  let chosen = [offers[0].key];
+  let chosen = [firstChosen];
   let answer = null;
   let viewer = null;
   let expected = new Map(); // The fingerprints that a link promised, by key.
@@ -82,7 +76,7 @@
     if (!chosen.length) return failed("choose a tokenizer");
     if (asked.size > limits.text) {
       return failed(
-        `the text has ${grouped.format(asked.size)} bytes, more than ${grouped.format(limits.text)}; ` +
+        `the text has ${number(asked.size)} bytes, more than ${number(limits.text)}; ` +
           "use less text, or bytepair view and bytepair count for files",
       );
     }
@@ -162,57 +156,51 @@
   function count() {
     if (!answer) return;
     const characters = Array.from(answer.text).length;
-    const lines = answer.text.split("\n").length;
-    const many = (number, one) => `${grouped.format(number)} ${one}${number === 1 ? "" : "s"}`;
+    const lines = answer.text.split("\n").length - (/(^|\n)$/.test(answer.text) ? 1 : 0);
+    const many = (value, one) => `${number(value)} ${one}${value === 1 ? "" : "s"}`;
     at("totals").textContent = [many(characters, "character"), many(answer.size, "byte"), many(lines, "line")].join(" · ");
     const cost = price();
     const most = windowSize();
-    const labels = ["Tokens", "Characters a token", "Bytes a token"];
+    const labels = ["Tokens", "Characters per token", "Bytes per token"];
     if (cost) labels.push("Cost");
-    if (most) labels.push(`Share of ${grouped.format(most)}`);
-    const role = (name, element) => (element.setAttribute("role", name), element);
-    const head = role("row", make("tr", {}, role("columnheader", make("th", { textContent: "Tokenizer", scope: "col" }))));
-    for (const label of labels) head.append(role("columnheader", make("th", { textContent: label, scope: "col" })));
-    const body = role("rowgroup", make("tbody"));
-    for (const key of chosen) {
-      const row = role("row", make("tr", {}, role("rowheader", make("th", { scope: "row", textContent: nameOf(key) }))));
-      body.append(row);
-      const cell = (...inside) => {
-        const made = role("cell", make("td", {}, ...inside));
-        made.dataset.label = labels[row.childElementCount - 1];
-        row.append(made);
-        return made;
-      };
+    if (most) labels.push(`Share of ${number(most)}`);
+    const rows = chosen.map((key) => {
+      const head = make("th", { scope: "row", role: "rowheader" }, nameOf(key));
       const counted = answer.counts[key];
       if (!counted) {
-        const why = answer.faults[key] ? spelled(answer.faults[key]) : "is counted soon";
-        const made = cell(why);
-        made.className = "fault";
-        made.colSpan = labels.length;
-        continue;
+        const why = answer.faults[key] ? spelled(answer.faults[key]) : "is being counted";
+        return make("tr", { role: "row" }, head, make("td", { class: "fault", role: "cell", colspan: labels.length }, why));
       }
       const { tokens } = counted;
-      cell(grouped.format(tokens)).className = "first";
-      cell(tokens ? rounded.format(characters / tokens) : "–");
-      cell(tokens ? rounded.format(answer.size / tokens) : "–");
-      if (cost) {
-        const sum = (tokens * cost.number) / 1e6;
-        const digits = sum && sum < 0.995 ? { maximumSignificantDigits: 3 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-        cell(`${cost.before}${sum.toLocaleString("en", digits)}${cost.after && ` ${cost.after}`}`);
-      }
-      if (most) {
-        const share = tokens / most;
-        const bar = make("i");
-        bar.style.width = `${Math.min(100, 100 * share)}%`;
-        const around = make("span", { className: "bar" }, bar);
-        around.setAttribute("aria-hidden", "true");
-        const digits = { style: "percent", maximumSignificantDigits: 3 };
-        cell(share.toLocaleString("en", digits) + (share > 1 ? ", too much" : ""), around);
-      }
-    }
-    const table = role("table", make("table", {}, role("rowgroup", make("thead", {}, head)), body));
-    table.setAttribute("aria-labelledby", "counts-title");
-    at("counts").replaceChildren(table);
+      const cells = [[number(tokens)], [ratio(characters, tokens)], [ratio(answer.size, tokens)]];
+      if (cost) cells.push([sum(tokens, cost)]);
+      if (most) cells.push([share(tokens / most), bar(tokens / most)]);
+      const cell = (inside, place) => make("td", { role: "cell", "data-label": labels[place] }, ...inside);
+      return make("tr", { role: "row" }, head, ...cells.map(cell));
+    });
+    const heads = ["Tokenizer", ...labels].map((label) => make("th", { scope: "col", role: "columnheader" }, label));
+    const head = make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...heads));
+    const body = make("tbody", { role: "rowgroup" }, ...rows);
+    // On a phone its rows are laid out as blocks, which would be no table to a screen reader without roles.
+    at("counts").replaceChildren(make("table", { role: "table", "aria-labelledby": "counts-title" }, head, body));
+  }
+
+  const ratio = (whole, tokens) => (tokens ? number(whole / tokens, 2) : "–");
+
+  function sum(tokens, cost) {
+    const value = (tokens * cost.number) / 1e6;
+    const isSmall = value && value < 0.995;
+    const digits = isSmall ? { maximumSignificantDigits: 3 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+    return cost.before + value.toLocaleString("en", digits) + (cost.after && ` ${cost.after}`);
+  }
+
+  const share = (part) =>
+    part.toLocaleString("en", { style: "percent", maximumSignificantDigits: 3 }) + (part > 1 ? ", too much" : "");
+
+  function bar(part) {
+    const inside = make("i");
+    inside.style.width = `${Math.min(100, 100 * part)}%`;
+    return make("span", { class: "bar", "aria-hidden": "true" }, inside);
   }
 
   // Tokenizers.
@@ -221,12 +209,13 @@
   function list() {
     const focused = at("offers").contains(document.activeElement) ? document.activeElement.value : null;
     const boxes = offers.map((offer) => {
-      const box = make("input", { type: "checkbox", value: offer.key, checked: chosen.includes(offer.key) });
-      box.disabled = !box.checked && chosen.length >= limits.at_once;
-      box.addEventListener("change", () => choose(offer.key, box.checked));
-      const label = make("label", { className: "choice" }, box, make("span", { textContent: offer.name }));
-      if (ORIGINS[offer.origin]) label.append(make("small", { textContent: ORIGINS[offer.origin] }));
-      return label;
+      const isChosen = chosen.includes(offer.key);
+      const box = make("input", {
+        type: "checkbox", value: offer.key, checked: isChosen, disabled: !isChosen && chosen.length >= limits.at_once,
+        change: (event) => choose(offer.key, event.target.checked),
+      });
+      const origin = ORIGINS[offer.origin];
+      return make("label", { class: "choice" }, box, make("span", {}, offer.name), origin ? make("small", {}, origin) : "");
     });
     at("offers").replaceChildren(...boxes);
     // The box that was used is a new one now.
@@ -307,8 +296,8 @@
     at("file").focus();
   });
   at("split").append(
-    ...splits.map((name) => make("option", { value: name, textContent: name })),
-    make("option", { value: "", textContent: "a regular expression" }),
+    ...splits.map((name) => make("option", { value: name }, name)),
+    make("option", { value: "" }, "a regular expression"),
   );
   at("split").addEventListener("change", () => (at("pattern-label").hidden = at("split").value !== ""));
 
@@ -401,7 +390,7 @@
   }
 
   at("too-many").textContent =
-    `More than ${grouped.format(limits.tokens)} tokens are counted, but not shown: bytepair view --html has a page for them.`;
+    `More than ${number(limits.tokens)} tokens are counted, but not shown: bytepair view --html has a page for them.`;
   text.addEventListener("input", changed);
   at("special").addEventListener("change", changed);
   at("controls").addEventListener("submit", (event) => event.preventDefault());

@@ -1,6 +1,7 @@
 // What is on the page <-> the fragment of its address: JSON, deflated, in base64url. A browser sends no fragment.
-"use strict";
 (() => {
+  "use strict";
+  const bytepair = (globalThis.bytepair ??= {});
   const VERSION = "v1.";
   // As much as every browser in use takes as an address.
   const MOST = 60000;
@@ -61,5 +62,5 @@
     return state;
   }
 
-  globalThis.bytepair = Object.assign(globalThis.bytepair ?? {}, { sharing: { write, read } });
+  bytepair.sharing = { write, read };
 })();

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 from html import unescape
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from starlette.routing import Route
 
 from bytepair.errors import BytepairError, FormatError
 from bytepair.patterns import SPLIT_PATTERNS
+from bytepair.view.interactive import SCRIPTS, STYLES
 from bytepair.view.page import asset, page
 from bytepair.view.playground import uploads
 from bytepair.view.playground.guard import CLOSED, Guard, refusal
@@ -98,10 +100,11 @@ class Playground:
         text = page(
             "bytepair playground",
             asset("playground.html"),
-            styles=("tokens.css", "playground.css"),
-            scripts=("tokens.js", "sharing.js", "playground.js"),
+            styles=(*STYLES, "playground.css"),
+            scripts=(*SCRIPTS, "sharing.js", "playground.js"),
             data={
                 "offers": self._said_offers(),
+                "chosen": self._shelf.first(),
                 "splits": list(SPLIT_PATTERNS),
                 "limits": {
                     "text": self._text_limit,
@@ -239,7 +242,7 @@ def _check_type(request: Request, wanted: str) -> None:
 
 
 def _answered(handler: Callable[[Request], Any]) -> Callable[[Request], Any]:
-    """A handler whose errors are answers; what is none of bytepair's is a bug, and told as one."""
+    """A handler whose errors are answers."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -250,8 +253,14 @@ def _answered(handler: Callable[[Request], Any]) -> Callable[[Request], Any]:
             return fault(413, error)
         except BusyError as error:
             return fault(503, error)
+        except HTTPException:
+            raise
         except BytepairError as error:
             return fault(422, error)
+        except Exception as error:
+            # A bug; the page says so as well, and the next request is answered.
+            logging.getLogger(__name__).exception("the playground failed")
+            return refusal(500, f"the playground failed: {error}", "this is a bug; where it happened stands where it runs")
         return made
 
     return answer

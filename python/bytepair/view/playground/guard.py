@@ -68,7 +68,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # A web socket; without an answer it is refused.
+            await send({"type": "websocket.close"})
+            return
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

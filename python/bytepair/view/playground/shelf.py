@@ -22,6 +22,7 @@ MOST_UPLOADS = 8
 """Of uploads the latest used are kept."""
 
 _MOST_OF_NAME = 60
+_NEWEST = "o200k_base"
 
 
 class Offer(NamedTuple):
@@ -72,6 +73,11 @@ class Shelf:
         with self._lock:
             uploads = sorted(self._uploads.values(), key=lambda row: row[0])
             return [*self._offers, *(offer for _, offer, _ in uploads)]
+
+    def first(self) -> str:
+        """The key of the one that is chosen before anybody chooses: a given one, else the newest encoding, else any."""
+        keys = [offer.key for offer in self._offers]
+        return _NEWEST if self._offers[0].origin != "given" and _NEWEST in keys else keys[0]
 
     def add(self, name: str, tokenizer: Tokenizer) -> Offer:
         """Keeps an upload; the one that was used least lately goes if there are too many."""

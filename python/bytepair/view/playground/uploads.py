@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.errors import BytepairError, FormatError
+from bytepair.errors import ArtifactError, BytepairError, FormatError
 from bytepair.formats import tiktoken
 from bytepair.tokenizer import Tokenizer
 
@@ -74,6 +74,9 @@ def load(
         try:
             return _load(path, split, special_tokens or None)
         except BytepairError as error:
+            if isinstance(error, ArtifactError) and (missing := Path(str(error.file)).name) not in names:
+                what = f"{files[0].name} is not whole without {missing}"
+                raise FormatError(what, remedy="choose both files together") from error
             error.file = _given(error.file, files, folder)
             if split is None and any(tiktoken.looks_like(file.data) for file in files):
                 raise SplitMissingError(
