@@ -87,6 +87,12 @@ class Encoding:
     def __repr__(self) -> str:
         return f"<Encoding: {len(self)} tokens, {len(self.overflowing)} overflowing>"
 
+    def _repr_html_(self) -> str:
+        # Only notebooks ask for it.
+        from bytepair.view import notebook  # noqa: PLC0415
+
+        return notebook.html(self)
+
     @property
     def n_sequences(self) -> int:
         """How many texts it is made of."""

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 from bytepair import files
 from bytepair.view.characters import show_line
 from bytepair.view.page import page
+from bytepair.view.pictures import Picture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from bytepair.view.pictures import Picture
 
 STYLES = ("tokens.css",)
 """What a page with the viewer has besides the style of every page."""
@@ -46,7 +45,7 @@ def html(picture: Picture | Mapping[str, Any], *, title: str = "Tokens") -> str:
         >>> "<noscript>" in page and "default-src 'none'" in page
         True
     """
-    data = dict(picture if isinstance(picture, dict) else picture.as_dict())  # type: ignore[union-attr]
+    data = dict(picture.as_dict() if isinstance(picture, Picture) else picture)
     plain = escape(_readable(data["text"]))
     data["tokenizers"] = [_packed(tokenizer) for tokenizer in data["tokenizers"]]
     body = (

@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from bytepair.explaining import made_by, taken_whole
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -119,6 +121,11 @@ class Picture:
     sources: tuple[Tokens, ...]
     replaced: tuple[tuple[int, bytes], ...] = ()
 
+    @property
+    def size(self) -> int:
+        """How many bytes of UTF-8 the text has; where bytes were replaced, those that were given."""
+        return len(self.text.encode()) + sum(len(data) - len("\ufffd".encode()) for _, data in self.replaced)
+
     def as_dict(self) -> dict[str, Any]:
         """The same as what JSON can hold; ``replaced`` only where something was."""
         replaced = {"replaced": [[place, data.hex()] for place, data in self.replaced]} if self.replaced else {}
@@ -148,7 +155,7 @@ def picture(
         EncodeError: The text has a lone surrogate, or a character that a vocabulary lacks.
         ValueError: There is no tokenizer.
 
-    Time is linear in the text, for each tokenizer.
+    Time is linear in the text and n log n in the bytes of different tokens, for each tokenizer.
 
     Example:
         >>> import bytepair as bp
@@ -168,7 +175,10 @@ def picture(
     found = [tokenizer.located(whole, special=special, added=added) for _, tokenizer in named]
     vocabularies = [_vocabulary(tokenizer, ids) for (_, tokenizer), (ids, *_) in zip(named, found, strict=True)]
     differs = _differs(
-        [_clusters(ids, places, vocabulary) for (ids, places, *_), vocabulary in zip(found, vocabularies, strict=True)]
+        [
+            _clusters(ids, places, {id: _size(tokenizer, entry) for id, entry in vocabulary.items()})
+            for (_, tokenizer), (ids, places, *_), vocabulary in zip(named, found, vocabularies, strict=True)
+        ]
     )
     sources = [
         Tokens(
@@ -189,6 +199,9 @@ def picture(
     ]
     return Picture(whole, tuple(sources), replaced)
 
+
+FALLBACK = re.compile(rb"<0x([0-9A-F]{2})>")
+"""A token that stands for a byte, in a vocabulary of characters."""
 
 _ESCAPED = re.compile("[\udc80-\udcff]+")
 
@@ -225,21 +238,22 @@ def _size_of_wrong(data: bytes) -> int:
 
 
 def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Entry]:
-    used = sorted(set(ids))
+    made = made_by(tokenizer, set(ids))
+    whole = taken_whole(tokenizer, [id for id, merge in made.items() if merge is None])
     loaded = tokenizer._loaded
     special = {row[1]: row[2] for row in loaded.added}
     scores = _scores(tokenizer) if loaded.columns.has_scores else {}
     return {
         id: Entry(
             token=tokenizer.token_bytes(id),
-            rank=None,
+            rank=merge and merge.rank,
             special=special.get(id, False),
             added=id in special,
             score=scores.get(id),
-            made=None,
-            whole=False,
+            made=merge and merge[:2],
+            whole=id in whole,
         )
-        for id in used
+        for id, merge in sorted(made.items())
     }
 
 
@@ -250,11 +264,17 @@ def _scores(tokenizer: Tokenizer) -> dict[int, float]:
     return dict(zip(columns.ids(), columns.scores() or (), strict=True))
 
 
+def _size(tokenizer: Tokenizer, entry: Entry) -> int:
+    """How many bytes of the text a token has that is a part of a character."""
+    falls_back = tokenizer._loaded.model is not None and FALLBACK.fullmatch(entry.token)
+    return 1 if falls_back else len(entry.token)
+
+
 _Cluster = tuple[int, int, tuple[int, ...]]
 """Characters that some tokens are from which share characters, and how these are cut."""
 
 
-def _clusters(ids: Sequence[int], places: Sequence[Interval], vocabulary: Mapping[int, Entry]) -> set[_Cluster]:
+def _clusters(ids: Sequence[int], places: Sequence[Interval], sizes: Mapping[int, int]) -> set[_Cluster]:
     """How the characters of a text are cut: its tokens, those together that share characters.
 
     Of tokens that share a character nothing is known but how many bytes each has.
@@ -265,7 +285,7 @@ def _clusters(ids: Sequence[int], places: Sequence[Interval], vocabulary: Mappin
             continue
         if clusters and start < clusters[-1][1]:
             first, last, cut = clusters[-1]
-            clusters[-1] = (first, max(last, end), (*cut, start, end, len(vocabulary[id].token)))
+            clusters[-1] = (first, max(last, end), (*cut, start, end, sizes[id]))
         else:
             clusters.append((start, end, ()))
     return set(clusters)

@@ -2,11 +2,12 @@
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
-  const { make, number, write, spell, hex, decode, line } = bytepair;
+  const { make, number, write, spell, speak, hex, decode, line } = bytepair;
 
   const LAYERS = { pieces: "Pieces", offsets: "Offsets", ids: "Ids" };
   const COLOURS = 4;
   const MOST_SPELLED = 200;
+  const SEEN = /[^\p{C}\p{Z}\p{M}]/u;
   let viewers = 0;
 
   const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
@@ -246,8 +247,12 @@
       element.token = token;
       const from = row.from[token];
       const replaced = this.picture.replaced && ((place) => this.picture.replaced(from + place));
+      const [before, behind] = row.isPart[token] ? bytepair.around(facts.hex) : ["", ""];
+      if (before) element.append(make("i", { class: "x", "data-s": before }));
       write(element, this.picture.text.slice(from, row.to[token]), replaced);
-      if (row.isPart[token]) element.append(make("i", { class: "x part", "data-s": part(facts.hex) }));
+      if (behind) element.append(make("i", { class: "x", "data-s": behind }));
+      // What the style sheet shows is no name.
+      if (!SEEN.test(element.textContent)) element.setAttribute("aria-label", speak(facts.hex));
       return element;
     }
 
@@ -315,7 +320,7 @@
       list.setAttribute("aria-activedescendant", id);
       element.setAttribute("aria-posinset", token + 1);
       element.setAttribute("aria-setsize", row.ids.length);
-      element.setAttribute("aria-label", `${spell(row.facts(token).hex, MOST_SPELLED)}, id ${row.ids[token]}`);
+      element.setAttribute("aria-label", `${speak(row.facts(token).hex)}, id ${row.ids[token]}`);
       if (this.#pinned) element.setAttribute("aria-selected", "true");
     }
 
@@ -345,7 +350,7 @@
       else write(spelled, Array.from(text).slice(0, MOST_SPELLED).join("") + (text.length > 2 * MOST_SPELLED ? "…" : ""));
       const where = `token ${number(token + 1)} of ${number(row.ids.length)}${this.rows.length > 1 ? `, ${line(row.name)}` : ""}`;
       const what = make(
-        "div", { class: "what" },
+        "div", { class: "what", tabindex: 0, role: "region", "aria-label": "What it is" },
         make("p", { class: "spelled" }, spelled, make("span", { class: "where" }, where)),
         make("dl", {}, ...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
       );
@@ -496,12 +501,6 @@
   const isThere = (value) => value !== null && value !== undefined;
 
   const percent = (share) => `${share < 0 ? "−" : "+"}${number(Math.abs(100 * share), 1)} %`;
-
-  // What is shown of a token that shows not only whole characters.
-  const part = (bytes) => {
-    const spelled = spell(bytes, 20);
-    return spelled.startsWith("‹") ? spelled : `‹${spelled}›`;
-  };
 
   function made(row, facts) {
     if (facts.made) {

@@ -95,6 +95,36 @@
     }
   };
 
+  // What is shown before and behind the text of a token that has parts of characters: the bytes of these. One that has
+  // only whole characters, which are shown elsewhere, is spelled.
+  bytepair.around = (hex) => {
+    const bytes = hex.match(/../g) ?? [];
+    const follows = (byte) => byte >= "80" && byte < "c0";
+    let head = 0;
+    while (head < bytes.length && follows(bytes[head])) head += 1;
+    let tail = bytes.length;
+    do tail -= 1;
+    while (tail > head && follows(bytes[tail]));
+    tail = Math.max(tail, head);
+    if (bytepair.decode(bytes.slice(tail).join("")) !== null) tail = bytes.length;
+    const frame = (part) => (part.length ? `‹${part.slice(0, 20).join(" ")}›` : "");
+    if (head === 0 && tail === bytes.length) return ["", `‹${bytepair.spell(hex, 20)}›`];
+    return [frame(bytes.slice(0, head)), frame(bytes.slice(tail))];
+  };
+
+  const SPOKEN = { "\n": "line end", "\t": "tab" };
+
+  // A token as it is said.
+  bytepair.speak = (hex) => {
+    const text = bytepair.decode(hex);
+    if (text === null) return `bytes ${bytepair.hex(hex, 20)}`;
+    const words = parts(text.slice(0, 200)).map(([part, shown]) => {
+      if (shown.startsWith("·")) return part.length > 1 ? `${part.length} spaces` : "space";
+      return SPOKEN[part] ?? (shown || part);
+    });
+    return words.join(" ") || "nothing";
+  };
+
   // A token as it is read: its text, or its bytes if they are no text.
   bytepair.spell = (hex, most = 40) => {
     const text = bytepair.decode(hex);

@@ -1,0 +1,174 @@
+"""What is shown of each token of a picture: the characters that it is the first to have, and what else must be said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from bytepair.view.characters import show
+from bytepair.view.pictures import FALLBACK
+from bytepair.view.tokens import spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bytepair.view.pictures import Entry, Picture, Tokens
+
+
+class Drawn(NamedTuple):
+    """Something that is drawn: characters, a symbol in place of one, or a note.
+
+    Attributes:
+        text: Characters that can be seen.
+        characters: The characters of the text that they stand for; of a note none.
+    """
+
+    text: str
+    characters: str
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is itself."""
+        return self.text == self.characters
+
+
+class Look(NamedTuple):
+    """What is shown of a token, or of characters that no token is from. Many tokens look alike.
+
+    Attributes:
+        text: The characters that no token before it is from.
+        before: The bytes at its start that go on with a character of the token before.
+        after: The bytes at its end that begin a character whose others are in the next token.
+        mark: ``"special"``, ``"added"``, ``"gap"`` for characters that no token is from; else empty.
+        instead: What is shown of a token that has no characters of its own, or is an added one that the text does not
+            say; else empty.
+        replaced: The bytes that ``U+FFFD`` stands for, by its place in `text`.
+    """
+
+    text: str
+    before: bytes = b""
+    after: bytes = b""
+    mark: str = ""
+    instead: str = ""
+    replaced: tuple[tuple[int, bytes], ...] = ()
+
+    def shown(self) -> Iterator[Drawn]:
+        """What is drawn. The characters of all parts of a text, one after the other, are the text."""
+        if self.before:
+            yield Drawn(note(self.before), "")
+        place = 0
+        for wrong, data in self.replaced:
+            yield from _drawn(self.text[place:wrong])
+            yield Drawn("\ufffd" + note(data), "\ufffd")
+            place = wrong + 1
+        yield from _drawn(self.text[place:])
+        if self.after:
+            yield Drawn(note(self.after), "")
+        if self.instead:
+            yield Drawn(self.instead, "")
+
+
+def _drawn(text: str) -> Iterator[Drawn]:
+    return (Drawn(shown.text, shown.stands_for or shown.text) for shown in show(text))
+
+
+class Part(NamedTuple):
+    """A token of a picture, or characters that no token is from.
+
+    Attributes:
+        token: Which token; None for characters without one.
+        start: The first of the characters.
+        look: What is shown of it.
+    """
+
+    token: int | None
+    start: int
+    look: Look
+
+
+def parts(picture: Picture, source: Tokens) -> Iterator[Part]:
+    """The tokens of one tokenizer in order, with the characters between them.
+
+    Example:
+        >>> import bytepair as bp
+        >>> from bytepair.view.pictures import picture
+        >>> seen = picture({"a": bp.train({"low": 5}, vocab_size=258)}, "low é")
+        >>> for part in parts(seen, seen.sources[0]):
+        ...     print(part.token, part.start, "".join(shown.text for shown in part.look.shown()))
+        0 0 low
+        1 3 ·
+        2 4 é‹c3›
+        3 5 ‹a9›
+    """
+    text, covered = picture.text, 0
+    wrong = dict(picture.replaced)
+    # Most tokens occur often.
+    known: dict[tuple[int, str, str], Look] = {}
+    for number, (id, start, end) in enumerate(zip(source.ids, source.starts, source.ends, strict=True)):
+        if start > covered:
+            yield Part(None, covered, _replaced(Look(text[covered:start], mark="gap"), wrong, covered))
+            covered = start
+        key = id, text[covered:end], text[start:end]
+        look = known.get(key)
+        if look is None:
+            look = known[key] = _look(source.kind, source.vocabulary[id], *key[1:])
+        yield Part(number, covered, _replaced(look, wrong, covered))
+        covered = max(covered, end)
+    if covered < len(text):
+        yield Part(None, covered, _replaced(Look(text[covered:], mark="gap"), wrong, covered))
+
+
+def _look(kind: str, entry: Entry, shown: str, stands_for: str) -> Look:
+    """What is shown of a token that is the first to have some of the characters that it stands for."""
+    token = entry.token
+    if entry.added:
+        # One that was not found in the text, but stands for what is unknown, is said.
+        instead = "" if shown and token in shown.encode() else f"‹{spell(token)}›"
+        return Look(shown, mark="special" if entry.special else "added", instead=instead)
+    if kind not in {"ranks", "WordLevel"} and stands_for.encode() != token and (found := FALLBACK.fullmatch(token)):
+        token = bytes.fromhex(found[1].decode())
+    before, after = cut_off(token)
+    return Look(shown, before, after, instead="" if shown or before or after else f"‹{spell(token)}›")
+
+
+def cut_off(token: bytes) -> tuple[bytes, bytes]:
+    r"""The bytes of a token that are parts of characters which begin before it or end behind it; of others all.
+
+    Example:
+        >>> cut_off("low".encode()), cut_off(b"\x82\xac low \xe2")
+        ((b'', b''), (b'\x82\xac', b'\xe2'))
+    """
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        pass
+    else:
+        return b"", b""
+    first = 0
+    while first < min(3, len(token)) and 0x80 <= token[first] < 0xC0:
+        first += 1
+    try:
+        token[first:].decode()
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":
+            return token, b""
+        return token[:first], token[first + error.start :]
+    return token[:first], b""
+
+
+def note(data: bytes) -> str:
+    r"""Bytes as they are shown.
+
+    Example:
+        >>> note(b"\xe2\x82")
+        '‹e2 82›'
+    """
+    return f"‹{data.hex(' ')}›"
+
+
+def _replaced(look: Look, wrong: dict[int, bytes], start: int) -> Look:
+    """With the bytes that stand in its text as ``U+FFFD``."""
+    if not wrong or "\ufffd" not in look.text:
+        return look
+    places = (place for place, character in enumerate(look.text) if character == "\ufffd")
+    found = tuple((place, wrong[start + place]) for place in places if start + place in wrong)
+    return look._replace(replaced=found)
