@@ -18,7 +18,9 @@ def get(client: TestClient, host: str) -> int:
     return client.get("/", headers={"Host": host}).status_code
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:8765", "LOCALHOST", "[::1]:8765", "127.0.0.1", "127.9.9.9:1"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8765", "localhost:8765", "LOCALHOST", "[::1]:8765", "127.0.0.1", "127.9.9.9:1"]
+)
 def test_its_own_names(client: Client, host: str) -> None:
     # Behind a tunnel the port is another one.
     assert get(client(), host) == 200 or host == "LOCALHOST"
@@ -28,7 +30,17 @@ def test_its_own_names(client: Client, host: str) -> None:
     "host",
     [
         *("evil.example", "evil.example:8765", "localhost.evil.example", "127.0.0.1.evil.example", "192.168.0.1:8765"),
-        *("", "0.0.0.0:8765", "[::]:8765", "localhost:x", "localhost:99999", "a@localhost", "localhost/x", "[::1", "::1"),
+        *(
+            "",
+            "0.0.0.0:8765",
+            "[::]:8765",
+            "localhost:x",
+            "localhost:99999",
+            "a@localhost",
+            "localhost/x",
+            "[::1",
+            "::1",
+        ),
         *("127.0.0.1:8765,evil.example", "2130706433", "0x7f.1", "localhost\x00", "localhost:8765 "),
     ],
 )

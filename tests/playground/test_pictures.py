@@ -32,7 +32,9 @@ def test_the_answer_is_the_picture(client: Client, tok: bp.Tokenizer) -> None:
 
 def test_special_tokens_are_such_or_text(client: Client) -> None:
     asked = client()
-    counts = [ask(asked, "<|end|>", special=special).json()["counts"]["small"]["tokens"] for special in ("allow", "text")]
+    counts = [
+        ask(asked, "<|end|>", special=special).json()["counts"]["small"]["tokens"] for special in ("allow", "text")
+    ]
     assert counts == [1, 7]
 
 
@@ -122,8 +124,10 @@ def test_only_json_is_taken(client: Client) -> None:
     st.binary(max_size=60)
     | st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
-        lambda inside: st.lists(inside, max_size=4)
-        | st.dictionaries(st.sampled_from(["text", "tokenizers", "special", "x"]), inside, max_size=4),
+        lambda inside: (
+            st.lists(inside, max_size=4)
+            | st.dictionaries(st.sampled_from(["text", "tokenizers", "special", "x"]), inside, max_size=4)
+        ),
         max_leaves=8,
     ).map(lambda value: json.dumps(value).encode())
 )

@@ -129,7 +129,9 @@ def test_no_damage_makes_the_server_fail(client: Client, tok: bp.Tokenizer, tmp_
     assert tok
 
 
-@pytest.mark.parametrize("name", ["../a.json", "/etc/a.json", "a/b.json", "..", "", ".hidden", "a\0b", "a" * 101, "é.json"])
+@pytest.mark.parametrize(
+    "name", ["../a.json", "/etc/a.json", "a/b.json", "..", "", ".hidden", "a\0b", "a" * 101, "é.json"]
+)
 def test_names_lead_nowhere(client: Client, tok: bp.Tokenizer, tmp_path: Path, temporary: Path, name: str) -> None:
     asked = client()
     (file,) = saved(tok, tmp_path, "tokenizer.json", "tokenizer.json")

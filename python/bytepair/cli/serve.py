@@ -36,9 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument(
         "--host", default="127.0.0.1", help="where it listens (default: 127.0.0.1, which only this machine reaches)"
     )
-    group.add_argument(
-        "--port", metavar="N", type=_port, default=PORT, help=f"default: {PORT}; 0 for one that is free"
-    )
+    group.add_argument("--port", metavar="N", type=_port, default=PORT, help=f"default: {PORT}; 0 for one that is free")
     group.add_argument("--open", action="store_true", help="open the browser")
 
 

@@ -64,6 +64,7 @@
 
   function changed() {
     isStale = true;
+    at("view").setAttribute("aria-busy", "true");
     clearTimeout(timer);
     if (asking && performance.now() - asking.since > PATIENCE) asking.stop.abort();
     timer = setTimeout(refresh, pause);
@@ -82,7 +83,6 @@
     }
     const question = { stop: new AbortController(), since: performance.now() };
     asking = question;
-    at("view").setAttribute("aria-busy", "true");
     try {
       const found = await ask("api/picture", {
         method: "POST",
@@ -102,8 +102,8 @@
       if (error.name !== "AbortError") failed(error.message);
     } finally {
       asking = null;
-      at("view").removeAttribute("aria-busy");
       if (isStale) changed();
+      else at("view").removeAttribute("aria-busy");
     }
   }
 
@@ -113,6 +113,7 @@
     at("counts").replaceChildren();
     at("totals").textContent = "";
     at("view").hidden = at("too-many").hidden = true;
+    at("view").removeAttribute("aria-busy");
   }
 
   function show(found, asked) {
@@ -215,7 +216,7 @@
         change: (event) => choose(offer.key, event.target.checked),
       });
       const origin = ORIGINS[offer.origin];
-      return make("label", { class: "choice" }, box, make("span", {}, offer.name), origin ? make("small", {}, origin) : "");
+      return make("label", { class: "choice" }, box, make("span", {}, offer.name, " "), origin ? make("small", {}, origin) : "");
     });
     at("offers").replaceChildren(...boxes);
     // The box that was used is a new one now.

@@ -22,9 +22,10 @@ PORT = 8765
 
 _SECONDS_TO_END = 2
 _MOST_CONNECTIONS = 64
+_LAST_PORT = 65535
 
 
-def app(
+def application(
     tokenizers: Mapping[str, Tokenizer] | None = None,
     *,
     host: str = "127.0.0.1",
@@ -59,11 +60,11 @@ def serve(
     """Serves the playground until Ctrl-C.
 
     Args:
-        tokenizers: As `app` has it.
+        tokenizers: As `application` has it.
         host: Where it listens. At others than a loopback address everybody who reaches the machine can use it, which
             a `TokenizerWarning` says.
         port: Where it listens; 0 for one that is free.
-        encodings: As `app` has it.
+        encodings: As `application` has it.
         ready: Is told the URL when it can be opened.
 
     Raises:
@@ -81,9 +82,8 @@ def serve(
                 TokenizerWarning,
                 stacklevel=2,
             )
-        application = app(tokenizers, host=host, encodings=encodings)
         config = uvicorn.Config(
-            application,
+            application(tokenizers, host=host, encodings=encodings),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -112,6 +112,8 @@ def _needed() -> Any:
 def _listen(host: str, port: int) -> socket.socket:
     """A socket that takes connections from now on."""
     listener: socket.socket | None = None
+    if not 0 <= port <= _LAST_PORT:  # Some systems would take what is left of it.
+        raise ArtifactError(f"cannot listen at port {port}: there is none", remedy=f"say one up to {_LAST_PORT}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
@@ -119,13 +121,13 @@ def _listen(host: str, port: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen()
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         if listener:
             listener.close()
-        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+        if error.errno == errno.EADDRINUSE:
             what, remedy = f"port {port} of {host} is taken", "say another --port, or --port 0 for one that is free"
         else:
-            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            reason = error.strerror or str(error)
             what, remedy = f"cannot listen at port {port} of {host}: {reason}", "say another --host or --port"
         raise ArtifactError(what, remedy=remedy) from error
     return listener

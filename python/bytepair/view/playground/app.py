@@ -260,7 +260,9 @@ def _answered(handler: Callable[[Request], Any]) -> Callable[[Request], Any]:
         except Exception as error:
             # A bug; the page says so as well, and the next request is answered.
             logging.getLogger(__name__).exception("the playground failed")
-            return refusal(500, f"the playground failed: {error}", "this is a bug; where it happened stands where it runs")
+            return refusal(
+                500, f"the playground failed: {error}", "this is a bug; where it happened stands where it runs"
+            )
         return made
 
     return answer
