@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +23,8 @@ def toks() -> dict[str, bp.Tokenizer]:
     return {"demo": trained, "<b>small</b>": bp.prune(trained, 600).tokenizer}
 
 
-@pytest.fixture(scope="module")
-def url(toks: dict[str, bp.Tokenizer], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture
+def url(toks: dict[str, bp.Tokenizer], tmp_path: Path) -> str:
     """A playground that is served by a thread until the tests end."""
     found: list[str] = []
     is_ready = threading.Event()
@@ -35,7 +33,7 @@ def url(toks: dict[str, bp.Tokenizer], tmp_path_factory: pytest.TempPathFactory)
         found.append(url)
         is_ready.set()
 
-    options = {"port": 0, "ready": ready, "encodings": tmp_path_factory.mktemp("none")}
+    options = {"port": 0, "ready": ready, "encodings": tmp_path}
     threading.Thread(target=playground.serve, args=(toks,), kwargs=options, daemon=True).start()
     assert is_ready.wait(20)
     return found[0]
@@ -44,6 +42,13 @@ def url(toks: dict[str, bp.Tokenizer], tmp_path_factory: pytest.TempPathFactory)
 def settle(tab: Tab) -> None:
     """Waits until what is shown is of what was typed and chosen."""
     tab.page.locator("#view:not([aria-busy])").wait_for(state="attached")
+
+
+def refused(tab: Tab) -> None:
+    """The server refused something, which the browser itself tells of; and nothing else was told."""
+    assert tab.said
+    assert all(line.startswith("Failed to load resource") for line in tab.said)
+    tab.said.clear()
 
 
 def ids(tab: Tab, tokenizer: int = 0) -> list[int]:
@@ -62,19 +67,27 @@ def opened(tab: Tab, url: str) -> Any:
 def test_looks(tab: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
     page = opened(tab, url)
     page.get_by_label("Price of a million tokens").fill("$2.50")
-    tab.check("playground-one")
+    tab.shoot("playground-one")
     page.get_by_role("checkbox", name="<b>small</b>").check()
     page.get_by_label("Text", exact=True).fill("Tokens of two tokenizers:\n\tdef naïve(café): # 東京 👍🏽\n")
     settle(tab)
     assert ids(tab, 1) == toks["<b>small</b>"].encode("Tokens of two tokenizers:\n\tdef naïve(café): # 東京 👍🏽\n")
-    page.locator("#view .list .t").nth(3).click()
+    page.evaluate("scrollTo(0, 0)")
     tab.check("playground", picture=True)
-    page.get_by_label("Text", exact=True).fill(HOSTILE)
-    settle(tab)
-    page.locator("#file").set_input_files({"name": "mine.bin", "mimeType": "", "buffer": b"nothing"})
-    page.locator("#fault:not(:empty)").wait_for()
-    tab.check("playground-hostile", full=True)
+    page.locator("#view .list .t").nth(3).click()
+    tab.shoot("playground-token")
     assert all(asked.startswith(url) for asked in tab.asked)
+
+
+def test_hostile_text_and_files_are_only_text(desktop: Tab, url: str) -> None:
+    page = opened(desktop, url)
+    page.get_by_label("Text", exact=True).fill(HOSTILE)
+    settle(desktop)
+    page.locator("#file").set_input_files({"name": "<b>\u202emine", "mimeType": "", "buffer": b"nothing"})
+    page.locator("#fault:not(:empty)").wait_for()
+    refused(desktop)
+    assert "<b>U+202Emine" in page.locator("#fault").inner_text()
+    desktop.check("playground-hostile", full=True)
 
 
 def test_typed_text_is_seen(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
@@ -104,7 +117,7 @@ def test_half_a_character_is_told(desktop: Tab, url: str) -> None:
     page.locator("#fault:not(:empty)").wait_for()
     assert "character 2" in page.locator("#fault").inner_text()
     assert page.locator("#view").is_hidden()
-    desktop.said.clear()  # The browser itself tells of the refusal.
+    refused(desktop)
     page.get_by_label("Text", exact=True).fill("ab")
     settle(desktop)
     assert page.locator("#fault").inner_text() == ""
@@ -119,7 +132,7 @@ def test_costs_and_shares_are_counted_and_kept(desktop: Tab, url: str) -> None:
     window.fill("8")
     settle(desktop)
     row = page.locator("#counts tbody tr").first
-    assert row.locator("td").all_inner_texts() == ["4", "13.00", "13.00", "0.00001 €", "50%"]
+    assert row.locator("td").all_inner_texts() == ["4", "13.00", "13.00", "0.0000100 €", "50.0%"]
     window.fill("3")
     assert row.locator("td").last.inner_text() == "133%, too much"
     price.fill("much")
@@ -166,13 +179,13 @@ def test_files_are_uploaded(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer
     page.locator("#file").set_input_files(tmp_path / "ranks" / "tokenizer.tiktoken")
     page.locator("#lacks").wait_for()
     assert page.evaluate("document.activeElement.id") == "split"
-    desktop.said.clear()  # The browser itself tells of the refusal.
+    refused(desktop)
     page.get_by_label("Split pattern").select_option("cl100k")
     page.get_by_label("Special tokens, one a line").fill("<|endoftext|>")
     page.get_by_role("button", name="Add", exact=True).click()
     page.locator("#fault:not(:empty)").wait_for()
     assert "write one a line" in page.locator("#fault").inner_text()
-    desktop.said.clear()
+    refused(desktop)
     desktop.check("playground-lacks")
     [end] = small.special_tokens.values()
     page.get_by_label("Special tokens, one a line").fill(f"<|endoftext|>={end}\n")
@@ -180,12 +193,11 @@ def test_files_are_uploaded(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer
     page.get_by_role("checkbox", name="tokenizer.tiktoken uploaded").wait_for()
     assert page.locator("#lacks").is_hidden()
     assert ids(desktop, 2) == small.encode("uploaded <|endoftext|>", special="allow")
-    desktop.said.clear()
 
     page.locator("#file").set_input_files({"name": "broken.json", "mimeType": "", "buffer": b'{"model": {'})
     page.locator("#fault:not(:empty)").wait_for()
     assert "broken.json, line 1" in page.locator("#fault").inner_text()
-    desktop.said.clear()
+    refused(desktop)
 
 
 def test_limits_are_told_before_anything_is_sent(desktop: Tab, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +308,7 @@ def test_a_server_that_is_gone_is_told(desktop: Tab, url: str) -> None:
     page.locator("#fault:not(:empty)").wait_for()
     assert "is bytepair serve still running?" in page.locator("#fault").inner_text()
     page.unroute_all()
-    desktop.said.clear()
+    refused(desktop)
     page.get_by_label("Text", exact=True).fill("back")
     settle(desktop)
     assert page.locator("#fault").inner_text() == ""
@@ -304,12 +316,17 @@ def test_a_server_that_is_gone_is_told(desktop: Tab, url: str) -> None:
 
 def test_a_hundred_thousand_tokens_stay_usable(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
     page = opened(desktop, url)
-    text = "usable text of words, 東京 and café " * 8000
+    text = "usable text of words, 東京 and café\n" * 8000
     count = toks["demo"].count(text)
     assert count > 100_000
-    page.get_by_label("Text", exact=True).fill(text)
+    page.evaluate(
+        "text => { const box = document.getElementById('text'); box.value = text;"
+        " box.dispatchEvent(new Event('input')); }",
+        text,
+    )
     settle(desktop)
     assert page.locator("#counts tbody tr td").first.inner_text() == f"{count:,}"
-    page.get_by_label("Text", exact=True).press("x")
+    page.locator("#text").focus()
+    page.keyboard.type("!")
     settle(desktop)
-    assert json.loads(page.evaluate("JSON.stringify(document.querySelectorAll('#view .list').length)")) == 1
+    assert page.locator("#counts tbody tr td").first.inner_text() != f"{count:,}"

@@ -20,7 +20,12 @@
   let expected = new Map(); // The fingerprints that a link promised, by key.
 
   // Messages. One says how something went, the other what is wrong; each about one thing at a time.
-  const told = (message) => (at("said").textContent = message);
+  // Names of files and keys of links can hold what would turn the rest of a message around.
+  const readable = (message) =>
+    message.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
+      return `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+    });
+  const told = (message) => (at("said").textContent = readable(message));
   const spelled = (error) => {
     const places = Object.entries(error.where ?? {}).map(([name, value]) => `${name} ${value}`);
     const where = places.length ? ` (${places.join(", ")})` : "";
@@ -30,7 +35,7 @@
   const setFault = (about, message) => {
     if (message) faults.set(about, message);
     else faults.delete(about);
-    at("fault").textContent = [...faults.values()].join(" – ");
+    at("fault").textContent = [...faults.values()].map(readable).join(" – ");
   };
 
   class Refused extends Error {
@@ -191,12 +196,12 @@
   function sum(tokens, cost) {
     const value = (tokens * cost.number) / 1e6;
     const isSmall = value && value < 0.995;
-    const digits = isSmall ? { maximumSignificantDigits: 3 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+    const digits = isSmall ? { minimumSignificantDigits: 3, maximumSignificantDigits: 3 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
     return cost.before + value.toLocaleString("en", digits) + (cost.after && ` ${cost.after}`);
   }
 
   const share = (part) =>
-    part.toLocaleString("en", { style: "percent", maximumSignificantDigits: 3 }) + (part > 1 ? ", too much" : "");
+    part.toLocaleString("en", { style: "percent", minimumSignificantDigits: 3, maximumSignificantDigits: 3 }) + (part > 1 ? ", too much" : "");
 
   function bar(part) {
     const inside = make("i");
