@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
+from bytepair.formats import native
 from bytepair.view import playground
 from bytepair.view.playground import app, pictured
 from bytepair.view.playground.demo import demo
@@ -20,7 +21,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\u202eabc\u200b\
 @pytest.fixture(scope="module")
 def toks() -> dict[str, bp.Tokenizer]:
     trained = demo()
-    return {"demo": trained, "<b>small</b>": bp.prune(trained, 600).tokenizer}
+    return {"demo": trained, "small": bp.prune(trained, 600).tokenizer}
 
 
 @pytest.fixture
@@ -68,10 +69,10 @@ def test_looks(tab: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
     page = opened(tab, url)
     page.get_by_label("Price of a million tokens").fill("$2.50")
     tab.shoot("playground-one")
-    page.get_by_role("checkbox", name="<b>small</b>").check()
+    page.get_by_role("checkbox", name="small").check()
     page.get_by_label("Text", exact=True).fill("Tokens of two tokenizers:\n\tdef naïve(café): # 東京 👍🏽\n")
     settle(tab)
-    assert ids(tab, 1) == toks["<b>small</b>"].encode("Tokens of two tokenizers:\n\tdef naïve(café): # 東京 👍🏽\n")
+    assert ids(tab, 1) == toks["small"].encode("Tokens of two tokenizers:\n\tdef naïve(café): # 東京 👍🏽\n")
     page.evaluate("scrollTo(0, 0)")
     tab.check("playground", picture=True)
     page.locator("#view .list .t").nth(3).click()
@@ -79,7 +80,7 @@ def test_looks(tab: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
     assert all(asked.startswith(url) for asked in tab.asked)
 
 
-def test_hostile_text_and_files_are_only_text(desktop: Tab, url: str) -> None:
+def test_hostile_text_and_files_are_only_text(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
     page = opened(desktop, url)
     page.get_by_label("Text", exact=True).fill(HOSTILE)
     settle(desktop)
@@ -87,6 +88,13 @@ def test_hostile_text_and_files_are_only_text(desktop: Tab, url: str) -> None:
     page.locator("#fault:not(:empty)").wait_for()
     refused(desktop)
     assert "<b>U+202Emine" in page.locator("#fault").inner_text()
+    file = {"name": "<b>\u202emine", "mimeType": "", "buffer": native.write(toks["small"].spec)}
+    page.locator("#file").set_input_files(file)
+    page.get_by_role("checkbox", name="<b>U+202Emine").wait_for()
+    assert ids(desktop, 1) == toks["small"].encode(page.locator("#text").input_value())
+    page.locator("#file").set_input_files({**file, "buffer": b"nothing"})
+    page.locator("#fault:not(:empty)").wait_for()
+    refused(desktop)
     desktop.check("playground-hostile", full=True)
 
 
@@ -167,7 +175,7 @@ def test_newer_answers_win(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer]
 
 def test_files_are_uploaded(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer], tmp_path: Path) -> None:
     page = opened(desktop, url)
-    small = toks["<b>small</b>"]
+    small = toks["small"]
     small.save(tmp_path / "json")
     small.save(tmp_path / "ranks", "tiktoken", drop=("split", "special_tokens"))
     page.get_by_label("Text", exact=True).fill("uploaded <|endoftext|>")
@@ -227,7 +235,7 @@ def test_links_bring_it_back(desktop: Tab, url: str, toks: dict[str, bp.Tokenize
     page = opened(desktop, url)
     text = "shared: 東京\n\t<script>\u202e👍🏽"
     page.get_by_label("Text", exact=True).fill(text)
-    page.get_by_role("checkbox", name="<b>small</b>").check()
+    page.get_by_role("checkbox", name="small").check()
     page.get_by_role("checkbox", name="demo").uncheck()
     page.get_by_label("Special tokens in the text are special").uncheck()
     settle(desktop)
@@ -238,9 +246,9 @@ def test_links_bring_it_back(desktop: Tab, url: str, toks: dict[str, bp.Tokenize
     page.reload()
     settle(desktop)
     assert page.locator("#text").input_value() == text
-    assert page.locator("#offers :checked").evaluate_all("all => all.map((one) => one.value)") == ["<b>small</b>"]
+    assert page.locator("#offers :checked").evaluate_all("all => all.map((one) => one.value)") == ["small"]
     assert not page.get_by_label("Special tokens in the text are special").is_checked()
-    assert ids(desktop) == toks["<b>small</b>"].encode(text, special="text")
+    assert ids(desktop) == toks["small"].encode(text, special="text")
     assert page.locator("#fault").inner_text() == ""
 
     toks["demo"].save(tmp_path)
@@ -283,16 +291,16 @@ def test_the_keyboard_is_enough(desktop: Tab, url: str, toks: dict[str, bp.Token
     for _ in range(8):
         page.keyboard.press("Tab")
         walked.append(page.evaluate(focused))
-        if walked[-1] == "<b>small</b>":
+        if walked[-1] == "small":
             page.keyboard.press("Space")
             settle(desktop)
             # What was rebuilt keeps the place.
-            assert page.evaluate(focused) == "<b>small</b>"
+            assert page.evaluate(focused) == "small"
         if walked[-1] == "text":
             page.keyboard.press("Control+A")
             page.keyboard.type("by keyboard")
-    assert walked == ["demo", "<b>small</b>", "file", "text", "special", "share", "price", "window"]
-    assert ids(desktop, 1) == toks["<b>small</b>"].encode("by keyboard")
+    assert walked == ["demo", "small", "file", "text", "special", "share", "price", "window"]
+    assert ids(desktop, 1) == toks["small"].encode("by keyboard")
     for _ in range(12):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.getAttribute('role')") == "listbox":

@@ -44,9 +44,11 @@ def _manual() -> Iterator[str]:
 
 
 def _modules(folder: Path) -> Iterator[str]:
-    for place in sorted(folder.glob("*.py")):
-        try:
-            yield place.read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
-            # The next one does as well.
-            continue
+    return filter(None, map(_text, sorted(folder.glob("*.py"))))
+
+
+def _text(place: Path) -> str:
+    try:
+        return place.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""  # The next one does as well.

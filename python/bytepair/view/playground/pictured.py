@@ -34,6 +34,14 @@ class Wanted(NamedTuple):
     special: str
 
 
+class Able(NamedTuple):
+    """A tokenizer that the text can be encoded with, what it is called, and how many tokens there are."""
+
+    name: str
+    tokenizer: Tokenizer
+    count: int
+
+
 def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
     """JSON: how many tokens a text has with each tokenizer, their picture, and why others have none.
 
@@ -42,25 +50,26 @@ def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
     Raises:
         BytepairError: The text cannot be encoded with any of them.
     """
-    faults: dict[str, dict[str, Any]] = {}
-    able: dict[str, tuple[str, Tokenizer]] = {}
-    counts: dict[str, dict[str, Any]] = {}
-    last: BytepairError | None = None
-    for key in wanted.tokenizers:
-        try:
-            name, tokenizer = shelf.get(key)
-            count = tokenizer.count(wanted.text, special=wanted.special)
-        except BytepairError as error:
-            faults[key], last = said(error), error
-        else:
-            able[key] = (name, tokenizer)
-            counts[key] = {"tokens": count, "fingerprint": tokenizer.fingerprint}
-    if last and not able:
-        raise last
+    tried = {key: _try(shelf, key, wanted) for key in wanted.tokenizers}
+    able = {key: found for key, found in tried.items() if isinstance(found, Able)}
+    failed = {key: found for key, found in tried.items() if isinstance(found, BytepairError)}
+    if failed and not able:
+        raise next(iter(failed.values()))
+    counts = {key: {"tokens": one.count, "fingerprint": one.tokenizer.fingerprint} for key, one in able.items()}
     made = None
-    if sum(counted["tokens"] for counted in counts.values()) <= MOST_TOKENS:
-        made = picture(list(able.values()), wanted.text, special=wanted.special).as_dict()
+    if sum(one.count for one in able.values()) <= MOST_TOKENS:
+        named = [(one.name, one.tokenizer) for one in able.values()]
+        made = picture(named, wanted.text, special=wanted.special).as_dict()
+    faults = {key: said(error) for key, error in failed.items()}
     return json.dumps({"counts": counts, "faults": faults, "picture": made}, separators=(",", ":")).encode()
+
+
+def _try(shelf: Shelf, key: str, wanted: Wanted) -> Able | BytepairError:
+    try:
+        name, tokenizer = shelf.get(key)
+        return Able(name, tokenizer, tokenizer.count(wanted.text, special=wanted.special))
+    except BytepairError as error:
+        return error
 
 
 def said(error: BytepairError) -> dict[str, Any]:
