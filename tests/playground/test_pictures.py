@@ -183,7 +183,7 @@ def test_what_never_began_gives_its_place_back() -> None:
     from threading import Event
 
     async def all_of_it() -> None:
-        workers, go_on = working.Workers(1, 2, 0.05), Event()
+        workers, go_on = working.Workers(1, 2, 0.05, "wait"), Event()
         for _ in range(4):  # One runs; the others wait, and are given up.
             with pytest.raises(working.BusyError, match="longer than"):
                 await workers.run(lambda: go_on.wait(10))

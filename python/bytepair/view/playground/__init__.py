@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from bytepair.tokenizer import Tokenizer
+    from bytepair.view.playground.app import Playground
 
 PORT = 8765
 """Where it is served unless something else is said: always at one address, so that links to it stay good."""
@@ -42,11 +43,7 @@ def application(
     Raises:
         ArtifactError: Starlette is not installed.
     """
-    _needed()
-    from bytepair.view.playground.app import Playground  # noqa: PLC0415 (the extra `serve`)
-    from bytepair.view.playground.shelf import Shelf  # noqa: PLC0415
-
-    return Playground(Shelf(tokenizers or {}, encodings)).app(host)
+    return _playground(tokenizers, encodings).app(host)
 
 
 def serve(
@@ -82,8 +79,9 @@ def serve(
                 TokenizerWarning,
                 stacklevel=2,
             )
+        playground = _playground(tokenizers, encodings)
         config = uvicorn.Config(
-            application(tokenizers, host=host, encodings=encodings),
+            playground.app(host),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -93,9 +91,20 @@ def serve(
             limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=_SECONDS_TO_END,
         )
-        if ready:
-            ready(_url(host, listener.getsockname()[1]))
-        uvicorn.Server(config).run(sockets=[listener])
+        try:
+            if ready:
+                ready(_url(host, listener.getsockname()[1]))
+            uvicorn.Server(config).run(sockets=[listener])
+        finally:
+            playground.close()
+
+
+def _playground(tokenizers: Mapping[str, Tokenizer] | None, encodings: str | os.PathLike[str] | None) -> Playground:
+    _needed()
+    from bytepair.view.playground.app import Playground  # noqa: PLC0415 (the extra `serve`)
+    from bytepair.view.playground.shelf import Shelf  # noqa: PLC0415
+
+    return Playground(Shelf(tokenizers or {}, encodings))
 
 
 def _needed() -> Any:

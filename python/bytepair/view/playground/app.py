@@ -77,8 +77,8 @@ class Playground:
         self._text_limit = text_limit
         self._upload_limit = upload_limit
         self._seconds = seconds
-        self._workers = Workers(_THREADS, _MOST_WAITING, seconds)
-        self._loader = Workers(1, _MOST_WAITING, seconds)
+        self._workers = Workers(_THREADS, _MOST_WAITING, seconds, "use less text, or fewer tokenizers")
+        self._loader = Workers(1, _MOST_WAITING, seconds, "give the file to bytepair serve -m")
         self._reading = 0
 
     def app(self, host: str) -> ASGIApp:

@@ -35,12 +35,14 @@ class Workers:
         threads: How many.
         most: How many calls may run or wait at a time.
         seconds: How long a caller waits at most.
+        remedy: What to do about what takes longer.
     """
 
-    def __init__(self, threads: int, most: int, seconds: float) -> None:
+    def __init__(self, threads: int, most: int, seconds: float, remedy: str) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="bytepair-playground")
         self._most = most
         self._seconds = seconds
+        self._remedy = remedy
         self._pending = 0
         self._lock = Lock()
 
@@ -62,7 +64,7 @@ class Workers:
         # Until Python 3.11 these were two.
         except (TimeoutError, asyncio.TimeoutError) as error:
             what = f"this took longer than {self._seconds:g} seconds"
-            raise BusyError(what, remedy="use less text, or fewer tokenizers") from error
+            raise BusyError(what, remedy=self._remedy) from error
 
     def close(self) -> None:
         """Takes no more calls, and does not wait for those that run."""
