@@ -29,6 +29,7 @@ _COMMANDS = {
     "chunk": "text -> chunks of at most so many tokens",
     "count": "how many tokens text has, like wc",
     "convert": "a tokenizer in one format -> another format",
+    "view": "text -> its tokens, of one or more tokenizers, in the terminal or on a page",
     "inspect": "what a tokenizer is",
     "verify": "whether a tokenizer is what was saved, and does what its users rely on",
     "bench": "how fast a tokenizer is on your text",

@@ -166,12 +166,19 @@ def add_texts(parser: ArgumentParser, *, replace: bool = True) -> None:
     With `replace`, bytes that are not UTF-8 may be replaced: not where places in the text are asked for.
     """
     parser.add_argument("files", metavar="FILE", nargs="*", help="UTF-8 text; - or nothing is stdin")
+    add_text_options(parser, replace=replace)
+
+
+def add_text_options(parser: ArgumentParser, *, special: str = "raise", replace: bool = False) -> None:
+    """Adds what the API's calls on text take, with this default for special tokens."""
     group = parser.add_argument_group("text")
+    said = {"raise": "raise an error", "text": "encode them as text", "allow": "allow all"}
+    said[special] += " (default)"
     group.add_argument(
         "--special",
         metavar="raise|text|allow|NAME,NAME",
-        default="raise",
-        help="special tokens in the text: raise an error (default), encode them as text, allow all, or only these",
+        default=special,
+        help=f"special tokens in the text: {', '.join(said.values())}, or only these",
     )
     group.add_argument(
         "--added",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STYLES = ("tokens.css",)
 """What a page with the viewer has besides the style of every page."""
 
-SCRIPTS = ("elements.js", "unseen.js", "cells.js", "tree.js", "tokens.js")
+SCRIPTS = ("elements.js", "unseen.js", "cells.js", "counts.js", "tree.js", "panel.js", "tokens.js")
 """The viewer: `bytepair.show(root, picture, options)`, in the order in which a page has them."""
 
 _USUAL = (None, False)

@@ -98,52 +98,51 @@ class _Cell(NamedTuple):
 
 
 def _cells(encoding: Encoding) -> Iterator[_Cell]:
-    """The first tokens; those in a row that are bytes are read together."""
+    """The first tokens; the bytes of a word are read together."""
     kinds = [
         "padding" if not attended else "added" if special else "token"
         for attended, special in zip(encoding.attention_mask, encoding.special_tokens_mask, strict=True)
     ]
-    tokens = [
-        byte_alphabet.to_bytes(token) if kind == "token" else None
-        for token, kind in zip(encoding.tokens, kinds, strict=True)
-    ]
-    if not _are_bytes(encoding.tokens, tokens):
-        tokens = [None] * len(tokens)
-    for is_spelled, run in groupby(range(min(len(tokens), MOST)), lambda number: tokens[number] is None):
-        numbers = list(run)
-        if is_spelled:
-            for number in numbers:
+    words = [list(run) for _, run in groupby(range(len(kinds)), lambda place: (kinds[place], encoding.word_ids[place]))]
+    for word, tokens in zip(words, _read(encoding.tokens, words, kinds), strict=True):
+        if word[0] >= MOST:
+            return
+        data, start = b"".join(tokens or ()), 0
+        each: Sequence[bytes | None] = tokens or [None] * len(word)
+        for number, token in zip(word, each, strict=True):
+            if number >= MOST:
+                return
+            if token is None:
                 yield _Cell(number, kinds[number], None, encoding.tokens[number])
-            continue
-        # A character may end behind the last token that is shown.
-        data = b"".join(tokens[number] or b"" for number in (*numbers, numbers[-1] + 1) if number < len(tokens))
-        start = 0
-        for number in numbers:
-            token = tokens[number] or b""
-            begin, start = start, start + len(token)
-            first, last = _character(data, begin), _character(data, start)
+                continue
+            first, last = _character(data, start), _character(data, start + len(token))
+            start += len(token)
             yield _Cell(number, kinds[number], token, data[first:last].decode(errors="replace"), *cut_off(token))
 
 
-def _are_bytes(tokens: Sequence[str], read: Sequence[bytes | None]) -> bool:
-    """Whether tokens are written in the byte alphabet: whether the bytes that they would be are UTF-8.
+def _read(tokens: Sequence[str], words: Sequence[Sequence[int]], kinds: Sequence[str]) -> list[list[bytes] | None]:
+    """The bytes of the tokens of each word; None for words that are spelled in characters.
 
-    An encoding does not say it. Where only a cut at its ends is not UTF-8, there must be a space or an end of line as
-    that alphabet writes it.
+    An encoding does not say which. A word is bytes if in the byte alphabet it is UTF-8. Truncation may have cut through
+    the first or last one; then there must be others that are no letters but in that alphabet.
     """
-    runs = [b"".join(map(bytes, run)) for is_none, run in _runs(read) if not is_none]
-    cuts = [cut_off(run) for run in runs]
-    if not any(before or after for before, after in cuts):
-        return True
-    if any(before == run for (before, _), run in zip(cuts, runs, strict=True) if len(run) > 3):
-        return False
-    inner = [cuts[0][1], *(part for cut in cuts[1:-1] for part in cut), cuts[-1][0]] if len(cuts) > 1 else []
-    return not any(inner) and any("\u0120" in token or "\u010a" in token for token in tokens)
-
-
-def _runs(read: Sequence[bytes | None]) -> Iterator[tuple[bool, Iterator[bytes]]]:
-    for is_none, run in groupby(read, lambda token: token is None):
-        yield is_none, (token for token in run if token is not None)
+    read: list[list[bytes] | None] = []
+    cut: list[list[bytes] | None] = []
+    is_known = False
+    for word in words:
+        found = [byte_alphabet.to_bytes(tokens[number]) for number in word if kinds[number] == "token"]
+        known = [token for token in found if token is not None]
+        data = b"".join(known)
+        before, after = cut_off(data)
+        is_whole = len(known) == len(word)
+        read.append(known if is_whole and not before and not after else None)
+        cut.append(known if is_whole and before != data else None)
+        is_known = is_known or (read[-1] is not None and not all(tokens[number].isascii() for number in word))
+    texts = [place for place, word in enumerate(words) if kinds[word[0]] == "token"]
+    if is_known and texts:
+        for place in {texts[0], texts[-1]}:
+            read[place] = cut[place]
+    return read
 
 
 def _character(data: bytes, place: int) -> int:

@@ -6,19 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bytepair.explaining import made_by, taken_whole
+from bytepair.view.cuts import clusters, differing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bytepair.encoding import Special
     from bytepair.tokenizer import Tokenizer
-
-Interval = tuple[int, int]
-"""Characters of the text: the first, and the one behind the last."""
+    from bytepair.view.cuts import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +172,9 @@ def picture(
     whole, replaced = (text, ()) if isinstance(text, str) else _decoded(text)
     found = [tokenizer.located(whole, special=special, added=added) for _, tokenizer in named]
     vocabularies = [_vocabulary(tokenizer, ids) for (_, tokenizer), (ids, *_) in zip(named, found, strict=True)]
-    differs = _differs(
+    differs = differing(
         [
-            _clusters(ids, places, {id: _size(tokenizer, entry) for id, entry in vocabulary.items()})
+            clusters(ids, places, {id: _size(tokenizer, entry) for id, entry in vocabulary.items()})
             for (_, tokenizer), (ids, places, *_), vocabulary in zip(named, found, vocabularies, strict=True)
         ]
     )
@@ -268,41 +266,3 @@ def _size(tokenizer: Tokenizer, entry: Entry) -> int:
     """How many bytes of the text a token has that is a part of a character."""
     falls_back = tokenizer._loaded.model is not None and FALLBACK.fullmatch(entry.token)
     return 1 if falls_back else len(entry.token)
-
-
-_Cluster = tuple[int, int, tuple[int, ...]]
-"""Characters that some tokens are from which share characters, and how these are cut."""
-
-
-def _clusters(ids: Sequence[int], places: Sequence[Interval], sizes: Mapping[int, int]) -> set[_Cluster]:
-    """How the characters of a text are cut: its tokens, those together that share characters.
-
-    Of tokens that share a character nothing is known but how many bytes each has.
-    """
-    clusters: list[_Cluster] = []
-    for id, (start, end) in zip(ids, places, strict=True):
-        if start == end:
-            continue
-        if clusters and start < clusters[-1][1]:
-            first, last, cut = clusters[-1]
-            clusters[-1] = (first, max(last, end), (*cut, start, end, sizes[id]))
-        else:
-            clusters.append((start, end, ()))
-    return set(clusters)
-
-
-def _differs(cuts: Sequence[set[_Cluster]]) -> list[tuple[Interval, ...]]:
-    """For each tokenizer where its cuts are not those of the first; for the first where any other's are not its own."""
-    others = [_merged(cluster[:2] for cluster in cuts[0] ^ other) for other in cuts[1:]]
-    return [_merged(chain.from_iterable(others)), *others]
-
-
-def _merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """What these cover; those that share a character are one, and those that only touch are not."""
-    merged: list[Interval] = []
-    for start, end in sorted(intervals):
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return tuple(merged)

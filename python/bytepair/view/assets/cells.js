@@ -50,16 +50,19 @@
       this.to = new Array(count);
       // Whether its bytes say more than that: it has a part of a character, or is from no character.
       this.isPart = new Uint8Array(count);
+      this.hasGaps = false;
       let shown = 0;
       for (let token = 0; token < count; token++) {
         const start = at(starts[token]);
         const end = at(ends[token]);
         this.from[token] = Math.max(start, shown);
+        this.hasGaps ||= start > shown;
         this.to[token] = Math.max(end, this.from[token]);
         const isShared = token + 1 < count && starts[token + 1] < ends[token];
         this.isPart[token] = start < shown || start === end || isShared ? 1 : 0;
         shown = this.to[token];
       }
+      this.hasGaps ||= shown < picture.text.length;
       this.isDifferent = this.#marked(tokenizer.differs ?? []);
       this.blocks = this.#blocksAt(picture.cuts, shown);
     }

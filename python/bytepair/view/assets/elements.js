@@ -20,4 +20,9 @@
 
   bytepair.number = (value, digits = 0) =>
     value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+  bytepair.count = (value, one) => `${bytepair.number(value)} ${one}${value === 1 ? "" : "s"}`;
+
+  // The colours of tokens, in turn.
+  bytepair.colour = (token) => `g${(token % 4) + 1}`;
 })();

@@ -1,16 +1,14 @@
-// The viewer of a picture: the tokens of a text, by one tokenizer or several, and what each token is.
+// The viewer of a picture: the tokens of a text, by one tokenizer or several. It is one class, and long, for all that it
+// does turns around one thing, the token that is shown.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
-  const { make, number, write, spell, speak, hex, decode, line } = bytepair;
+  const { make, number, count, write, speak, line } = bytepair;
 
   const LAYERS = { pieces: "Pieces", offsets: "Offsets", ids: "Ids" };
-  const COLOURS = 4;
-  const MOST_SPELLED = 200;
   const SEEN = /[^\p{C}\p{Z}\p{M}]/u;
   let viewers = 0;
 
-  const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
   const button = (text, click, more = {}) => make("button", { type: "button", click, ...more }, text);
 
   class Viewer {
@@ -24,7 +22,7 @@
     constructor(root, options) {
       this.name = `viewer${(viewers += 1)}`;
       this.root = root;
-      this.summary = make("table", { class: "summary" });
+      this.head = make("div");
       this.columns = make("div", { class: "columns" });
       this.status = make("span", { class: "status", role: "status" });
       this.differences = make("span", { class: "differences" });
@@ -33,14 +31,16 @@
       this.dock = make("section", { class: "dock", "aria-label": "The token" });
       root.classList.add("viewer");
       root.replaceChildren(
-        make("div", { class: "wide", role: "region", "aria-label": "Counts", tabindex: 0 }, this.summary),
-        this.#tools(options), this.legend, this.help, this.columns, this.dock,
+        this.head, this.#tools(options), this.legend, this.help, this.columns, this.dock,
       );
       this.near = new IntersectionObserver((entries) => this.#come(entries), { rootMargin: "1000px 0px" });
       this.columns.addEventListener("pointerover", (event) => event.pointerType === "touch" || this.#hover(event));
       this.columns.addEventListener("click", (event) => this.#click(event));
       this.columns.addEventListener("keydown", (event) => this.#key(event));
-      root.addEventListener("keydown", (event) => event.key === "Escape" && this.release());
+      root.addEventListener("keydown", (event) => event.key === "Escape" && this.#letGo());
+      window.addEventListener("beforeprint", () => {
+        for (const row of this.rows) row.blocks.forEach((block) => this.#fill(block));
+      });
     }
 
     update(data) {
@@ -49,10 +49,10 @@
       this.rows = this.picture.rows;
       this.#forget();
       this.#query.text = null;
-      this.#showSummary();
+      this.head.replaceChildren(...bytepair.counts(this.picture));
       this.#showColumns();
       this.#showDifferences();
-      this.#showLegend();
+      this.legend.replaceChildren(...bytepair.legend(this.picture));
       const row = kept && this.rows[kept.row];
       if (row && kept.token < row.ids.length) this.#show(row, kept.token, this.#pinned);
       else this.#showNothing();
@@ -63,7 +63,16 @@
       if (token in this.rows[0].ids) this.#go(this.rows[0], token, true);
     }
 
-    release() {
+    #letGo() {
+      if (!this.#pinned) return;
+      // The button that had the focus goes.
+      if (this.dock.contains(document.activeElement)) this.lists[this.#here.row.number].focus({ preventScroll: true });
+      // Where nothing is pointed at, the panel would stay in the way.
+      if (matchMedia("(hover: none)").matches) this.#showNothing();
+      else this.#show(this.#here.row, this.#here.token, false);
+    }
+
+    #release() {
       this.#pinned = false;
       this.root.classList.remove("pinned");
       for (const element of this.root.querySelectorAll("[aria-selected]")) element.removeAttribute("aria-selected");
@@ -104,28 +113,8 @@
         "n, p": "next and previous difference", "/": "find", c: "copy ids", "?": "this help",
       };
       const rows = Object.entries(keys).map(([key, does]) => make("div", {}, make("dt", {}, key), make("dd", {}, does)));
-      return make("details", { class: "help" }, make("summary", {}, "Keys, when the tokens have the focus"), make("dl", {}, ...rows));
-    }
-
-    #showSummary() {
-      const several = this.rows.length > 1;
-      const heads = ["", "tokens", "characters", "bytes", "bytes per token", "distinct ids"];
-      if (several) heads.push("against the first");
-      const first = this.rows[0]?.ids.length;
-      const lines = this.rows.map((row) => {
-        const tokens = row.ids.length;
-        const cells = [
-          number(tokens), number(this.picture.characters), number(this.picture.bytes),
-          tokens ? number(this.picture.bytes / tokens, 2) : "–", number(new Set(row.ids).size),
-        ];
-        if (several) cells.push(row.number === 0 || !first ? "–" : percent(tokens / first - 1));
-        return make(
-          "tr", {}, make("th", { scope: "row" }, line(row.name), make("span", { class: "kind" }, row.kind)),
-          ...cells.map((cell) => make("td", {}, cell)),
-        );
-      });
-      const head = make("tr", {}, ...heads.map((text) => make(text ? "th" : "td", text ? { scope: "col" } : {}, text)));
-      this.summary.replaceChildren(make("thead", {}, head), make("tbody", {}, ...lines));
+      const summary = make("summary", {}, "Keys, when the tokens have the focus");
+      return make("details", { class: "help" }, summary, make("dl", {}, ...rows));
     }
 
     #showDifferences() {
@@ -137,20 +126,6 @@
       const step = (name, direction) => button(name, () => this.#differ(direction), { disabled: many === 0 });
       const said = many ? count(many, "difference") : "No difference";
       this.differences.replaceChildren(said, step("Previous", -1), step("Next", 1));
-    }
-
-    #showLegend() {
-      const sample = (name, text, shown) => make("span", { class: `t ${name}` }, shown ? make("i", { class: "x", "data-s": shown }) : text);
-      const has = (test) => this.rows.some((row) => row.ids.some((_, token) => test(row, token)));
-      const { text } = this.picture;
-      const parts = [];
-      if (/ /.test(text)) parts.push([sample("g1", "", "·"), "space"]);
-      if (/\n/.test(text)) parts.push([sample("g2", "", "↵"), "line end"]);
-      if (has((row, token) => row.isPart[token])) parts.push([sample("g3", "", "‹e2 82›"), "bytes of a part of a character"]);
-      if (has((row, token) => row.facts(token).special)) parts.push([sample("g4 special", "special"), "token"]);
-      if (has((row, token) => row.facts(token).added && !row.facts(token).special)) parts.push([sample("g4 added", "added"), "token"]);
-      if (this.rows.some((row) => row.differs?.length)) parts.push([sample("g1 differs", "other tokens"), "than those beside it"]);
-      this.legend.replaceChildren(...parts.map(([shown, text]) => make("span", {}, shown, " ", text)));
     }
 
     // ---- the tokens
@@ -165,23 +140,18 @@
           block.element.style.containIntrinsicBlockSize = `auto ${this.#height(block)}px`;
           this.blocks.set(block.element, block);
         });
-        const about = { class: "list", role: "listbox", tabindex: 0, "aria-label": `Tokens of ${line(row.name)}`, dir: "ltr" };
-        const list = make("div", about, ...row.blocks.map((block) => block.element));
+        const about = { role: "listbox", tabindex: 0, "aria-label": `Tokens of ${line(row.name)}` };
+        const list = make("div", { class: "list", dir: "ltr", ...(row.ids.length ? about : {}) });
+        list.append(...row.blocks.map((block) => block.element));
         list.row = row;
-        if (row.ids.length === 0) {
-          list.removeAttribute("role");
-          list.removeAttribute("tabindex");
-          list.removeAttribute("aria-label");
-          if (row.blocks.length === 0) list.append(make("p", { class: "empty" }, "No tokens."));
-        }
+        if (row.blocks.length === 0) list.append(make("p", { class: "empty" }, "No tokens."));
         return list;
       });
-      const sections = this.lists.map((list) =>
-        this.rows.length > 1
-          ? make("section", {}, make("h2", {}, line(list.row.name), make("span", { class: "kind" }, count(list.row.ids.length, "token"))), list)
-          : list,
-      );
-      this.columns.replaceChildren(...sections);
+      const sections = this.lists.map((list) => {
+        const many = make("span", { class: "kind" }, count(list.row.ids.length, "token"));
+        return make("section", {}, make("h2", {}, line(list.row.name), many), list);
+      });
+      this.columns.replaceChildren(...(this.rows.length > 1 ? sections : this.lists));
       this.#fillWindow();
       for (const row of this.rows) for (const block of row.blocks) if (!block.tokens) this.near.observe(block.element);
     }
@@ -237,19 +207,18 @@
     #token(row, token) {
       const facts = row.facts(token);
       const piece = row.pieces[token];
-      let classes = `t g${(token % COLOURS) + 1}`;
+      let classes = `t ${bytepair.colour(token)}`;
       if (facts.special) classes += " special";
       else if (facts.added) classes += " added";
       if (row.isDifferent[token]) classes += " differs";
       if (row.pieces[token - 1] !== piece) classes += " first";
       if (row.pieces[token + 1] !== piece) classes += " last";
-      const element = make("span", { class: classes, role: "option", "data-i": row.ids[token], "data-o": row.starts[token] });
+      const shown = { "data-i": row.ids[token], "data-o": row.starts[token] };
+      const element = make("span", { class: classes, role: "option", ...shown });
       element.token = token;
-      const from = row.from[token];
-      const replaced = this.picture.replaced && ((place) => this.picture.replaced(from + place));
       const [before, behind] = row.isPart[token] ? bytepair.around(facts.hex) : ["", ""];
       if (before) element.append(make("i", { class: "x", "data-s": before }));
-      write(element, this.picture.text.slice(from, row.to[token]), replaced);
+      this.#write(element, row.from[token], row.to[token]);
       if (behind) element.append(make("i", { class: "x", "data-s": behind }));
       // What the style sheet shows is no name.
       if (!SEEN.test(element.textContent)) element.setAttribute("aria-label", speak(facts.hex));
@@ -257,7 +226,12 @@
     }
 
     #gap(start, end) {
-      return write(make("span", { class: "gap", title: "of no token" }), this.picture.text.slice(start, end), this.picture.replaced && ((place) => this.picture.replaced(start + place)));
+      return this.#write(make("span", { class: "gap", title: "of no token" }), start, end);
+    }
+
+    #write(element, start, end) {
+      const { text, replaced } = this.picture;
+      return write(element, text.slice(start, end), replaced && ((place) => replaced(start + place)));
     }
 
     #element(row, token) {
@@ -278,7 +252,8 @@
       if (!element || !getSelection().isCollapsed) return;
       const { row } = element.closest(".list");
       const isAgain = this.#pinned && this.#here.row === row && this.#here.token === element.token;
-      this.#show(row, element.token, !isAgain);
+      if (isAgain) this.#letGo();
+      else this.#show(row, element.token, true);
     }
 
     #forget() {
@@ -292,7 +267,7 @@
     }
 
     #show(row, token, pinned) {
-      this.release();
+      this.#release();
       this.#forget();
       this.#here = { row, token };
       this.#pinned = pinned;
@@ -326,39 +301,19 @@
 
     #showNothing() {
       this.#here = null;
-      this.release();
+      this.#release();
+      this.#forget();
+      for (const list of this.lists) list.removeAttribute("aria-activedescendant");
       const many = this.rows.some((row) => row.ids.length);
       this.dock.replaceChildren(many ? make("p", { class: "hint" }, "Point at a token, or tap it, to see what it is.") : "");
     }
 
     #describe(row, token) {
-      const facts = row.facts(token);
-      const id = row.ids[token];
-      const [start, end] = [row.starts[token], row.ends[token]];
-      const rows = [
-        ["id", String(id)],
-        ["bytes", facts.hex ? `${hex(facts.hex)} (${number(facts.hex.length / 2)})` : "none"],
-        ["characters", end > start ? `${number(start)} to ${number(end)}` : `none, at ${number(start)}`],
-        ["piece", number(row.pieces[token])],
-      ];
-      if (isThere(facts.rank)) rows.push(["rank", number(facts.rank)]);
-      if (isThere(facts.score)) rows.push(["score", number(facts.score, 4)]);
-      rows.push(["made", made(row, facts)]);
-      const spelled = make("span", { class: `t g${(token % COLOURS) + 1} ${facts.special ? "special" : facts.added ? "added" : ""}` });
-      const text = decode(facts.hex);
-      if (text === null) spelled.append(spell(facts.hex));
-      else write(spelled, Array.from(text).slice(0, MOST_SPELLED).join("") + (text.length > 2 * MOST_SPELLED ? "…" : ""));
-      const where = `token ${number(token + 1)} of ${number(row.ids.length)}${this.rows.length > 1 ? `, ${line(row.name)}` : ""}`;
-      const what = make(
-        "div", { class: "what", tabindex: 0, role: "region", "aria-label": "What it is" },
-        make("p", { class: "spelled" }, spelled, make("span", { class: "where" }, where)),
-        make("dl", {}, ...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
-      );
-      const tree = bytepair.tree(row.vocabulary, id);
-      const parts = [what];
-      if (tree) parts.push(make("div", { class: "tree", tabindex: 0, role: "region", "aria-label": "The merges that make it, with their ranks" }, tree));
-      if (this.#pinned) parts.push(button("Let go", () => this.#show(row, token, false), { class: "go", title: "Escape" }));
+      const parts = bytepair.panel(this.rows, row, token);
+      if (this.#pinned) parts.push(button("Let go", () => this.#letGo(), { class: "go", title: "Escape" }));
       this.dock.replaceChildren(...parts);
+      const tree = this.dock.querySelector(".tree");
+      if (tree) tree.scrollLeft = tree.firstChild.middle - tree.clientWidth / 2;
     }
 
     // ---- moving
@@ -401,7 +356,10 @@
     // The token nearest below or above, in the first line that is at least so many pixels away.
     #further(row, here, direction, pixels) {
       if (here < 0) return 0;
-      const place = (token) => this.#element(row, token).getClientRects()[0] ?? this.#element(row, token).getBoundingClientRect();
+      const place = (token) => {
+        const element = this.#element(row, token);
+        return element.getClientRects()[0] ?? element.getBoundingClientRect();
+      };
       const from = place(here);
       const far = (at) => direction * (at.top - from.top) >= Math.max(pixels, from.height / 2);
       let token = here;
@@ -433,16 +391,12 @@
       const row = this.#here?.row ?? this.rows[0];
       const places = this.rows[0].differs ?? [];
       if (places.length === 0) return;
-      const at = this.#here ? row.starts[this.#here.token] : -1;
-      // The token that was come to may begin before the difference that it has.
-      const now = this.#here ? places.findIndex(([, end]) => end > at) : -1;
-      const [first, last] = this.#here ? row.span(...(places[now] ?? [0, 0])) : [0, 0];
-      const isIn = this.#here && this.#here.token >= first && this.#here.token < last;
-      let next = now;
-      if (direction > 0) next = isIn || !this.#here ? now + 1 : now;
-      else next = now < 0 ? places.length - 1 : now - 1;
-      if (now < 0 && this.#here && direction > 0) next = 0;
-      next = (next + places.length) % places.length;
+      const token = this.#here?.token;
+      const [start, end] = this.#here ? [row.starts[token], row.ends[token]] : [0, 0];
+      const later = () => places.findIndex(([first]) => first >= end);
+      const earlier = () => places.findLastIndex(([, last]) => last <= start);
+      let next = direction > 0 ? Math.max(later(), 0) : earlier();
+      if (next < 0) next = places.length - 1;
       this.#go(row, Math.min(row.span(...places[next])[0], row.ids.length - 1));
       this.status.textContent = `Difference ${number(next + 1)} of ${number(places.length)}`;
     }
@@ -472,7 +426,9 @@
       const chosen = this.#chosen();
       const row = chosen?.row ?? this.#here?.row ?? this.rows[0];
       const ids = chosen ? row.ids.slice(chosen.first, chosen.last + 1) : row.ids;
-      const told = (isDone) => (this.status.textContent = isDone ? `${count(ids.length, "id")} copied` : "The browser does not let ids be copied");
+      const told = (isDone) => {
+        this.status.textContent = isDone ? `${count(ids.length, "id")} copied` : "The browser does not let ids be copied";
+      };
       const writing = navigator.clipboard?.writeText(`[${ids.join(", ")}]`) ?? Promise.reject();
       return writing.then(() => told(true), () => told(false));
     }
@@ -496,22 +452,6 @@
       const block = this.blocks.get(element.closest(".b"));
       return block ? row.showing(block.start + (block.tokens ? 0 : offset)) : 0;
     }
-  }
-
-  const isThere = (value) => value !== null && value !== undefined;
-
-  const percent = (share) => `${share < 0 ? "−" : "+"}${number(Math.abs(100 * share), 1)} %`;
-
-  function made(row, facts) {
-    if (facts.made) {
-      const [left, right] = facts.made.map((id) => `${spell(row.vocabulary[id]?.hex ?? "", 20)} (${id})`);
-      return `of ${left} and ${right}`;
-    }
-    if (facts.special) return "a special token: taken before all else";
-    if (facts.added) return "an added token: taken before all else";
-    if (facts.whole) return "taken whole: no merges lead to it";
-    if (row.kind === "ranks" || row.kind === "merges") return "by no merge: merging starts from it";
-    return `chosen whole by ${row.kind}`;
   }
 
   // Where an id is, or else a text: intervals of tokens. A text in quotes is never an id.

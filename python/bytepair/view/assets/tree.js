@@ -5,13 +5,15 @@
   const { draw, line, decode } = bytepair;
 
   // Nodes that are drawn, the highest first; what lies below the others is folded.
-  const MOST_NODES = 300;
-  const MOST_LABEL = 24;
+  const MOST_NODES = 150;
+  const MOST_LABEL = 18;
   const [STEP, HEIGHT, LETTER, GAP] = [44, 22, 7.8, 6];
 
   const label = (hex) => {
     const text = decode(hex);
-    return text === null ? hex.slice(0, 2 * MOST_LABEL).replace(/..(?=.)/g, "$& ") : line(text, MOST_LABEL);
+    const shown = text === null ? bytepair.hex(hex, MOST_LABEL / 3) : line(text, MOST_LABEL);
+    // Long tokens begin alike.
+    return shown.endsWith("…") ? `${shown} (${hex.length / 2})` : shown;
   };
 
   // Wide characters take two columns; what is taken for one that is not is only drawn in a wider box.
@@ -24,10 +26,13 @@
     for (let next = 0; next < waiting.length; next++) {
       const node = waiting[next];
       if (!node.facts.made) continue;
-      node.isFolded = nodes + 2 > MOST_NODES;
+      // Two equal halves are drawn as one: a run of spaces is a line of nodes, not as wide as it is long.
+      node.isTwice = node.facts.made[0] === node.facts.made[1];
+      const parts = node.isTwice ? node.facts.made.slice(1) : node.facts.made;
+      node.isFolded = nodes + parts.length > MOST_NODES;
       if (node.isFolded) continue;
-      nodes += 2;
-      node.children = node.facts.made.map((child) => ({
+      nodes += parts.length;
+      node.children = parts.map((child) => ({
         id: child, facts: vocabulary[child] ?? { hex: "" }, children: [], depth: node.depth + 1,
       }));
       waiting.push(...node.children);
@@ -44,9 +49,10 @@
       node.width = Math.max(node.own, node.inner);
       [node.left, node.middle] = [0, node.width / 2];
       if (node.children.length) {
-        const [left, right] = node.children;
+        const left = node.children[0];
+        const right = node.children.at(-1);
         left.left = (node.width - node.inner) / 2;
-        right.left = left.left + left.width + GAP;
+        if (right !== left) right.left = left.left + left.width + GAP;
         node.middle = (left.left + left.middle + right.left + right.middle) / 2;
         node.middle = Math.min(Math.max(node.middle, node.own / 2), node.width - node.own / 2);
       }
@@ -63,13 +69,12 @@
     }
     group.append(draw("rect", { x: x - node.own / 2, y, width: node.own, height: HEIGHT, rx: 4 }));
     group.append(draw("text", { x, y: y + 15 }, node.label));
-    if (node.children.length && node.facts.rank !== null && node.facts.rank !== undefined) {
-      group.append(draw("text", { x: x + 4, y: y + HEIGHT + 9, class: "rank" }, String(node.facts.rank)));
-    }
+    const beside = [node.facts.rank ?? "", node.isTwice ? "2 ×" : ""].filter((part) => part !== "").join(", ");
+    if (node.children.length) group.append(draw("text", { x: x + 4, y: y + HEIGHT + 9, class: "rank" }, beside));
     return group;
   }
 
-  // An SVG, or null for a token that no merge makes.
+  // An SVG, which knows where the middle of its root is, or null for a token that no merge makes.
   bytepair.tree = (vocabulary, id) => {
     if (!vocabulary[id]?.made) return null;
     const nodes = grow(vocabulary, id);
@@ -77,9 +82,12 @@
     const width = Math.ceil(nodes[0].width) + 2;
     const height = Math.max(...nodes.map((node) => node.depth)) * STEP + HEIGHT + 2;
     const merges = nodes.filter((node) => node.children.length);
-    const said = merges.slice(0, 20).map((node) => `${node.label} of ${node.children.map((child) => child.label).join(" and ")}`);
+    const parts = (node) => (node.isTwice ? "twice " : "") + node.children.map((child) => child.label).join(" and ");
+    const said = merges.slice(0, 20).map((node) => `${node.label} of ${parts(node)}`);
     if (merges.length > said.length) said.push(`and ${merges.length - said.length} more merges`);
     const frame = { width, height, viewBox: `-1 0 ${width} ${height}`, role: "img", "aria-label": said.join("; ") };
-    return draw("svg", frame, ...nodes.map(drawn));
+    const svg = draw("svg", frame, ...nodes.map(drawn));
+    svg.middle = nodes[0].middle;
+    return svg;
   };
 })();

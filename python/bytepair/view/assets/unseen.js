@@ -128,6 +128,7 @@
   // A token as it is read: its text, or its bytes if they are no text.
   bytepair.spell = (hex, most = 40) => {
     const text = bytepair.decode(hex);
-    return text === null ? `‹${spaced(hex.slice(0, 2 * most))}${hex.length > 2 * most ? " …" : ""}›` : bytepair.line(text, most);
+    if (text !== null) return bytepair.line(text, most);
+    return `‹${spaced(hex.slice(0, 2 * most))}${hex.length > 2 * most ? " …" : ""}›`;
   };
 })();
