@@ -1,7 +1,7 @@
 // The playground: what is chosen and typed goes to the server, and what it answers is counted and shown.
 (() => {
   "use strict";
-  const { make, number } = bytepair;
+  const { costs, make, number } = bytepair;
   const { offers: firstOffers, chosen: firstChosen, splits, limits } = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);
 
@@ -139,74 +139,32 @@
   // Counts.
   const nameOf = (key) => offers.find((offer) => offer.key === key)?.name ?? key;
 
-  // A number with its sign, as in “$2.50” or “2,50 €”; null if it is none.
-  function price() {
-    const found = /^\s*([^\d\s.,-]{0,4})\s*(\d+(?:[.,]\d+)?)\s*([^\d\s.,-]{0,4})\s*$/.exec(at("price").value);
-    return found && { before: found[1], number: Number(found[2].replace(",", ".")), after: found[3] };
-  }
+  const FIELDS = {
+    price: { parse: costs.price, remedy: "write a price as 2.50 or $2.50" },
+    window: { parse: costs.size, remedy: "write a context window as 128000 or 128k" },
+  };
 
-  function windowSize() {
-    const found = /^\s*(\d[\d,_ ]*(?:\.\d+)?)\s*([km]?)\s*$/i.exec(at("window").value);
-    const size = found && Number(found[1].replace(/[,_ ]/g, "")) * { "": 1, k: 1e3, m: 1e6 }[found[2].toLowerCase()];
-    return size >= 1 ? Math.floor(size) : null;
-  }
-
-  function checkField(id, value) {
-    if (at(id).value.trim() && value === null) at(id).setAttribute("aria-invalid", "true");
+  // What a field says, or null; that it says nothing that is understood is told.
+  function field(id) {
+    const { parse, remedy } = FIELDS[id];
+    const value = parse(at(id).value);
+    const isWrong = at(id).value.trim() !== "" && value === null;
+    if (isWrong) at(id).setAttribute("aria-invalid", "true");
     else at(id).removeAttribute("aria-invalid");
-    const wrong = at(id).hasAttribute("aria-invalid");
-    const remedies = { price: "write a price as 2.50 or $2.50", window: "write a context window as 128000 or 128k" };
-    setFault(id, wrong ? remedies[id] : "");
+    setFault(id, isWrong ? remedy : "");
+    return value;
   }
 
   function count() {
+    const [cost, most] = [field("price"), field("window")];
     if (!answer) return;
-    const characters = Array.from(answer.text).length;
-    const lines = answer.text.split("\n").length - (/(^|\n)$/.test(answer.text) ? 1 : 0);
-    const many = (value, one) => `${number(value)} ${one}${value === 1 ? "" : "s"}`;
-    at("totals").textContent = [many(characters, "character"), many(answer.size, "byte"), many(lines, "line")].join(" · ");
-    const cost = price();
-    const most = windowSize();
-    const labels = ["Tokens", "Characters per token", "Bytes per token"];
-    if (cost) labels.push("Cost");
-    if (most) labels.push(`Share of ${number(most)}`);
+    at("totals").textContent = costs.totals(answer.text, answer.size);
     const rows = chosen.map((key) => {
-      const head = make("th", { scope: "row", role: "rowheader" }, nameOf(key));
-      const counted = answer.counts[key];
-      if (!counted) {
-        const why = answer.faults[key] ? spelled(answer.faults[key]) : "is being counted";
-        return make("tr", { role: "row" }, head, make("td", { class: "fault", role: "cell", colspan: labels.length }, why));
-      }
-      const { tokens } = counted;
-      const cells = [[number(tokens)], [ratio(characters, tokens)], [ratio(answer.size, tokens)]];
-      if (cost) cells.push([sum(tokens, cost)]);
-      if (most) cells.push([share(tokens / most), bar(tokens / most)]);
-      const cell = (inside, place) => make("td", { role: "cell", "data-label": labels[place] }, ...inside);
-      return make("tr", { role: "row" }, head, ...cells.map(cell));
+      const tokens = answer.counts[key]?.tokens;
+      const fault = answer.faults[key] ? spelled(answer.faults[key]) : "is being counted";
+      return { name: nameOf(key), tokens, fault };
     });
-    const heads = ["Tokenizer", ...labels].map((label) => make("th", { scope: "col", role: "columnheader" }, label));
-    const head = make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...heads));
-    const body = make("tbody", { role: "rowgroup" }, ...rows);
-    // On a phone its rows are laid out as blocks, which would be no table to a screen reader without roles.
-    at("counts").replaceChildren(make("table", { role: "table", "aria-labelledby": "counts-title" }, head, body));
-  }
-
-  const ratio = (whole, tokens) => (tokens ? number(whole / tokens, 2) : "–");
-
-  function sum(tokens, cost) {
-    const value = (tokens * cost.number) / 1e6;
-    const isSmall = value && value < 0.995;
-    const digits = isSmall ? { minimumSignificantDigits: 3, maximumSignificantDigits: 3 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-    return cost.before + value.toLocaleString("en", digits) + (cost.after && ` ${cost.after}`);
-  }
-
-  const share = (part) =>
-    part.toLocaleString("en", { style: "percent", minimumSignificantDigits: 3, maximumSignificantDigits: 3 }) + (part > 1 ? ", too much" : "");
-
-  function bar(part) {
-    const inside = make("i");
-    inside.style.width = `${Math.min(100, 100 * part)}%`;
-    return make("span", { class: "bar", "aria-hidden": "true" }, inside);
+    at("counts").replaceChildren(costs.table(rows, answer.text, answer.size, cost, most));
   }
 
   // Tokenizers.
@@ -377,15 +335,13 @@
   });
 
   // What is kept in this browser: how it counts, and nothing that was typed.
-  for (const id of ["price", "window"]) {
-    const parse = id === "price" ? price : windowSize;
+  for (const id of Object.keys(FIELDS)) {
     try {
       at(id).value = localStorage.getItem(`bytepair.${id}`) ?? (id === "window" ? "128k" : "");
     } catch {
       at(id).value = ""; // A browser that keeps nothing.
     }
     at(id).addEventListener("input", () => {
-      checkField(id, parse());
       try {
         localStorage.setItem(`bytepair.${id}`, at(id).value);
       } catch {

@@ -101,7 +101,7 @@ class Playground:
             "bytepair playground",
             asset("playground.html"),
             styles=(*STYLES, "playground.css"),
-            scripts=(*SCRIPTS, "sharing.js", "playground.js"),
+            scripts=(*SCRIPTS, "costs.js", "sharing.js", "playground.js"),
             data={
                 "offers": self._said_offers(),
                 "chosen": self._shelf.first(),
