@@ -1,4 +1,5 @@
 // The playground: what is chosen and typed goes to the server, and what it answers is counted and shown.
+// Long because all that a user can do meets here; what can stand alone is in costs.js and sharing.js.
 (() => {
   "use strict";
   const { costs, make, number } = bytepair;

@@ -39,7 +39,7 @@ class Able(NamedTuple):
 
     name: str
     tokenizer: Tokenizer
-    count: int
+    tokens: int
 
 
 def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
@@ -55,9 +55,9 @@ def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
     failed = {key: found for key, found in tried.items() if isinstance(found, BytepairError)}
     if failed and not able:
         raise next(iter(failed.values()))
-    counts = {key: {"tokens": one.count, "fingerprint": one.tokenizer.fingerprint} for key, one in able.items()}
+    counts = {key: {"tokens": one.tokens, "fingerprint": one.tokenizer.fingerprint} for key, one in able.items()}
     made = None
-    if sum(one.count for one in able.values()) <= MOST_TOKENS:
+    if sum(one.tokens for one in able.values()) <= MOST_TOKENS:
         named = [(one.name, one.tokenizer) for one in able.values()]
         made = picture(named, wanted.text, special=wanted.special).as_dict()
     faults = {key: said(error) for key, error in failed.items()}
