@@ -1,0 +1,24 @@
+"""What `make docs` changes of a page: marks that are for tests, and what the theme leaves without a name or a place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Takes out the mark of code that tests leave out: readers need not see it, and a fence would not be one with it."""
+    return re.sub(r"^( *```\w+) no-run$", r"\1", markdown, flags=re.MULTILINE)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Takes out rows of headers in which nothing stands: Markdown has no table without one."""
+    html = re.sub(r"<thead>\s*<tr>(\s*<th[^>]*></th>)+\s*</tr>\s*</thead>", "", html)
+    return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Gives names to the search and to lists of sections, which the theme names by an empty label."""
+    output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+    section = r'aria-labelledby="[^"]*"([^>]*>\s*<label class="md-nav__title" for="__nav[^>]*>.*?</span>)\s*(.*?)\s*</label>'
+    return re.sub(section, r'aria-label="\2"\1\2</label>', output, flags=re.DOTALL)
