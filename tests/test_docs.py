@@ -2,8 +2,8 @@
 
 In a document, a fence says what it is:
 
-- ``python``: it runs. A block that imports bytepair begins a program, and those after it that do not go on with it; what it
-  prints stands behind ``#>``, and ``...`` there is anything.
+- ``python``: it runs. A block with ``import bytepair as bp`` begins a program, and those after it that do not go on with it;
+  what it prints stands behind ``#>``, and ``...`` there is anything.
 - ``python`` with prompts ``>>>``: a doctest; those of a page are one.
 - ``console``: lines that begin with ``$ `` run, in bash; below them is what they print. Nothing below: whatever it is.
 - ``python no-run``, ``sh no-run``: it does not run. `LEFT_OUT` has them all.
@@ -45,12 +45,13 @@ LIBRARIES = ("chonkie", "langchain_text_splitters", "llama_index", "semchunk", "
 
 LEFT_OUT = {
     "docs/index.md": 1,  # a hub, and files of one's own
+    "docs/guides/fine-tune.md": 1,  # files of one's own
     "docs/finetuning.md": 1,  # files of one's own
     "docs/sharding.md": 2,  # Megatron-LM, and a cluster
     "docs/guides/pretrain.md": 1,  # a cluster
-    "docs/guides/serve.md": 1,  # published encodings, which are fetched
+    "docs/guides/serve.md": 1,  # a hub
     "docs/looking/playground.md": 1,  # a server
-    "docs/looking/notebook.md": 1,  # a notebook
+    "docs/looking/notebook.md": 2,  # a notebook
 }
 """How many blocks of a page do not run, and what they would need."""
 
@@ -145,7 +146,8 @@ def run_in_a_shell(block: Block, folder: Path, where: str) -> None:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, f"{where}: {command}{done.stdout}"
+        # As `| head` leaves it.
+        assert done.returncode in {0, 141}, f"{where}: {command}{done.stdout}"
         if shown:
             assert_shown([row.rstrip() for row in shown.splitlines()], done.stdout.splitlines(), f"{where}: {command}")
 
@@ -216,9 +218,10 @@ class Program:
 
 def cannot_run(block: Block) -> str | None:
     """What a block needs that is not here."""
-    if "get_encoding(" in block.code or "encoding_for_model(" in block.code:
+    if re.search(r"get_encoding\(|encoding_for_model\(|(-m|compare) (gpt2|o200k_base)", block.code):
         return None if ENCODINGS.is_dir() else "published encodings"
-    return next((name for name in sorted(imported(block.code) & set(LIBRARIES)) if find_spec(name) is None), None)
+    packages = imported(block.code) if block.language == "python" else set()
+    return next((name for name in sorted(packages & set(LIBRARIES)) if find_spec(name) is None), None)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(block.runs for block in blocks_of(page))])
@@ -230,16 +233,14 @@ def test_a_page_runs_as_written(tmp_path: Path, page: str) -> None:
         run_doctests(doctests, tmp_path, page)
         for block in blocks_of(page):
             where = f"{page}, line {block.line}"
-            if block.language == "console" and block.runs:
+            if not block.runs or block in doctests or block.language not in {"console", "python"}:
+                continue
+            if (absent := cannot_run(block)) is not None:
+                missing.add(absent)
+            elif block.language == "console":
                 run_in_a_shell(block, tmp_path, where)
-            elif block.language == "python" and block.runs and block not in doctests:
-                packages = imported(block.code)
-                if packages & set(TRAINERS):
-                    continue
-                if (absent := cannot_run(block)) is not None:
-                    missing.add(absent)
-                    continue
-                if "bytepair" in packages:
+            elif not imported(block.code) & set(TRAINERS):
+                if "import bytepair as bp" in block.code:
                     program.end()
                     program = Program(tmp_path)
                 program.run(block, where)
