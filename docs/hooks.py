@@ -20,5 +20,7 @@ def on_page_content(html: str, **_: Any) -> str:
 def on_post_page(output: str, **_: Any) -> str:
     """Gives names to the search and to lists of sections, which the theme names by an empty label."""
     output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
-    section = r'aria-labelledby="[^"]*"([^>]*>\s*<label class="md-nav__title" for="__nav[^>]*>.*?</span>)\s*(.*?)\s*</label>'
+    section = (
+        r'aria-labelledby="[^"]*"([^>]*>\s*<label class="md-nav__title" for="__nav[^>]*>.*?</span>)\s*(.*?)\s*</label>'
+    )
     return re.sub(section, r'aria-label="\2"\1\2</label>', output, flags=re.DOTALL)
