@@ -7,7 +7,7 @@ from typing import Any
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Takes out the mark of code that tests leave out: readers need not see it, and a fence would not be one with it."""
+    """Takes out the mark of code that tests leave out: with it a fence would not be read as one."""
     return re.sub(r"^( *```\w+) no-run$", r"\1", markdown, flags=re.MULTILINE)
 
 
@@ -20,7 +20,5 @@ def on_page_content(html: str, **_: Any) -> str:
 def on_post_page(output: str, **_: Any) -> str:
     """Gives names to the search and to lists of sections, which the theme names by an empty label."""
     output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
-    section = (
-        r'aria-labelledby="[^"]*"([^>]*>\s*<label class="md-nav__title" for="__nav[^>]*>.*?</span>)\s*(.*?)\s*</label>'
-    )
-    return re.sub(section, r'aria-label="\2"\1\2</label>', output, flags=re.DOTALL)
+    title = r'([^>]*>\s*<label class="md-nav__title" for="__nav[^>]*>.*?</span>)\s*(.*?)\s*</label>'
+    return re.sub(f'aria-labelledby="[^"]*"{title}', r'aria-label="\2"\1\2</label>', output, flags=re.DOTALL)

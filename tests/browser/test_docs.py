@@ -18,7 +18,7 @@ AXE_IN = {"desktop-light", "phone-dark"}
 """Looks in which axe-core reads every page, which takes most of the time: each device and each scheme is in one."""
 
 READ_WHOLE = {"api/counting", "api/errors"}
-"""Pages on which it reads entries of the reference as well: mkdocstrings makes all of them alike, and there are thousands."""
+"""Pages on which it reads entries of the reference too: one template makes all of them, and there are thousands."""
 
 
 @pytest.fixture(scope="session")
