@@ -2,8 +2,8 @@
 
 In a document, a fence says what it is:
 
-- ``python``: it runs. A block with ``import bytepair as bp`` begins a program, and those after it that do not go on with
-  it; what it prints stands behind ``#>``, and ``...`` there is anything.
+- ``python``: it runs. A block with ``import bytepair as bp`` begins a program, and those after it that do not go on
+  with it; what it prints stands behind ``#>``, and ``...`` there is anything.
 - ``python`` with prompts ``>>>``: a doctest; those of a page are one.
 - ``console``: lines that begin with ``$ `` run, in bash; below them is what they print. Nothing below: whatever it is.
 - ``python no-run``, ``sh no-run``: it does not run. `LEFT_OUT` has them all.
