@@ -4,7 +4,7 @@ const mend = () => {
   for (const box of document.querySelectorAll(".highlight code, .md-typeset__scrollwrap")) {
     if (box.scrollWidth > box.clientWidth && !box.hasAttribute("tabindex")) box.setAttribute("tabindex", "0")
   }
-  for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "group")
+  for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "presentation")
 }
 const soon = () => setTimeout(mend, 200)
 mend()
