@@ -32,7 +32,7 @@ from typing import NamedTuple
 import pytest
 
 import bytepair as bp
-from bytepair import _core
+from bytepair import _core, reference
 from tests.conftest import ROOT, data_folder
 
 DOCS = ROOT / "docs"
@@ -337,7 +337,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     errors = {name for name in bp.__all__ if name in vars(bp.errors)}
     names = {f"bytepair.{name}" for name in {*bp.__all__} - errors - {"chat"}}
     names |= {f"bytepair.chat.{name}" for name in bp.chat.__all__}
-    names |= {f"bytepair.reference.{module.name}" for module in pkgutil.iter_modules(bp.reference.__path__)}
+    names |= {f"bytepair.reference.{module.name}" for module in pkgutil.iter_modules(reference.__path__)}
     names |= {f"bytepair.view.{name}" for name in VIEWS}
     known = described()
     assert names - set(known) == set()
