@@ -6,7 +6,7 @@ const mend = () => {
   }
   for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "presentation")
 }
-const soon = () => setTimeout(mend, 200)
+const soon = () => [50, 300].forEach(wait => setTimeout(mend, wait))
 mend()
 addEventListener("load", soon)
 addEventListener("resize", soon)
