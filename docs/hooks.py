@@ -18,7 +18,8 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    """Gives names to the search and to lists of sections, which the theme names by an empty label."""
+    """Gives names to the search and to lists of sections; lists within the contents of a page are no landmarks."""
+    output = re.sub(r'<nav class="md-nav" aria-label="[^"]*"', '<nav class="md-nav" role="presentation"', output)
     output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
     title = r'([^>]*>\s*<label class="md-nav__title" for="__nav[^>]*>.*?</span>)\s*(.*?)\s*</label>'
     return re.sub(f'aria-labelledby="[^"]*"{title}', r'aria-label="\2"\1\2</label>', output, flags=re.DOTALL)
