@@ -64,7 +64,6 @@ def test_timelines(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     "arguments",
     [
         ["low"],
-        ["-m", "model"],
         ["low", "-m", "model", "--timeline", "log"],
         ["low", "-m", "model", "--most", "3"],
         ["low", "-m", "model", "--html", "a", "--format", "json"],

@@ -55,6 +55,15 @@ example:
 """
 
 
+_SPOKEN = {
+    "pass get_encoding(name, folder=...)": "pass --encodings FOLDER",
+    'Tokenizer.from_file(path, split="cl100k", special_tokens={...})': "--split cl100k --special-token TEXT=ID",
+    'Tokenizer.from_file(path, split="...")': "--split NAME",
+    "name some of tok.special_tokens": "bytepair inspect lists them",
+}
+"""What the library says of calls, as the command line says it."""
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that a subcommand's module fills when the subcommand is used."""
 
@@ -73,7 +82,8 @@ class _Parser(argparse.ArgumentParser):
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown:
             # Said here, the usage shown is that of the subcommand.
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            hint = "; the model stands without -m here" if {"-m", "--model"} & {*unknown} else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return namespace, unknown
 
 
@@ -92,6 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: As argparse does: with 0 after ``--help``, with 2 for wrong usage.
     """
+    options = argparse.Namespace()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", TokenizerWarning)
@@ -110,6 +121,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, SpecialTokenError) and "special=" in error.remedy:
             # The core speaks of calls.
             error.remedy = "--special text encodes it as ordinary text, --special allow lets text become such tokens"
+        if isinstance(error, BytepairError):
+            for call, option in _SPOKEN.items():
+                error.remedy = error.remedy.replace(call, option)
+            if "errors" in options:
+                error.remedy = error.remedy.replace('errors="replace"', "--errors replace")
         _say(str(error))
         return 1
     except OSError as error:

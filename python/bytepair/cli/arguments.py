@@ -160,6 +160,38 @@ def _load(options: Namespace, model: str) -> Tokenizer:
     )
 
 
+def add_corpora(group: _ArgumentGroup, *, required: bool = False, more: str = "") -> None:
+    """Adds the corpora that `corpora` reads, and what holds their texts."""
+    group.add_argument(
+        "--corpus",
+        metavar="NAME=FILE",
+        action="extend",
+        nargs="+",
+        required=required,
+        default=None if required else [],
+        help="files, globs or URLs of text, .jsonl, .parquet and others; what has the same NAME is one corpus, and "
+        f"FILE alone is called as its file{more}",
+    )
+    group.add_argument(
+        "--field", metavar="NAME", help="what holds the text in files of rows, such as .jsonl (default: text)"
+    )
+
+
+def corpora(options: Namespace) -> dict[str, list[str]]:
+    """What ``--corpus`` names: FILE alone is called as its file is, or by its path if another is called so."""
+    found: dict[str, list[str]] = {}
+    for one in options.corpus:
+        name, equals, place = one.partition("=")
+        if not equals or "/" in name:
+            short = Path(one).name
+            found.setdefault(one if short in found or not short else short, []).append(one)
+        elif name and place:
+            found.setdefault(name, []).append(place)
+        else:
+            options.usage_error(f"--corpus {one!r} is not NAME=FILE, such as en=english.txt")
+    return found
+
+
 def add_texts(parser: ArgumentParser, *, replace: bool = True) -> None:
     """Adds the text files, and what the API's calls on text take: the keywords of `text_options`.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.checkpoints import MERGES
 from bytepair.cli.arguments import add_model, add_text_options, load, number, text_options
-from bytepair.cli.streams import read, write_line
+from bytepair.cli.streams import blame, check_page, read, write_line, write_page
+from bytepair.errors import EncodeError
 from bytepair.explaining import explain, timeline
 from bytepair.view import explained
 from bytepair.view import timeline as timelines
@@ -33,7 +33,7 @@ _COLUMNS = 100
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
-    parser.add_argument("text", metavar="TEXT", nargs="?", help="the text itself; - is stdin")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="the text itself; - or nothing is stdin")
     parser.add_argument(
         "--timeline",
         metavar="LOG|MODEL",
@@ -49,19 +49,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes text or JSON to stdout, or a page."""
-    if options.html and options.format:
+    if options.html is not None and options.format:
         options.usage_error("--format is for stdout; a page is what --html writes")
+    check_page(options)
     if options.timeline is not None:
         if options.text is not None or options.model is not None:
             options.usage_error("--timeline names what it is of; give it without TEXT and -m")
         return _show_timeline(options)
-    if options.text is None or options.model is None or options.most is not None:
+    if options.model is None or options.most is not None:
         options.usage_error("give TEXT and -m MODEL, or --timeline LOG|MODEL with or without --most")
-    text = read("-").decode() if options.text == "-" else options.text
-    found = explain(load(options, options.model), text, **text_options(options))
-    if options.html:
-        explained.save(found, options.html)
-        print(options.html, file=sys.stderr)
+    tokenizer = load(options, options.model)
+    if options.text in (None, "-"):
+        with blame("stdin"):
+            found = explain(tokenizer, _decoded(read("-")), **text_options(options))
+    else:
+        found = explain(tokenizer, options.text, **text_options(options))
+    if options.html is not None:
+        write_page(explained.html(found), options.html)
     elif options.format == "json":
         write_line(json.dumps(found.as_dict(), ensure_ascii=False))
     else:
@@ -70,13 +74,24 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise EncodeError(
+            f"the bytes are not UTF-8: 0x{data[error.start]:02X} cannot stand here",
+            byte=error.start,
+            character=len(data[: error.start].decode()),
+            remedy="bytepair view shows any bytes",
+        ) from None
+
+
 def _show_timeline(options: Namespace) -> int:
     place = options.timeline
     source = place if _is_log(Path(place)) else load(options, place)
     found = timeline(source, **({} if options.most is None else {"most": options.most}))
-    if options.html:
-        timelines.save(found, options.html)
-        print(options.html, file=sys.stderr)
+    if options.html is not None:
+        write_page(timelines.html(found), options.html)
     elif options.format == "json":
         write_line(json.dumps(found.as_dict(), ensure_ascii=False))
     else:

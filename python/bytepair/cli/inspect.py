@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bytepair import formats
 from bytepair.cli.arguments import add_model, load
-from bytepair.cli.streams import write, write_line, write_table
+from bytepair.cli.streams import check_page, write_line, write_page, write_table
 from bytepair.errors import BytepairError
 from bytepair.hub import ENCODINGS
 from bytepair.linting import Lint, lint, lint_file
@@ -42,6 +42,7 @@ exit code: 1 if there is a finding of severity "error", or the sample does not c
 SAMPLE = " It's 2026:\tnaïve café, Straße, Привет, 東京, हिन्दी, 👩‍👩‍👧!\n\n  if x == 10_000:\r\n"
 
 _SHOWN = 5
+_MOST_OF_STAGE = 160
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -53,11 +54,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="how many rows the model's embedding has, or the folder of its checkpoint: is there a row for each id?",
     )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument("--html", metavar="OUT", help="write a page of it as well")
+    parser.add_argument("--html", metavar="OUT", help="also write a page, whole in itself, which needs no network")
 
 
 def run(options: Namespace) -> int:
     """Writes facts, stages and findings; 1 if one is an error, or the sample does not come back."""
+    check_page(options)
     tokenizer, found = _linted(options)
     facts: dict[str, Any] = {}
     round_trip = "not checked"
@@ -67,8 +69,8 @@ def run(options: Namespace) -> int:
     shown = {name: _shown(value) for name, value in facts.items()}
     if facts:
         shown["longest_tokens"] = ", ".join(map(reprlib.repr, facts["longest_tokens"]))
-    if options.html:
-        write([linted.inspected(options.model, shown, found, tokenizer).encode("utf-8", "replace")], options.html)
+    if options.html is not None:
+        write_page(linted.inspected(options.model, shown, found, tokenizer), options.html)
     if options.format == "json":
         drawn = [stage.as_dict() for stage in pipeline.stages(tokenizer)] if tokenizer else []
         write_line(json.dumps({**facts, "stages": drawn, "lint": found.as_dict()}, indent=2))
@@ -148,6 +150,11 @@ def _source(model: str) -> dict[str, str]:
     return {"file": str(detected.path), "format": detected.format}
 
 
+def _elided(stage: str) -> str:
+    """A stage that holds a table of 300,000 characters, as some normalizers do, is not for a table."""
+    return stage if len(stage) <= _MOST_OF_STAGE else f"{stage[: _MOST_OF_STAGE - 1]}…"
+
+
 def _shown(value: Any) -> str:
     """A fact as a table shows it."""
     if isinstance(value, bool):
@@ -160,5 +167,5 @@ def _shown(value: Any) -> str:
         first = ", ".join(shown[:_SHOWN] + ["..."] * (len(shown) > _SHOWN))
         return f"{len(shown):,}" + (f": {first}" if shown else "")
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
+        return ", ".join(_elided(str(item)) for item in value) or "none"
     return "none" if value is None else str(value)

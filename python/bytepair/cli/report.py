@@ -6,12 +6,18 @@ As a table, as JSON, and as one page of HTML with charts, where each number is d
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair import files
-from bytepair.cli.arguments import add_models, load_models, number, policy
-from bytepair.cli.streams import write_line
+from bytepair.cli.arguments import (
+    add_corpora,
+    add_models,
+    add_text_options,
+    corpora,
+    load_models,
+    number,
+    text_options,
+)
+from bytepair.cli.streams import check_page, write_line, write_page
 from bytepair.reporting import report
 
 if TYPE_CHECKING:
@@ -28,42 +34,15 @@ examples:
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.report`."""
     add_models(parser)
-    group = parser.add_argument_group("corpora")
-    group.add_argument(
-        "--corpus",
-        metavar="NAME=FILE",
-        action="extend",
-        nargs="+",
-        required=True,
-        help="paths, globs or URLs of text, .jsonl, .parquet and others; a name that is there twice is one corpus, and "
-        "FILE alone is called as its file; the first is what the others are compared with",
-    )
+    group = parser.add_argument_group("texts")
+    add_corpora(group, required=True, more="; the first is what the others are compared with")
     group.add_argument(
         "--parallel",
         action="store_true",
         help="all corpora are the same content, document by document: of plain text line by line",
     )
-    group.add_argument(
-        "--field", metavar="NAME", help="what holds the text in files of rows, such as .jsonl (default: text)"
-    )
-    group.add_argument(
-        "--special",
-        metavar="raise|text|allow|NAME,NAME",
-        default="text",
-        help="special tokens in the text: encode them as text (default), raise an error, allow all, or only these",
-    )
-    group.add_argument(
-        "--added",
-        choices=("match", "text", "raise"),
-        default="match",
-        help="added tokens that are not special (default: match)",
-    )
-    group.add_argument(
-        "--errors",
-        choices=("strict", "replace"),
-        default="strict",
-        help="bytes that are not UTF-8: raise an error (default), or replace them by U+FFFD",
-    )
+    group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
+    add_text_options(parser, special="text", replace=True)
     group = parser.add_argument_group("report")
     group.add_argument(
         "--context", metavar="N", type=number, default=128_000, help="tokens of a context window (default: 128k)"
@@ -74,9 +53,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument(
         "--examples", metavar="N", type=number, default=20, help="how many tokens of each kind to name (default: 20)"
     )
-    group.add_argument("--format", choices=("table", "json"), default="table", help="of stdout (default: table)")
-    group.add_argument("--html", metavar="OUT", help="also write a page with charts")
-    group.add_argument("--threads", metavar="N", type=number, help="up to how many threads work (default: all cores)")
+    group.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    group.add_argument(
+        "--html", metavar="OUT", help="also write a page with charts, whole in itself, which needs no network"
+    )
     group.add_argument(
         "--progress",
         choices=("bar", "json", "off"),
@@ -87,29 +67,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes the report."""
-    corpora: dict[str, list[str]] = {}
-    for item in options.corpus:
-        name, equals, place = item.partition("=")
-        if equals and not (name and place):
-            options.usage_error(f"--corpus {item!r} is not NAME=FILE, such as en=english.txt")
-        corpora.setdefault(name if equals else Path(item).name, []).append(place if equals else item)
+    sources = corpora(options)
+    check_page(options)
     found = report(
         load_models(options),
-        corpora,
+        sources,
         context=options.context,
         rare=options.rare,
         parallel=options.parallel,
         field=options.field,
-        special=policy(options.special),
-        added=options.added,
-        errors=options.errors,
+        **text_options(options),
         examples=options.examples,
         threads=options.threads,
         progress={"bar": True, "off": False}.get(options.progress, options.progress),
     )
-    if options.html:
-        page = found.html().encode()
-        with files.replacing(Path(options.html)) as temporary:
-            temporary.write_bytes(page)
+    if options.html is not None:
+        write_page(found.html(), options.html)
     write_line(json.dumps(found.as_dict(), indent=2) if options.format == "json" else str(found))
     return 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, add_text_options, load_models, number, text_options
-from bytepair.cli.streams import blame, read, write
+from bytepair.cli.streams import blame, check_page, read, write, write_page
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -56,10 +58,11 @@ def run(options: Namespace) -> int:
     from bytepair.view.pictures import picture  # noqa: PLC0415 (as above)
 
     lines = (options.ids, options.boundaries, options.pieces, options.by_line, options.width)
-    if options.html and (any(lines) or options.color != "auto"):
+    if options.html is not None and (any(lines) or options.color != "auto"):
         options.usage_error(
             "--ids, --boundaries, --pieces, --by-line, --width and --color are for the terminal; a page has it all"
         )
+    check_page(options)
     name, text = _text(options)
     is_coloured = terminal.is_coloured(sys.stdout, options.color)
     width = options.width or max(shutil.get_terminal_size((_COLUMNS, 24)).columns, terminal.LEAST)
@@ -74,26 +77,42 @@ def run(options: Namespace) -> int:
         by_line=options.by_line,
     )
     tokenizers = load_models(options)
-    with blame(name):
+    with blame(name) if name else nullcontext():
         seen = picture(tokenizers, text, **text_options(options))
-    if options.html:
-        interactive.save(seen, options.html, title=f"Tokens of {name}")
-        print(options.html, file=sys.stderr)
+    if options.html is not None:
+        write_page(interactive.html(seen, title=f"Tokens of {name or 'the text'}"), options.html)
     else:
         write(f"{line}\n".encode() for line in terminal.lines(seen, settings))
     return 0
 
 
 def _text(options: Namespace) -> tuple[str, bytes]:
-    """What the text is called, and the text."""
+    """The file that the text is from, or nothing, and the text."""
     given = [value for value in (options.text, options.as_text, options.file) if value is not None]
     if len(given) > 1:
         options.usage_error("one text is shown: TEXT, --text or --file")
     value = given[0] if given else "-"
     if options.as_text is None and (options.file is not None or value == "-" or _is_file(value)):
         return ("stdin" if value == "-" else value), read(value)
+    if options.text is not None:
+        _say_if_no_file(value)
     # Bytes of the command line that are no text are shown as what they are.
-    return "the text", value.encode(errors="surrogateescape")
+    return "", value.encode(errors="surrogateescape")
+
+
+def _say_if_no_file(value: str) -> None:
+    """Says that what looks like a path is shown as a text: the path may be misspelled."""
+    try:
+        is_folder = Path(value).is_dir()
+    except (OSError, ValueError):
+        return
+    if is_folder:
+        said = f"{value!r} is a folder"
+    elif re.fullmatch(r"[^\s<>]*(/[^\s<>]*)?\.[A-Za-z]\w{0,5}", value) and "://" not in value:
+        said = f"no file is called {value!r}"
+    else:
+        return
+    print(f"bytepair: {said}: the name itself is shown; --text says so, --file says otherwise", file=sys.stderr)
 
 
 def _is_file(value: str) -> bool:

@@ -52,7 +52,7 @@ def _missing(tokens: dict[str, AddedToken], others: dict[str, AddedToken]) -> tu
 def _added_lines(spec: TokenizerSpec) -> tuple[str, ...]:
     if not spec.added_tokens:
         return ()
-    return (f"{len(spec.added_tokens):,}, of which {len(spec.special_tokens):,} are special",)
+    return (f"{len(spec.added_tokens):,}, {len(spec.special_tokens):,} special",)
 
 
 def _split_of(spec: TokenizerSpec) -> tuple[object, ...]:

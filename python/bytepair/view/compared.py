@@ -147,11 +147,12 @@ def _facts(comparison: Comparison) -> Iterator[str]:
 
 
 def _added(added: AddedTokens) -> list[str]:
-    facts = [f"{added.same:,} in both with the same id"]
+    facts = [f"{added.same + len(added.other_flags):,} in both with the same id"]
     if added.other_id:
         facts.append("with another id: " + _listed([f"{show_line(c)} {a} | {b}" for c, a, b in added.other_id]))
     if added.other_flags:
-        facts.append("matched otherwise: " + _listed([show_line(content) for content in added.other_flags]))
+        contents = _listed([show_line(content) for content in added.other_flags])
+        facts.append(f"of these special, stripped or looked for otherwise: {contents}")
     for letter, only in (("A", added.only_a), ("B", added.only_b)):
         if only:
             facts.append(f"only in {letter}: " + _listed([f"{show_line(content)} {id}" for content, id in only]))
