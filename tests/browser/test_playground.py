@@ -292,10 +292,12 @@ def test_the_keyboard_is_enough(desktop: Tab, url: str, toks: dict[str, bp.Token
         page.keyboard.press("Tab")
         walked.append(page.evaluate(focused))
         if walked[-1] == "small":
-            page.keyboard.press("Space")
-            settle(desktop)
-            # What was rebuilt keeps the place.
-            assert page.evaluate(focused) == "small"
+            for is_chosen in (False, True):
+                page.keyboard.press("Space")
+                settle(desktop)
+                # What was rebuilt keeps the place.
+                assert page.evaluate(focused) == "small"
+                assert page.evaluate("document.activeElement.checked") == is_chosen
         if walked[-1] == "text":
             page.keyboard.press("Control+A")
             page.keyboard.type("by keyboard")

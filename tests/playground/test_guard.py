@@ -130,13 +130,15 @@ def test_no_request_makes_it_fail(client: Client) -> None:
 def test_what_is_on_offer(tmp_path: Path, tok: bp.Tokenizer) -> None:
     shelf = Shelf({}, tmp_path)
     assert [(offer.key, offer.origin) for offer in shelf.offers()] == [("demo", "demo")]
-    assert shelf.first() == "demo"
+    assert shelf.first(6) == ["demo"]
     name, demo = shelf.get("demo")
     assert (name, len(demo) > 1000) == ("demo", True)
     assert shelf.get("demo")[1] is demo
     (tmp_path / "cl100k_base.tiktoken").write_bytes(b"")
     assert [offer.key for offer in Shelf({}, tmp_path).offers()] == ["cl100k_base", "demo"]
     assert [offer.key for offer in Shelf({"cl100k_base": tok}, tmp_path).offers()] == ["cl100k_base"]
+    given = Shelf({name: tok for name in "abc"}, tmp_path)
+    assert (given.first(6), given.first(2)) == (["a", "b", "c"], ["a", "b"])
     with pytest.raises(bp.IntegrityError):
         Shelf({}, tmp_path).get("cl100k_base")
 
@@ -144,5 +146,5 @@ def test_what_is_on_offer(tmp_path: Path, tok: bp.Tokenizer) -> None:
 @pytest.mark.data
 def test_encodings_that_are_here(data: Path) -> None:
     shelf = Shelf({}, data / "vocabs" / "openai")
-    assert shelf.first() == "o200k_base"
+    assert shelf.first(6) == ["o200k_base"]
     assert shelf.get("gpt2")[1].encode("hello world") == [31373, 995]

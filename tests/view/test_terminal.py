@@ -179,7 +179,7 @@ def test_a_name_controls_nothing() -> None:
 def test_a_summary_counts_and_an_empty_text_has_nothing() -> None:
     here = seen("low low é", "ranks")
     assert terminal.summary(here, here.sources[0]) == (
-        "ranks: 5 tokens, 9 characters, 10 bytes, 2.00 bytes a token, 3 different ids"
+        "ranks: 5 tokens, 9 characters, 10 bytes, 2.00 bytes per token, 3 distinct ids"
     )
     assert list(terminal.lines(seen("", "ranks"))) == ["ranks: 0 tokens, 0 characters, 0 bytes"]
     with pytest.raises(ValueError, match="at least 30"):

@@ -55,7 +55,7 @@ def text(picture: Picture, settings: Settings | None = None) -> str:
         >>> from bytepair.view.pictures import picture
         >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
         >>> print(text(picture({"mine": tok}, "lower low"), Settings(ids=True)))
-        mine: 4 tokens, 9 characters, 9 bytes, 2.25 bytes a token, 3 different ids
+        mine: 4 tokens, 9 characters, 9 bytes, 2.25 bytes per token, 3 distinct ids
         <BLANKLINE>
         low│er │· │low│
         257 258 32 257
@@ -122,12 +122,12 @@ def summary(picture: Picture, source: Tokens) -> str:
         >>> from bytepair.view.pictures import picture
         >>> seen = picture({"mine": bp.train({"low": 5}, vocab_size=258)}, "low low")
         >>> summary(seen, seen.sources[0])
-        'mine: 3 tokens, 7 characters, 7 bytes, 2.33 bytes a token, 2 different ids'
+        'mine: 3 tokens, 7 characters, 7 bytes, 2.33 bytes per token, 2 distinct ids'
     """
     size, count = picture.size, len(source)
     facts = [_count(count, "token"), _count(len(picture.text), "character"), _count(size, "byte")]
     if count:
-        facts += [f"{size / count:.2f} bytes a token", _count(len(set(source.ids)), "different id")]
+        facts += [f"{size / count:.2f} bytes per token", _count(len(set(source.ids)), "distinct id")]
     return f"{_name(source)}: {', '.join(facts)}"
 
 

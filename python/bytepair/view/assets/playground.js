@@ -15,7 +15,7 @@
 
   const text = at("text");
   let offers = firstOffers;
-  let chosen = [firstChosen];
+  let chosen = firstChosen;
   let answer = null;
   let viewer = null;
   let expected = new Map(); // The fingerprints that a link promised, by key.

@@ -104,7 +104,7 @@ class Playground:
             scripts=(*SCRIPTS, "costs.js", "sharing.js", "playground.js"),
             data={
                 "offers": self._said_offers(),
-                "chosen": self._shelf.first(),
+                "chosen": self._shelf.first(MOST_AT_ONCE),
                 "splits": list(SPLIT_PATTERNS),
                 "limits": {
                     "text": self._text_limit,

@@ -74,10 +74,11 @@ class Shelf:
             uploads = sorted(self._uploads.values(), key=lambda row: row[0])
             return [*self._offers, *(offer for _, offer, _ in uploads)]
 
-    def first(self) -> str:
-        """The key of the one that is chosen before anybody chooses: a given one, else the newest encoding, else any."""
+    def first(self, most: int) -> list[str]:
+        """The keys of what is chosen before anybody chooses: those given, else the newest encoding, else any."""
         keys = [offer.key for offer in self._offers]
-        return _NEWEST if self._offers[0].origin != "given" and _NEWEST in keys else keys[0]
+        given = [offer.key for offer in self._offers if offer.origin == "given"]
+        return given[:most] or [_NEWEST if _NEWEST in keys else keys[0]]
 
     def add(self, name: str, tokenizer: Tokenizer) -> Offer:
         """Keeps an upload; the one that was used least lately goes if there are too many."""
