@@ -137,7 +137,7 @@ def test_what_is_on_offer(tmp_path: Path, tok: bp.Tokenizer) -> None:
     (tmp_path / "cl100k_base.tiktoken").write_bytes(b"")
     assert [offer.key for offer in Shelf({}, tmp_path).offers()] == ["cl100k_base", "demo"]
     assert [offer.key for offer in Shelf({"cl100k_base": tok}, tmp_path).offers()] == ["cl100k_base"]
-    given = Shelf({name: tok for name in "abc"}, tmp_path)
+    given = Shelf(dict.fromkeys("abc", tok), tmp_path)
     assert (given.first(6), given.first(2)) == (["a", "b", "c"], ["a", "b"])
     with pytest.raises(bp.IntegrityError):
         Shelf({}, tmp_path).get("cl100k_base")

@@ -120,7 +120,7 @@ def test_what_is_broken_unknown_from_nowhere_or_from_no_token_is_said() -> None:
     assert body(seen(b"a\xff\xe2\x82", "ranks"), Settings())[0].startswith("a│�‹ff›")
     assert body(seen("low a\u200b", "WordPiece"), Settings()) == ["low│×·│a│×U+200B│"]
     assert body(seen("€ a", "WordPiece"), Settings()) == ["⟦€‹“[UNK]”›⟧│×·│a│"]
-    assert body(seen("x", "characters"), Settings()) == ["x│‹“x”›│"]
+    assert body(seen("x", "characters"), Settings()) == ["‹“▁”›│x│"]
     key = "\n".join(terminal.lines(seen(b"\xff \xe2\x82\xac<|end|>", "ranks"), Settings()))
     for mark in ("│", "·", "⟦⟧", "‹e2›", "�‹ff›"):
         assert f"{mark} " in key.rpartition("\n\n")[2]

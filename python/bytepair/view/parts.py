@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from bytepair.view.pictures import Entry, Picture, Tokens
 
 
+_SPACE = "\u2581".encode()
+"""What stands for a space; also for one that a stage puts in front of a word, where the text has none."""
+
+
 class Drawn(NamedTuple):
     """Something that is drawn: characters, a symbol in place of one, or a note.
 
@@ -103,7 +107,13 @@ def parts(picture: Picture, source: Tokens) -> Iterator[Part]:
     wrong = dict(picture.replaced)
     # Most tokens occur often.
     known: dict[tuple[int, str, str], Look] = {}
-    for number, (id, start, end) in enumerate(zip(source.ids, source.starts, source.ends, strict=True)):
+    following = (*source.starts, None)[1:]
+    for number, (id, start, end, next_start) in enumerate(
+        zip(source.ids, source.starts, source.ends, following, strict=True)
+    ):
+        if next_start == start and source.vocabulary[id].token == _SPACE:
+            # The space of no character: what it is put before belongs to the next token.
+            end = start  # noqa: PLW2901 (else each use below would have to tell the two apart)
         if start > covered:
             yield Part(None, covered, _replaced(Look(text[covered:start], mark="gap"), wrong, covered))
             covered = start

@@ -27,6 +27,9 @@
     return units;
   }
 
+  // U+2581, which stands for a space.
+  const SPACE = "e29681";
+
   function cutsOf(text) {
     const cuts = [];
     let last = 0;
@@ -54,7 +57,9 @@
       let shown = 0;
       for (let token = 0; token < count; token++) {
         const start = at(starts[token]);
-        const end = at(ends[token]);
+        // The space that a stage puts in front of a word is of no character: the next token has that one.
+        const isPutIn = starts[token + 1] === starts[token] && this.facts(token).hex === SPACE;
+        const end = isPutIn ? start : at(ends[token]);
         this.from[token] = Math.max(start, shown);
         this.hasGaps ||= start > shown;
         this.to[token] = Math.max(end, this.from[token]);
