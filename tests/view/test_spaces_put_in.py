@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ def tok(tmp_path: Path) -> bp.Tokenizer:
     place = tmp_path / "tokenizer.json"
     vocab = [["<unk>", 0.0], ["\u2581", -2.0], ["low", -3.0], ["l", -6.0], ["o", -6.0], ["w", -6.0]]
     metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
-    spec = {
+    spec: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
