@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -156,8 +156,6 @@ class Explanation:
             >>> explain(bp.train({"low": 5}, vocab_size=258), "lo").as_dict()["pieces"][0]["steps"][0]
             {'at': 0, 'left': 108, 'right': 111, 'result': 256, 'rank': 0}
         """
-        from dataclasses import asdict  # noqa: PLC0415 (slow, and few want it)
-
         plain = asdict(self)
         plain["ids"] = self.ids
         plain["tokens"] = {str(id): token.hex() for id, token in self.tokens.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from bytepair.explaining.explanation import Match, Scored, Way
 from bytepair.explaining.merging import Merging
 from bytepair.explaining.trees import merging_of
-from bytepair.spec import Unigram, WordLevel, WordPiece
+from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
 
 if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
@@ -33,10 +33,8 @@ def explainer_of(tokenizer: Tokenizer) -> Explainer:
             return ByBestPath(model)
         case WordLevel() as model:
             return ByWord(model)
-        case _:
-            merging = merging_of(tokenizer)
-            assert merging is not None  # The model is a BytePair.
-            return ByMerging(merging)
+        case BytePair() as model:
+            return ByMerging(merging_of(tokenizer) or Merging(model))
 
 
 class ByMerging:
