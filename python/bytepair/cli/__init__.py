@@ -35,6 +35,7 @@ _COMMANDS = {
     "explain": "why a text has its ids: its pieces, and merges step by step",
     "compare": "what two tokenizers do otherwise, and what that costs on your text",
     "report": "what corpora cost with tokenizers: fertility, parity, use of the vocabulary",
+    "serve": "a playground in the browser: type and see tokens",
     "bench": "how fast a tokenizer is on your text",
     "demo": "train, save and use a small tokenizer on text that this machine has",
 }
