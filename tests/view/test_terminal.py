@@ -11,10 +11,10 @@ import pytest
 
 import bytepair as bp
 from bytepair.view import terminal
-from bytepair.view.parts import parts
+from bytepair.view.layout import columns
+from bytepair.view.looks import parts
 from bytepair.view.pictures import Picture, picture
 from bytepair.view.terminal import Settings
-from bytepair.view.widths import columns
 from tests.view.models import models
 from tests.view.test_pictures import texts
 
@@ -63,7 +63,7 @@ def test_all_that_is_drawn_of_a_token_is_there_and_then_its_boundary(name: str) 
 
 
 def _bare(look: object) -> str:
-    from bytepair.view.parts import Look
+    from bytepair.view.looks import Look
 
     assert isinstance(look, Look)
     opening, closing = {"special": "⟦⟧", "added": "⟨⟩", "gap": ("×", ""), "": ("", "")}[look.mark]

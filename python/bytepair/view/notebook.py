@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.formats import byte_alphabet
 from bytepair.view.characters import show, show_line
-from bytepair.view.parts import cut_off, note
+from bytepair.view.spelling import cut_off, note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,8 +9,8 @@ import os
 from typing import TYPE_CHECKING
 
 from bytepair.view.characters import show_line
-from bytepair.view.rows import LEAST, PIECE, TOKEN, Drawn, Settings
-from bytepair.view.widths import columns
+from bytepair.view.layout import columns
+from bytepair.view.terminal_rows import LEAST, PIECE, TOKEN, Drawing, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +87,7 @@ def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
     settings = settings or Settings()
     if settings.width < LEAST:
         raise ValueError(f"a line has at least {LEAST} columns, not {settings.width}")
-    drawn = [Drawn(picture, source, settings) for source in picture.sources]
+    drawn = [Drawing(picture, source, settings) for source in picture.sources]
     if settings.by_line and len(drawn) > 1:
         names = [_name(source, settings.width // 2 - 1) for source in picture.sources]
         margin = max(map(columns, names)) + 1
@@ -155,7 +155,7 @@ def _name(source: Tokens, most: int = _MOST_OF_NAME) -> str:
     return name
 
 
-def _common_lines(picture: Picture, drawn: Sequence[Drawn]) -> list[list[int]]:
+def _common_lines(picture: Picture, drawn: Sequence[Drawing]) -> list[list[int]]:
     """For each tokenizer where its parts are cut so that all have the same whole lines of the text."""
     begins: list[dict[int, int]] = []
     for tokens in drawn:
@@ -169,7 +169,7 @@ def _common_lines(picture: Picture, drawn: Sequence[Drawn]) -> list[list[int]]:
     ]
 
 
-def _key(drawn: Sequence[Drawn], settings: Settings) -> str:
+def _key(drawn: Sequence[Drawing], settings: Settings) -> str:
     """What the marks mean that occur."""
     looks = {part.look for tokens in drawn for part in tokens.parts}
     marks = {look.mark for look in looks}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair import files
 from bytepair.view.charts import Series, lines
-from bytepair.view.explained_parts import count
-from bytepair.view.ladder import spell
-from bytepair.view.page import page
-from bytepair.view.widths import columns
+from bytepair.view.explained.shared import count
+from bytepair.view.layout import columns
+from bytepair.view.page import page, write_page
+from bytepair.view.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from bytepair.explaining.timelines import Timeline
 
@@ -92,9 +91,7 @@ def save(timeline: Timeline, path: str | Path, *, title: str = "The first merges
     Raises:
         ArtifactError: The file cannot be written.
     """
-    data = html(timeline, title=title).encode()
-    with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)
+    write_page(html(timeline, title=title), path)
 
 
 def _summary(timeline: Timeline) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair import files
 from bytepair.explaining.explanation import Match
 from bytepair.view.characters import show_line
-from bytepair.view.explained_page import html
-from bytepair.view.explained_parts import (
+from bytepair.view.explained.ladder import Row, rows
+from bytepair.view.explained.page import html
+from bytepair.view.explained.shared import (
     KINDS,
     MOST_CHANGES,
     MOST_IDS,
@@ -24,11 +23,13 @@ from bytepair.view.explained_parts import (
     step_name,
     tried,
 )
-from bytepair.view.ladder import Row, rows, spell
-from bytepair.view.widths import columns
+from bytepair.view.layout import columns
+from bytepair.view.page import write_page
+from bytepair.view.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import TextIO
 
     from bytepair.explaining.explanation import ExplainedPiece, Explanation, Way
@@ -95,9 +96,7 @@ def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None
     Raises:
         ArtifactError: The file cannot be written.
     """
-    data = html(explanation, title=title).encode()
-    with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)
+    write_page(html(explanation, title=title), path)
 
 
 class _Paint:

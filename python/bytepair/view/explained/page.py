@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from bytepair.explaining.explanation import Match
 from bytepair.view.characters import show_line
-from bytepair.view.explained_parts import (
+from bytepair.view.explained.ladder import rows
+from bytepair.view.explained.shared import (
     KINDS,
     MOST_CHANGES,
     MOST_IDS,
@@ -21,9 +22,9 @@ from bytepair.view.explained_parts import (
     step_name,
     tried,
 )
-from bytepair.view.ladder import rows, spell
+from bytepair.view.explained.tree import MOST_LEAVES, tree
 from bytepair.view.page import page
-from bytepair.view.tree import MOST_LEAVES, tree
+from bytepair.view.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

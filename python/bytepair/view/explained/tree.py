@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bytepair.explaining.merging import Step
-from bytepair.view.ladder import spell
+from bytepair.view.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
