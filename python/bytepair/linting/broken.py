@@ -16,7 +16,8 @@ from bytepair.errors import BytepairError
 from bytepair.formats import byte_alphabet, hf_json, tiktoken
 from bytepair.formats.hf_common import pointer_to, shown
 from bytepair.linting import patterns, post
-from bytepair.linting.findings import MOST_EXAMPLES, Finding, agree, counted, of_error, plural, quoted, some
+from bytepair.linting.findings import MOST_EXAMPLES, Finding, of_error, quoted, some
+from bytepair.wording import agree, counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
 from bytepair.formats import byte_alphabet
-from bytepair.linting.findings import Finding, counted, tokens
+from bytepair.linting.findings import Finding, tokens
 from bytepair.linting.subject import looks_reserved
 from bytepair.spec import BytePair, WordPiece
 from bytepair.steps import parse_step
+from bytepair.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from bytepair.checks import BYTES_IN_TEXT
 from bytepair.formats import byte_alphabet
-from bytepair.linting.findings import Finding, agree, counted, plural, quoted, some, tokens
+from bytepair.linting.findings import Finding, quoted, some, tokens
 from bytepair.linting.merging import merged
 from bytepair.linting.scores import beaten
 from bytepair.linting.subject import looks_reserved
 from bytepair.spec import BytePair, Unigram, WordPiece
+from bytepair.wording import agree, counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

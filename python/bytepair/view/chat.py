@@ -6,7 +6,6 @@ straddles.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from html import escape
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from bytepair.view.characters import show, show_line
 from bytepair.view.chat_tokens import Cell, Gap, cells, instead, name
+from bytepair.view.layout import is_coloured
 from bytepair.view.page import page, write_page
 from bytepair.view.spelling import quote
 
@@ -134,7 +134,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
         user 0 * H│i
     """
     stream = sys.stdout if stream is None else stream
-    is_coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    has_colours = is_coloured(stream)
     parts = list(cells(example, tokenizer))
     tokens = [part for part in parts if isinstance(part, Cell)]
     colours = _colours(tokens)
@@ -154,7 +154,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
     lines = [_summary(tokens, " (*)", " (~)")]
     for who, style, shown_tokens, _ in runs:
         line = "│".join(shown_tokens)
-        lines.append(f"{who:{margin}} " + (f"\x1b[{style}m{line}\x1b[0m" if is_coloured else line))
+        lines.append(f"{who:{margin}} " + (f"\x1b[{style}m{line}\x1b[0m" if has_colours else line))
     return "\n".join(lines)
 
 

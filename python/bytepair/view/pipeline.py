@@ -11,6 +11,7 @@ from bytepair.patterns import split_name
 from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.steps import parse_step
 from bytepair.view.characters import show_line
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,12 +64,12 @@ def stages(tokenizer: Tokenizer) -> tuple[Stage, ...]:
     )
 
 
-def as_text(tokenizer: Tokenizer) -> str:
+def text(tokenizer: Tokenizer) -> str:
     """The stages one below the other.
 
     Example:
         >>> import bytepair as bp
-        >>> print(as_text(bp.train({"low": 5}, vocab_size=257, split="gpt2")))
+        >>> print(text(bp.train({"low": 5}, vocab_size=257, split="gpt2")))
         text
          │
          ▼  added tokens    none
@@ -95,7 +96,7 @@ def as_text(tokenizer: Tokenizer) -> str:
     return "\n".join(lines)
 
 
-def as_html(tokenizer: Tokenizer) -> str:
+def fragment(tokenizer: Tokenizer) -> str:
     """The stages as a list, for `page` with ``pipeline.css``."""
     return f'<ol class="pipeline">\n{"".join(map(_item, stages(tokenizer)))}</ol>\n'
 
@@ -127,7 +128,7 @@ def card(tokenizer: Tokenizer) -> str:
     listed = f"<p>Special tokens</p><ul>{first}</ul>" if special else ""
     return (
         f'<div class="bytepair-card"><style>{asset("card.css")}</style><p><b>Tokenizer</b></p>'
-        f"<dl>{rows}</dl>{as_html(tokenizer)}{listed}</div>"
+        f"<dl>{rows}</dl>{fragment(tokenizer)}{listed}</div>"
     )
 
 
@@ -162,11 +163,11 @@ def _split(spec: TokenizerSpec) -> Stage:
 
 def _model(spec: TokenizerSpec) -> Stage:
     model = spec.model
-    steps = [_count(model.tokens, "token")]
+    steps = [plural(len(model.tokens), "token")]
     match model:
         case BytePair(alphabet=alphabet, merges=merges):
             what = f"byte-pair encoding of {'bytes' if alphabet is None else 'characters'}, by {model.semantics}"
-            steps += [_count(merges, "merge")] if merges else []
+            steps += [plural(len(merges), "merge")] if merges else []
             if alphabet is not None:
                 steps += _options(
                     unknown=alphabet.unk_token,
@@ -240,7 +241,3 @@ def _value(value: Any) -> str:
         return f"{kind} {text!r}"
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
-
-
-def _count(rows: Sequence[object], one: str) -> str:
-    return f"{len(rows):,} {one}{'s' * (len(rows) != 1)}" if rows else ""

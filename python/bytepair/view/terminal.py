@@ -5,46 +5,21 @@ Nothing is told by colour alone, and no control character of a text gets into a 
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from bytepair.view.characters import show_line
-from bytepair.view.layout import columns
+from bytepair.view.layout import columns, padded
 from bytepair.view.terminal_rows import LEAST, PIECE, TOKEN, Drawing, Settings
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import TextIO
 
     from bytepair.view.pictures import Picture, Tokens
 
-__all__ = ["LEAST", "Settings", "is_coloured", "lines", "summary", "text"]
+__all__ = ["LEAST", "Settings", "lines", "summary", "text"]
 
 _MOST_OF_NAME = 28
-
-
-def is_coloured(stream: TextIO | None, choice: str = "auto") -> bool:
-    """Whether a stream is given colours.
-
-    Args:
-        stream: Where it is going to be written.
-        choice: ``"always"``, ``"never"``, or ``"auto"``: if it is a terminal that knows them and the environment has no
-            ``NO_COLOR``.
-
-    Raises:
-        ValueError: The choice is another one.
-
-    Example:
-        >>> import io
-        >>> is_coloured(io.StringIO()), is_coloured(None, "always")
-        (False, True)
-    """
-    if choice not in {"always", "never", "auto"}:
-        raise ValueError(f"colours are 'always', 'never' or 'auto', not {choice!r}")
-    if choice != "auto":
-        return choice == "always"
-    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return stream is not None and stream.isatty() and not is_plain
 
 
 def text(picture: Picture, settings: Settings | None = None) -> str:
@@ -97,7 +72,7 @@ def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
         for number in range(len(bounds[0]) - 1):
             yield ""
             for name, tokens, places in zip(names, drawn, bounds, strict=True):
-                head = name + " " * (margin - columns(name))
+                head = padded(name, margin)
                 for row in tokens.rows(places[number], places[number + 1], settings.width - margin):
                     yield head + row
                     head = " " * margin
@@ -125,9 +100,9 @@ def summary(picture: Picture, source: Tokens) -> str:
         'mine: 3 tokens, 7 characters, 7 bytes, 2.33 bytes a token, 2 different ids'
     """
     size, count = picture.size, len(source)
-    facts = [_count(count, "token"), _count(len(picture.text), "character"), _count(size, "byte")]
+    facts = [plural(count, "token"), plural(len(picture.text), "character"), plural(size, "byte")]
     if count:
-        facts += [f"{size / count:.2f} bytes a token", _count(len(set(source.ids)), "different id")]
+        facts += [f"{size / count:.2f} bytes a token", plural(len(set(source.ids)), "different id")]
     return f"{_name(source)}: {', '.join(facts)}"
 
 
@@ -141,10 +116,6 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
         words.append(word)
         used += 1 + size
     yield " ".join(words)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + "s" * (number != 1)
 
 
 def _name(source: Tokens, most: int = _MOST_OF_NAME) -> str:

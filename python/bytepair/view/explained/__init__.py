@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,14 +17,14 @@ from bytepair.view.explained.shared import (
     MOST_STEPS,
     MOST_WAY,
     around,
-    count,
     same,
     step_name,
     tried,
 )
-from bytepair.view.layout import columns
+from bytepair.view.layout import columns, is_coloured, padded
 from bytepair.view.page import write_page
 from bytepair.view.spelling import spell
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +66,7 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
            ids     257 low
     """
     target = sys.stdout if stream is None else stream
-    paint = _Paint(target.isatty() and not os.environ.get("NO_COLOR"))
+    paint = _Paint(is_coloured(target))
     lines = [paint.strong(_headline(explanation)), *_normalized_lines(explanation, width), ""]
     shown: dict[tuple[str, str, tuple[int, ...]], int] = {}
     for number, piece in enumerate(explanation.pieces[:MOST_PIECES], 1):
@@ -119,8 +118,8 @@ def _headline(explanation: Explanation) -> str:
     ids = explanation.ids
     shown = " ".join(map(str, ids[:MOST_IDS])) + (f" … ({len(ids) - MOST_IDS:,} more)" if len(ids) > MOST_IDS else "")
     return (
-        f"“{show_line(explanation.text, 60)}”: {count(len(explanation.text), 'character')}, "
-        f"{count(len(explanation.pieces), 'piece')}, {count(len(ids), 'token')}"
+        f"“{show_line(explanation.text, 60)}”: {plural(len(explanation.text), 'character')}, "
+        f"{plural(len(explanation.pieces), 'piece')}, {plural(len(ids), 'token')}"
     ) + (f"; ids {shown}" if ids else "")
 
 
@@ -173,11 +172,11 @@ def _merge_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
         if row.fresh >= 0:
             words[row.fresh - before] = paint.fresh(words[row.fresh - before])
         line = ("… " if row.before + before else "") + " ".join(words) + (" …" if row.behind + behind else "")
-        lead = f"{paint.faint(rank)}{' ' * (rank_width - len(rank))}  {merge}"
+        lead = f"{paint.faint(rank)}{' ' * (rank_width - len(rank))}  "
         if beside >= _LEAST_ROOM:
-            yield f"{lead}{' ' * (merge_width - columns(merge))}   {line}".rstrip()
+            yield f"{lead}{padded(merge, merge_width)}   {line}".rstrip()
         else:
-            yield from (part for part in (lead.rstrip(), f"    {line}") if part)
+            yield from (part for part in (f"{lead}{merge}".rstrip(), f"    {line}") if part)
 
 
 def _merge(explanation: Explanation, row: Row) -> str:
@@ -209,7 +208,7 @@ def _fitting(words: list[str], fresh: int, room: int) -> tuple[list[str], int, i
 def _match_line(explanation: Explanation, piece: ExplainedPiece, match: Match) -> str:
     rest = spell(piece.text[match.at :].encode())
     if match.result is None:
-        return f"{rest}: no token, after {count(match.tried, 'try', 'tries')}"
+        return f"{rest}: no token, after {plural(match.tried, 'try', 'tries')}"
     return f"{rest} → {spell(explanation.tokens[match.result])} {match.result}, {tried(match.tried)}"
 
 

@@ -16,7 +16,6 @@ from bytepair.view.explained.shared import (
     MOST_STEPS,
     MOST_WAY,
     around,
-    count,
     minus,
     same,
     step_name,
@@ -25,6 +24,7 @@ from bytepair.view.explained.shared import (
 from bytepair.view.explained.tree import MOST_LEAVES, tree
 from bytepair.view.page import page
 from bytepair.view.spelling import spell
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,8 +65,8 @@ def html(explanation: Explanation, *, title: str = "") -> str:
     """
     name = title or f"“{show_line(explanation.text, 60)}”, step by step"
     summary = (
-        f"{count(len(explanation.text), 'character')}, {count(len(explanation.pieces), 'piece')}, "
-        f"{count(len(explanation.ids), 'token')}. {_MODELS[explanation.semantics]}"
+        f"{plural(len(explanation.text), 'character')}, {plural(len(explanation.pieces), 'piece')}, "
+        f"{plural(len(explanation.ids), 'token')}. {_MODELS[explanation.semantics]}"
     )
     body = [f"<h1>{escape(show_line(name, 200))}</h1>\n<p>{summary}</p>\n"]
     body += _overview(explanation)
@@ -128,7 +128,7 @@ def _normalized_html(explanation: Explanation) -> Iterator[str]:
 def _piece_html(explanation: Explanation, piece: ExplainedPiece, number: int, *, is_open: bool) -> Iterator[str]:
     what = KINDS[piece.kind]
     if piece.kind == "merged":
-        what = count(len(piece.steps), "merge") if piece.steps else "nothing merges"
+        what = plural(len(piece.steps), "merge") if piece.steps else "nothing merges"
     state = " open" if is_open else ""
     yield f'<details id="p{number}"{state}><summary><span class="n">{number}</span>'
     yield f"<h3><code>{escape(spell(piece.text.encode()))}</code></h3>"
@@ -151,7 +151,7 @@ def _piece_html(explanation: Explanation, piece: ExplainedPiece, number: int, *,
     chips = "".join(_chip(explanation, id, " end", str(id)) for id in piece.ids[:MOST_IDS])
     left = len(piece.ids) - MOST_IDS
     more = f'<span class="more">and {left:,} more</span>' if left > 0 else ""
-    tokens = f"{count(len(piece.ids), 'token')}: " if piece.ids else "No token."
+    tokens = f"{plural(len(piece.ids), 'token')}: " if piece.ids else "No token."
     yield f'<div class="row">{tokens}{chips}{more}</div></details>\n'
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bytepair.steps import parse_step
 from bytepair.view.characters import show_line
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from bytepair.explaining.explanation import ExplainedPiece
@@ -51,14 +52,9 @@ def same(piece: ExplainedPiece) -> tuple[str, str, tuple[int, ...]]:
     return piece.text, piece.kind, piece.ids
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """A number of things, in words."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def tried(longer: int) -> str:
     """After how many tries a token was found, or none."""
-    return f"after {count(longer, 'longer try', 'longer tries')}" if longer else "at once"
+    return f"after {plural(longer, 'longer try', 'longer tries')}" if longer else "at once"
 
 
 def minus(number: str) -> str:
