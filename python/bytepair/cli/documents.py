@@ -41,7 +41,7 @@ def add_documents(parser: ArgumentParser) -> None:
     group.add_argument(
         "--delimiter",
         metavar="D",
-        type=_delimiter,
+        type=delimiter,
         help=r"between documents of plain text, such as '\n'; else each file is one",
     )
     group.add_argument(
@@ -108,7 +108,9 @@ def named_tasks(text: str) -> list[TaskName]:
     return [(found[1], number) for number in range(first, last + 1)]
 
 
-def _delimiter(text: str) -> str:
+def delimiter(text: str) -> str:
+    """What ``--delimiter`` says, with its escapes read."""
+
     def character(found: re.Match[str]) -> str:
         if found[1][0] == "x" and len(found[1]) == 3:
             return chr(int(found[1][1:], 16))
