@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import add_models, load_models, number
+from bytepair.cli.arguments import add_models, delimiter, load_models, number
 from bytepair.cli.corpora import add_corpora, corpora, corpora_options
-from bytepair.cli.documents import delimiter
 from bytepair.cli.streams import write, write_line
 
 if TYPE_CHECKING:
