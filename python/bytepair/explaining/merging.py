@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair.marks import inner_prefix, name_of_byte
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -72,7 +74,7 @@ class Merging:
         self._ids = {token: id for id, token in self._tokens.items()}
         self._takes_whole = model.merges is None or model.ignore_merges
         # A token that goes on in a word begins with this, and loses it where it is merged into what stands before.
-        self._prefix = len(((model.alphabet and model.alphabet.continuing_subword_prefix) or "").encode())
+        self._prefix = len(inner_prefix(model).encode())
         self._pairs: dict[tuple[int, int], tuple[int, int]] | None = None
         if model.merges is not None:
             # Of a pair that is listed twice the later place stands, as in tokenizers.
@@ -182,7 +184,7 @@ class Merging:
                 if len(bare) + len(prefix) * inner + len(suffix) * ends == len(text):
                     yield self._characters(self._alphabet, bare, inner=inner, ends=ends)
         # Bytes that fell back and unknown tokens can merge as well, if a list says so.
-        parts = {f"<0x{byte:02X}>" for byte in range(256)} if self._alphabet.byte_fallback else set()
+        parts = {name_of_byte(byte) for byte in range(256)} if self._alphabet.byte_fallback else set()
         if self._alphabet.unk_token:
             parts.add(self._alphabet.unk_token)
         if any(part in text for part in parts):
@@ -233,6 +235,6 @@ class Merging:
 
     def _fallen(self, spelled: str) -> list[int]:
         """The tokens of bytes; none unless there is one for each."""
-        fallen = [self._ids.get(f"<0x{byte:02X}>".encode()) for byte in spelled.encode()]
+        fallen = [self._ids.get(name_of_byte(byte).encode()) for byte in spelled.encode()]
         known = [id for id in fallen if id is not None]
         return known if len(known) == len(fallen) else []

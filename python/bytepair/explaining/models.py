@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from bytepair.explaining.explanation import Match, Scored, Way
 from bytepair.explaining.merging import Merging
 from bytepair.explaining.trees import merging_of
+from bytepair.marks import name_of_byte
 from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class ByBestPath:
                 end = tokens[place].end
                 place += 1
             text = piece[first.at : end]
-            fallen = [self._ids.get(f"<0x{byte:02X}>") for byte in text.encode()] if self._byte_fallback else [None]
+            fallen = [self._ids.get(name_of_byte(byte)) for byte in text.encode()] if self._byte_fallback else [None]
             known = [id for id in fallen if id is not None]
             if text in self._ids:
                 ids.append(self._ids[text])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair.marks import named_byte
 from bytepair.view.characters import show
-from bytepair.view.pictures import FALLBACK
 from bytepair.view.spelling import cut_off, note, quote
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def _look(kind: str, entry: Entry, shown: str, stands_for: str) -> Look:
         # One that was not found in the text, but stands for what is unknown, is said.
         instead = "" if shown and token in shown.encode() else f"‹{quote(token)}›"
         return Look(shown, mark="special" if entry.special else "added", instead=instead)
-    if kind not in {"ranks", "WordLevel"} and stands_for.encode() != token and (found := FALLBACK.fullmatch(token)):
-        token = bytes.fromhex(found[1].decode())
+    if kind not in {"ranks", "WordLevel"} and stands_for.encode() != token and (byte := named_byte(token)):
+        token = byte
     before, after = cut_off(token)
     return Look(shown, before, after, instead="" if shown or before or after else f"‹{quote(token)}›")
 

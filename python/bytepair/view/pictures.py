@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.explaining import made_by, taken_whole
 from bytepair.keeping import kept
+from bytepair.marks import named_byte
 from bytepair.view.cuts import clusters, differing
 
 if TYPE_CHECKING:
@@ -198,9 +199,6 @@ def picture(
     return Picture(whole, tuple(sources), replaced)
 
 
-FALLBACK = re.compile(rb"<0x([0-9A-F]{2})>")
-"""A token that stands for a byte, in a vocabulary of characters."""
-
 _ESCAPED = re.compile("[\udc80-\udcff]+")
 
 
@@ -264,5 +262,5 @@ def _scores(tokenizer: Tokenizer) -> dict[int, float]:
 
 def _size(tokenizer: Tokenizer, entry: Entry) -> int:
     """How many bytes of the text a token has that is a part of a character."""
-    falls_back = tokenizer._loaded.model is not None and FALLBACK.fullmatch(entry.token)
+    falls_back = tokenizer._loaded.model is not None and named_byte(entry.token) is not None
     return 1 if falls_back else len(entry.token)
