@@ -6,23 +6,18 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.checkpoints import MERGES
 from bytepair.cli.arguments import add_model, add_text_options, load, number, text_options
-from bytepair.cli.streams import read, write, write_line
+from bytepair.cli.streams import read, write_line
 from bytepair.explaining import explain, timeline
 from bytepair.view import explained
 from bytepair.view import timeline as timelines
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
-
-    from bytepair.explaining import Explanation, Timeline
-
-_Found = TypeVar("_Found", "Explanation", "Timeline")
 
 EXAMPLE = """\
 examples:
@@ -64,8 +59,14 @@ def run(options: Namespace) -> int:
         options.usage_error("give TEXT and -m MODEL, or --timeline LOG|MODEL with or without --most")
     text = read("-").decode() if options.text == "-" else options.text
     found = explain(load(options, options.model), text, **text_options(options))
-    width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, explained.LEAST)
-    _show(options, found, explained.html, lambda found: explained.text(found, width=width))
+    if options.html:
+        explained.save(found, options.html)
+        print(options.html, file=sys.stderr)
+    elif options.format == "json":
+        write_line(json.dumps(found.as_dict(), ensure_ascii=False))
+    else:
+        width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, explained.LEAST)
+        write_line(explained.text(found, width=width).rstrip("\n"))
     return 0
 
 
@@ -73,18 +74,14 @@ def _show_timeline(options: Namespace) -> int:
     place = options.timeline
     source = place if _is_log(Path(place)) else load(options, place)
     found = timeline(source, **({} if options.most is None else {"most": options.most}))
-    _show(options, found, timelines.html, timelines.text)
-    return 0
-
-
-def _show(options: Namespace, found: _Found, html: Callable[[_Found], str], text: Callable[[_Found], str]) -> None:
     if options.html:
-        write([html(found).encode()], options.html)
+        timelines.save(found, options.html)
         print(options.html, file=sys.stderr)
     elif options.format == "json":
         write_line(json.dumps(found.as_dict(), ensure_ascii=False))
     else:
-        write_line(text(found).rstrip("\n"))
+        write_line(timelines.text(found).rstrip("\n"))
+    return 0
 
 
 def _is_log(place: Path) -> bool:

@@ -10,7 +10,6 @@ import numpy as np
 
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
-from bytepair.marks import unknown_id
 from bytepair.spec import BytePair, Characters, Unigram
 
 if TYPE_CHECKING:
@@ -130,7 +129,12 @@ class Locator:
     @cached_property
     def unknown(self) -> int | None:
         """The id of what stands for all that is no token."""
-        return unknown_id(self.tokenizer.spec.model)
+        model = self.tokenizer.spec.model
+        if isinstance(model, Unigram):
+            return model.unk_id
+        token = model.alphabet and model.alphabet.unk_token if isinstance(model, BytePair) else model.unk_token
+        found = (id for id, one in zip(model.ids, model.tokens, strict=True) if token and one == token.encode())
+        return next(found, None)
 
     def encode(self, batch: Batch, lines: Lines) -> Encoded:
         """Encodes a batch.
