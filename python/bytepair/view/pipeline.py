@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.patterns import split_name
 from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
-from bytepair.steps import parse_step
 from bytepair.view.characters import show_line
+from bytepair.view.spelling import step_name
 from bytepair.wording import plural
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def stages(tokenizer: Tokenizer) -> tuple[Stage, ...]:
     spec = tokenizer.spec
     return (
         _added(spec.added_tokens),
-        Stage("normalizer", "", tuple(map(_step, spec.normalizers))),
+        Stage("normalizer", "", tuple(step_name(step, _LONGEST) for step in spec.normalizers)),
         _split(spec),
         _model(spec),
         _post(spec.post_processor),
@@ -154,7 +154,7 @@ def _names(tokens: Sequence[AddedToken]) -> str:
 
 
 def _split(spec: TokenizerSpec) -> Stage:
-    steps = [_step(step) for step in spec.pre_tokenizers]
+    steps = [step_name(step, _LONGEST) for step in spec.pre_tokenizers]
     if spec.prefix_space:
         steps.append("a space in front")
     steps += [split_name(pattern) or show_line(pattern, _LONGEST) for pattern in spec.split]
@@ -224,20 +224,4 @@ def _decoder(spec: TokenizerSpec) -> Stage:
         return Stage("decoder", "joins bytes")
     if not spec.decoders:
         return Stage("decoder", "joins tokens with spaces")
-    return Stage("decoder", "", tuple(map(_step, spec.decoders)))
-
-
-def _step(step: str) -> str:
-    """A step with its options, as people write them."""
-    parsed = parse_step(step)
-    options = [f"{name}={_value(value)}" for name, value in parsed.items() if name != "type"]
-    return show_line(f"{parsed['type']}({', '.join(options)})" if options else str(parsed["type"]), _LONGEST)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict) and len(value) == 1:
-        # A pattern says of itself whether it is one.
-        kind, text = next(iter(value.items()))
-        return f"{kind} {text!r}"
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"
+    return Stage("decoder", "", tuple(step_name(step, _LONGEST) for step in spec.decoders))

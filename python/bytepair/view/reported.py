@@ -10,6 +10,7 @@ from bytepair.view.characters import show_line
 from bytepair.view.charts import Bars, Series, bars, lines
 from bytepair.view.layout import aligned
 from bytepair.view.page import page
+from bytepair.view.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -233,9 +234,8 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
 
 
 def _item(used: Used) -> str:
-    shown = show_line(used.token.decode("utf-8", "backslashreplace"), 60).replace(" ", "·")
     uses = f"{used.uses:,} ×, " if used.uses else ""
-    return f"<li><code>{escape(shown)}</code><span>{uses}id {used.id:,}</span></li>"
+    return f"<li><code>{escape(spell(used.token, 60))}</code><span>{uses}id {used.id:,}</span></li>"
 
 
 def _table(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

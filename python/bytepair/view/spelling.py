@@ -1,10 +1,14 @@
-"""How tokens and bytes are spelled wherever they are shown, so that nothing in them acts and nothing is unseen."""
+"""How tokens, bytes and steps are spelled wherever they are shown: nothing in them acts, and nothing is unseen."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from bytepair.steps import parse_step
 from bytepair.view.characters import show, show_line
 
 _LONGEST = 24
+_LONGEST_OPTION = 80
 
 
 def spell(token: bytes, most: int = _LONGEST) -> str:
@@ -74,3 +78,28 @@ def note(data: bytes) -> str:
         '‹e2 82›'
     """
     return f"‹{data.hex(' ')}›"
+
+
+def step_name(step: str, most: int = 60) -> str:
+    """A step of a stage with its options, as people write them.
+
+    Args:
+        step: The step as a spec has it.
+        most: The characters that are shown.
+
+    Example:
+        >>> step_name("NFC"), step_name('{"type": "Split", "pattern": {"String": " "}, "invert": false}', 40)
+        ('NFC', "Split(pattern=String ' ', invert=False)")
+    """
+    parsed = parse_step(step)
+    options = ", ".join(f"{name}={_option(value)}" for name, value in parsed.items() if name != "type")
+    return show_line(f"{parsed['type']}({options})" if options else str(parsed["type"]), most)
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, dict) and len(value) == 1:
+        # A pattern says of itself whether it is one.
+        kind, text = next(iter(value.items()))
+        return f"{kind} {text!r}"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_OPTION else f"{text[:_LONGEST_OPTION]}…"

@@ -18,12 +18,11 @@ from bytepair.view.explained.shared import (
     MOST_WAY,
     around,
     same,
-    step_name,
     tried,
 )
 from bytepair.view.layout import columns, is_coloured, padded
 from bytepair.view.page import write_page
-from bytepair.view.spelling import spell
+from bytepair.view.spelling import spell, step_name
 from bytepair.wording import plural
 
 if TYPE_CHECKING:

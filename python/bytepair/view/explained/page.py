@@ -18,12 +18,11 @@ from bytepair.view.explained.shared import (
     around,
     minus,
     same,
-    step_name,
     tried,
 )
 from bytepair.view.explained.tree import MOST_LEAVES, tree
 from bytepair.view.page import page
-from bytepair.view.spelling import spell
+from bytepair.view.spelling import spell, step_name
 from bytepair.wording import plural
 
 if TYPE_CHECKING:

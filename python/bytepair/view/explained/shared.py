@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from bytepair.steps import parse_step
 from bytepair.view.characters import show_line
 from bytepair.wording import plural
 
@@ -60,15 +58,3 @@ def tried(longer: int) -> str:
 def minus(number: str) -> str:
     """A number with the sign that is as wide as its digits."""
     return number.replace("-", "−")
-
-
-def step_name(step: str, most: int = 60) -> str:
-    """A normalizer with its options, as `Change.step` says it, for a line.
-
-    Example:
-        >>> step_name('{"type": "Prepend", "prepend": "_"}'), step_name("NFC")
-        ('Prepend(prepend="_")', 'NFC')
-    """
-    said = parse_step(step)
-    options = ", ".join(f"{name}={json.dumps(said[name], ensure_ascii=False)}" for name in said if name != "type")
-    return show_line(f"{said['type']}({options})" if options else str(said["type"]), most)
