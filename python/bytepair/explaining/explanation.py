@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair.explaining.merging import Step
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from bytepair.explaining.merging import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,16 @@ class ExplainedPiece:
     steps: tuple[Step, ...] | tuple[Match, ...] = ()
     ways: tuple[Way, ...] = ()
     note: str = ""
+
+    @property
+    def merges(self) -> tuple[Step, ...]:
+        """The steps that are merges."""
+        return tuple(step for step in self.steps if isinstance(step, Step))
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """The steps that are matches."""
+        return tuple(step for step in self.steps if isinstance(step, Match))
 
 
 @dataclass(frozen=True, slots=True)

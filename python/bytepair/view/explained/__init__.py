@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from bytepair.explaining.explanation import Match
 from bytepair.view.characters import show_line
 from bytepair.view.explained.ladder import Row, rows
 from bytepair.view.explained.page import html
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from bytepair.explaining.explanation import ExplainedPiece, Explanation, Way
+    from bytepair.explaining.explanation import ExplainedPiece, Explanation, Match, Way
 
 __all__ = ["LEAST", "html", "save", "text"]
 
@@ -141,9 +140,8 @@ def _normalized_lines(explanation: Explanation, width: int) -> Iterator[str]:
 def _piece_lines(explanation: Explanation, piece: ExplainedPiece, width: int, paint: _Paint) -> Iterator[str]:
     if piece.kind == "merged" and (piece.steps or len(piece.symbols) > 1):
         yield from _merge_lines(explanation, piece, width, paint)
-    for step in piece.steps[:MOST_STEPS]:
-        if isinstance(step, Match):
-            yield _match_line(explanation, piece, step)
+    for match in piece.matches[:MOST_STEPS]:
+        yield _match_line(explanation, piece, match)
     if len(piece.steps) > MOST_STEPS:
         what = "merges" if piece.kind == "merged" else "matches"
         yield f"{len(piece.steps) - MOST_STEPS:,} more {what} are left out here; --format json has all"

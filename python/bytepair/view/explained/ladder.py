@@ -52,8 +52,7 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
     yield Row(None, ids[:window], -1, 0, max(0, end - window))
     # How many symbols are left of the window is counted from the places that are gone, in a tree of sums.
     gone = _Sums(end)
-    for number, step in enumerate(piece.steps[:most]):
-        assert isinstance(step, Step)  # The piece was merged.
+    for number, step in enumerate(piece.merges[:most]):
         at, taken = step.at, after[step.at]
         ids[at] = step.result
         after[at] = after[taken]

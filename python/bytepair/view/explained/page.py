@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.explaining.explanation import Match
 from bytepair.view.characters import show_line
 from bytepair.view.explained.ladder import rows
 from bytepair.view.explained.shared import (
@@ -177,8 +176,7 @@ def _ladder_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[st
 def _matches_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[str]:
     yield '<table class="matches"><thead><tr><th scope="col">Rest of the piece</th><th scope="col">Longest token</th>'
     yield '<th scope="col">Found</th></tr></thead>\n<tbody>'
-    for match in piece.steps[:MOST_STEPS]:
-        assert isinstance(match, Match)  # What is not merged is matched.
+    for match in piece.matches[:MOST_STEPS]:
         rest = escape(spell(piece.text[match.at :].encode()))
         found = "none" if match.result is None else _chip(explanation, match.result, " new", str(match.result))
         yield f"<tr><td><code>{rest}</code></td><td>{found}</td><td>{tried(match.tried)}</td></tr>\n"
