@@ -234,8 +234,9 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
 
 
 def _item(used: Used) -> str:
+    shown = spell(used.token, 60)
     uses = f"{used.uses:,} ×, " if used.uses else ""
-    return f"<li><code>{escape(spell(used.token, 60))}</code><span>{uses}id {used.id:,}</span></li>"
+    return f"<li><code>{escape(shown)}</code><span>{uses}id {used.id:,}</span></li>"
 
 
 def _table(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
