@@ -1,7 +1,8 @@
 """Findings about a file that does not load, made of what the file itself holds.
 
 A loader ends at the first fault. Here all of each kind are counted, without a tokenizer, as far as the file can be read
-at all: JSON of ``tokenizer.json`` and ``vocab.json``, rank files, and lists of tokens.
+at all: JSON of ``tokenizer.json`` and ``vocab.json``, rank files, and lists of tokens. Long since each of these is read
+in a way of its own.
 """
 
 from __future__ import annotations
