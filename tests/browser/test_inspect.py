@@ -30,7 +30,7 @@ def test_a_page(tab: Tab, tmp_path: Path) -> None:
     facts = {"file": "model/tokenizer.json", "format": "tokenizer.json", "fingerprint": tok.fingerprint}
     facts |= {"tokens": str(len(tok)), "vocab_size": str(tok.vocab_size)}
     place = tmp_path / "inspected.html"
-    place.write_text(linted.inspected("model", facts, lint(tok, embeddings=200), tok), "utf-8")
+    place.write_text(linted.html("model", facts, lint(tok, embeddings=200), tok), "utf-8")
     tab.open(place)
     tab.check("inspect", picture=True, full=True)
     assert tab.asked == [place.as_uri()]

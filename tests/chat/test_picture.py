@@ -18,7 +18,7 @@ import bytepair as bp
 from bytepair.errors import ArtifactError, InvalidIdError
 from bytepair.view import chat
 from bytepair.view.characters import show, show_line
-from bytepair.view.tokens import Cell, Gap, cells
+from bytepair.view.chat_tokens import Cell, Gap, cells
 from tests.conftest import HOSTILE
 
 if TYPE_CHECKING:

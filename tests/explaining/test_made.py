@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 import bytepair as bp
 from bytepair.errors import InvalidIdError
 from bytepair.explaining import Made, made_by, taken_whole
-from bytepair.explaining.merging import Merging
+from bytepair.explaining.merging import Merging, Step
 from bytepair.explaining.trees import merging_of
 from bytepair.spec import AddedToken, BytePair, Characters, TokenizerSpec, WordLevel
 
@@ -169,3 +170,21 @@ def test_real_tokens_stand_for_their_bytes(data: Path, name: str) -> None:
     for id, made in trees.items():
         if made is not None:
             assert tok.token_bytes(id) == tok.token_bytes(made.left) + tok.token_bytes(made.right)
+
+
+def test_threads_that_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks while a tree is being made is not told that nothing makes the token."""
+    model = bp.train({"low": 5, "lower": 2}, vocab_size=259).spec.model
+    assert isinstance(model, BytePair)
+    merging, merge = Merging(model), Merging.merge
+    told: list[Made | None] = []
+
+    def merge_slowly(self: Merging, symbols: list[int]) -> tuple[list[Step], list[int]]:
+        monkeypatch.setattr(Merging, "merge", merge)
+        with ThreadPoolExecutor(1) as other:
+            told.append(other.submit(merging.made, 257).result())
+        return merge(self, symbols)
+
+    monkeypatch.setattr(Merging, "merge", merge_slowly)
+    assert merging.made(257) == Made(256, 119, 1)
+    assert told == [Made(256, 119, 1)]

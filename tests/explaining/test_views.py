@@ -16,9 +16,10 @@ from bytepair.explaining import ExplainedPiece, Step, explain
 from bytepair.explaining.trees import merging_of
 from bytepair.spec import AddedToken, BytePair, TokenizerSpec, Unigram, WordLevel, WordPiece
 from bytepair.view import explained
-from bytepair.view.ladder import rows, spell
-from bytepair.view.tree import tree
-from bytepair.view.widths import columns
+from bytepair.view.explained.ladder import rows
+from bytepair.view.explained.tree import tree
+from bytepair.view.layout import columns
+from bytepair.view.spelling import spell
 from tests.conftest import HOSTILE
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import bytepair as bp
 from bytepair.errors import EncodeError, SpecialTokenError
 from bytepair.spec import BytePair, TokenizerSpec, Unigram, WordLevel
-from bytepair.view.parts import cut_off, parts
+from bytepair.view.looks import parts
 from bytepair.view.pictures import Picture, Tokens, picture
+from bytepair.view.spelling import cut_off
 from tests.conftest import HOSTILE
 from tests.view.models import WORDS, models
 

@@ -55,25 +55,25 @@ def test_hostile_names() -> None:
     tok = bp.train({"low": 5}, vocab_size=257)
     rows = tuple(AddedToken(HOSTILE + str(id), id) for id in range(257, 300))
     tok = bp.Tokenizer(replace(tok.spec, added_tokens=rows))
-    for drawn in (pipeline.as_html(tok), pipeline.card(tok)):
+    for drawn in (pipeline.fragment(tok), pipeline.card(tok)):
         assert "<script" not in drawn
         assert "\u202e" not in drawn
         assert "and 37 more" in drawn or "and 31 more" in drawn
     assert drawn.count("<style>") == drawn.count("</style>") == 1
     assert tok._repr_html_() == pipeline.card(tok)
-    assert "\x1b" not in pipeline.as_text(tok)
+    assert "\x1b" not in pipeline.text(tok)
 
 
 def test_findings_as_text_and_html() -> None:
     finding = Finding("code", "warning", HOSTILE, HOSTILE * 100, "do", HOSTILE, "/a", 9, (HOSTILE,))
     lint = Lint((finding, Finding("first", "error", "what", "means", "do")))
-    for drawn in (linted.as_html(lint), linted.inspected(HOSTILE, {"name": HOSTILE}, lint, None)):
+    for drawn in (linted.fragment(lint), linted.html(HOSTILE, {"name": HOSTILE}, lint, None)):
         assert "<script>alert" not in drawn
         assert "\u202e" not in drawn
         assert drawn.index("first") < drawn.index("warning</span>")
         assert "and 8 more" in drawn
-    text = linted.as_text(lint, width=60)
+    text = linted.text(lint, width=60)
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) < 600  # A name without spaces is not broken.
     assert text.splitlines()[-1] == "1 error, 1 warning, 0 notes"
-    assert "Nothing was found" in linted.as_html(Lint(()))
+    assert "Nothing was found" in linted.fragment(Lint(()))

@@ -12,9 +12,9 @@ from fuzz.hostile import hostile_text
 
 import bytepair as bp
 from bytepair.view import notebook, terminal
+from bytepair.view.layout import columns
 from bytepair.view.pictures import picture
 from bytepair.view.terminal import Settings
-from bytepair.view.widths import columns
 from tests.test_data import WHOLE, texts
 from tests.view.test_pictures import restored
 from tests.view.test_terminal import COLOUR

@@ -11,10 +11,10 @@ import pytest
 
 import bytepair as bp
 from bytepair.view import terminal
-from bytepair.view.parts import parts
+from bytepair.view.layout import columns, is_coloured
+from bytepair.view.looks import parts
 from bytepair.view.pictures import Picture, picture
 from bytepair.view.terminal import Settings
-from bytepair.view.widths import columns
 from tests.view.models import models
 from tests.view.test_pictures import texts
 
@@ -63,7 +63,7 @@ def test_all_that_is_drawn_of_a_token_is_there_and_then_its_boundary(name: str) 
 
 
 def _bare(look: object) -> str:
-    from bytepair.view.parts import Look
+    from bytepair.view.looks import Look
 
     assert isinstance(look, Look)
     opening, closing = {"special": "⟦⟧", "added": "⟨⟩", "gap": ("×", ""), "": ("", "")}[look.mark]
@@ -194,18 +194,18 @@ class _Terminal(io.StringIO):
 def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert terminal.is_coloured(_Terminal())
-    assert not terminal.is_coloured(io.StringIO())
-    assert not terminal.is_coloured(None)
-    assert not terminal.is_coloured(_Terminal(), "never")
+    assert is_coloured(_Terminal())
+    assert not is_coloured(io.StringIO())
+    assert not is_coloured(None)
+    assert not is_coloured(_Terminal(), "never")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not terminal.is_coloured(_Terminal())
-    assert terminal.is_coloured(io.StringIO(), "always")
+    assert not is_coloured(_Terminal())
+    assert is_coloured(io.StringIO(), "always")
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("TERM", "dumb")
-    assert not terminal.is_coloured(_Terminal())
+    assert not is_coloured(_Terminal())
     with pytest.raises(ValueError, match="'sometimes'"):
-        terminal.is_coloured(None, "sometimes")
+        is_coloured(None, "sometimes")
 
 
 def test_columns_of_what_terminals_agree_on() -> None:

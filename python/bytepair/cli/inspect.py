@@ -70,16 +70,16 @@ def run(options: Namespace) -> int:
     if facts:
         shown["longest_tokens"] = ", ".join(map(reprlib.repr, facts["longest_tokens"]))
     if options.html is not None:
-        write_page(linted.inspected(options.model, shown, found, tokenizer), options.html)
+        write_page(linted.html(options.model, shown, found, tokenizer), options.html)
     if options.format == "json":
         drawn = [stage.as_dict() for stage in pipeline.stages(tokenizer)] if tokenizer else []
         write_line(json.dumps({**facts, "stages": drawn, "lint": found.as_dict()}, indent=2))
     else:
         if tokenizer is not None:
             write_table(shown)
-            write_line(f"\n{pipeline.as_text(tokenizer)}\n")
+            write_line(f"\n{pipeline.text(tokenizer)}\n")
         width = shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else None
-        write_line(linted.as_text(found, width=width))
+        write_line(linted.text(found, width=width))
     return 0 if round_trip in ("ok", "not checked") and not found.errors else 1
 
 

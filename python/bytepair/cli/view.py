@@ -55,6 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Writes lines to stdout, or a page."""
     from bytepair.view import interactive, terminal  # noqa: PLC0415 (`--help` does without)
+    from bytepair.view.layout import is_coloured  # noqa: PLC0415 (as above)
     from bytepair.view.pictures import picture  # noqa: PLC0415 (as above)
 
     lines = (options.ids, options.boundaries, options.pieces, options.by_line, options.width)
@@ -64,13 +65,12 @@ def run(options: Namespace) -> int:
         )
     check_page(options)
     name, text = _text(options)
-    is_coloured = terminal.is_coloured(sys.stdout, options.color)
     width = options.width or max(shutil.get_terminal_size((_COLUMNS, 24)).columns, terminal.LEAST)
     if width < terminal.LEAST:
         options.usage_error(f"--width is at least {terminal.LEAST}")
     settings = terminal.Settings(
         width=width,
-        colour=is_coloured,
+        colour=is_coloured(sys.stdout, options.color),
         ids=options.ids,
         boundaries=options.boundaries or None,
         pieces=options.pieces,

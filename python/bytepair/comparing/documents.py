@@ -66,14 +66,14 @@ def batches(sources: Sources, reading: Reading, errors: str) -> Iterator[tuple[s
     """
     named = sources if isinstance(sources, Mapping) else {"texts": sources}
     # What is wrong with a name or an option is said before anything is read.
-    found = {name: inputs.find({name: one}) for name, one in named.items() if is_paths(one)}  # type: ignore[dict-item]
+    found = {name: inputs.find({name: one}) for name, one in named.items() if is_paths(one)}  # type: ignore[dict-item]  # `is_paths` does not narrow
     if found:
         readers.check([one for ones in found.values() for one in ones], reading)
     for name, one in named.items():
         if name not in found and (isinstance(one, (bytes, Mapping)) or not isinstance(one, Iterable)):
             raise TypeError(f"the source {name!r} is {type(one).__name__}, not paths or an iterable of texts")
     for name, one in named.items():
-        yield name, _files(found[name], reading, errors) if name in found else _texts(one, errors)  # type: ignore[arg-type]
+        yield name, _files(found[name], reading, errors) if name in found else _texts(one, errors)  # type: ignore[arg-type]  # as above
 
 
 def _files(found: tuple[inputs.Input, ...], reading: Reading, errors: str) -> Iterator[Batch]:

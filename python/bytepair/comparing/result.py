@@ -16,14 +16,12 @@ STAGES = ("added tokens", "normalizers", "split", "model", "ids")
 becomes before it is cut, its pieces, the tokens of these, and last the numbers of the same tokens."""
 
 
+@dataclass(frozen=True, slots=True)
 class Data:
     """A dataclass that JSON can hold."""
 
-    __slots__ = ()
-
     def as_dict(self) -> dict[str, Any]:
         """The same as a dict of dicts, lists, texts and numbers; what is computed of fields stands beside them."""
-        assert is_dataclass(self)
         own = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
         return own | {name: _plain(getattr(self, name)) for name in self._computed()}
 

@@ -6,7 +6,6 @@ Ids are numbers that each vocabulary gives as it likes, and some vocabularies sp
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,9 @@ import numpy as np
 
 from bytepair.comparing.result import Merges, Vocabulary
 from bytepair.errors import FormatError
+from bytepair.marks import falls_back, named_byte
 from bytepair.semantics import to_merges
-from bytepair.spec import BytePair, Unigram
+from bytepair.spec import BytePair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _SPACE = "\u2581"
-_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,9 +60,8 @@ def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
     tokens = list(model.tokens)
     if spells_spaces(spec):
         tokens = [token.replace(_SPACE.encode(), b" ") for token in tokens]
-    alphabet = model.alphabet if isinstance(model, BytePair) else model if isinstance(model, Unigram) else None
-    if alphabet is not None and alphabet.byte_fallback:
-        tokens = [bytes.fromhex(found[1].decode()) if (found := _BYTE.fullmatch(one)) else one for one in tokens]
+    if falls_back(model):
+        tokens = [named_byte(token) or token for token in tokens]
     return dict(zip(model.ids, tokens, strict=True))
 
 

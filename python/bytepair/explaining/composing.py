@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair.explaining.explanation import ExplainedPiece, Explanation
 from bytepair.explaining.models import Explainer, explainer_of
 from bytepair.explaining.stages import Stages
+from bytepair.keeping import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +55,7 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
     said: dict[str, Any] = {"special": special, "added": added}
     # Whatever is wrong with the text is said as encoding it says it.
     tokenizer.count(text, **said)
-    parts = _parts(tokenizer)
+    parts = kept(tokenizer, "explaining", _parts)
     pieces = []
     for start, end, piece, id in parts.stages.segments(text, said):
         if id is not None:
@@ -73,10 +74,7 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
 
 
 def _parts(tokenizer: Tokenizer) -> _Parts:
-    kept: _Parts | None = tokenizer.__dict__.get("_explaining")
-    if kept is None:
-        kept = tokenizer.__dict__["_explaining"] = _Parts(Stages(tokenizer.spec), explainer_of(tokenizer))
-    return kept
+    return _Parts(Stages(tokenizer.spec), explainer_of(tokenizer))
 
 
 def _named(pieces: Iterable[ExplainedPiece]) -> set[int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from bytepair.explaining.merging import Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from bytepair.explaining.merging import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,16 @@ class ExplainedPiece:
     ways: tuple[Way, ...] = ()
     note: str = ""
 
+    @property
+    def merges(self) -> tuple[Step, ...]:
+        """The steps that are merges."""
+        return tuple(step for step in self.steps if isinstance(step, Step))
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """The steps that are matches."""
+        return tuple(step for step in self.steps if isinstance(step, Match))
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
@@ -156,8 +166,6 @@ class Explanation:
             >>> explain(bp.train({"low": 5}, vocab_size=258), "lo").as_dict()["pieces"][0]["steps"][0]
             {'at': 0, 'left': 108, 'right': 111, 'result': 256, 'rank': 0}
         """
-        from dataclasses import asdict  # noqa: PLC0415 (slow, and few want it)
-
         plain = asdict(self)
         plain["ids"] = self.ids
         plain["tokens"] = {str(id): token.hex() for id, token in self.tokens.items()}

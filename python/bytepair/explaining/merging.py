@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair.marks import inner_prefix, name_of_byte
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -71,15 +73,12 @@ class Merging:
         self._tokens = dict(zip(model.ids, model.tokens, strict=True))
         self._ids = {token: id for id, token in self._tokens.items()}
         self._takes_whole = model.merges is None or model.ignore_merges
+        # A token that goes on in a word begins with this, and loses it where it is merged into what stands before.
+        self._prefix = len(inner_prefix(model).encode())
         self._pairs: dict[tuple[int, int], tuple[int, int]] | None = None
         if model.merges is not None:
-            prefix = len(((model.alphabet and model.alphabet.continuing_subword_prefix) or "").encode())
-            tokens = self._tokens
             # Of a pair that is listed twice the later place stands, as in tokenizers.
-            self._pairs = {
-                (left, right): (rank, self._ids[tokens[left] + tokens[right][prefix:]])
-                for rank, (left, right) in enumerate(model.merges)
-            }
+            self._pairs = {pair: (rank, self.joined(*pair)) for rank, pair in enumerate(model.merges)}
         self._made: dict[int, Made | None] = {}
 
     def pair(self, left: int, right: int) -> tuple[int, int] | None:
@@ -88,6 +87,10 @@ class Merging:
             return self._pairs.get((left, right))
         id = self._ids.get(self._tokens[left] + self._tokens[right])
         return None if id is None else (id, id)
+
+    def joined(self, left: int, right: int) -> int:
+        """The id that a listed pair becomes, at whatever rank."""
+        return self._ids[self._tokens[left] + self._tokens[right][self._prefix :]]
 
     def whole(self, piece: str) -> int | None:
         """The id of a piece that is taken whole, before any merge is tried."""
@@ -143,13 +146,15 @@ class Merging:
     def made(self, id: int) -> Made | None:
         """The merge that makes a token; None if none does. See `made_by`."""
         if id not in self._made:
-            self._made[id] = None
+            found: dict[int, Made | None] = {id: None}
             for symbols in self._spellings(id):
                 steps, left = self.merge(symbols)
                 if left == [id] and steps:
                     # What stands in the span of a token is made as that token alone is, so that all of it is known now.
-                    self._made |= {step.result: Made(step.left, step.right, step.rank) for step in steps}
+                    found |= {step.result: Made(step.left, step.right, step.rank) for step in steps}
                     break
+            # At once: another thread that asks meanwhile must not be told that nothing makes it.
+            self._made.update(found)
         return self._made[id]
 
     def is_whole(self, id: int) -> bool:
@@ -179,7 +184,7 @@ class Merging:
                 if len(bare) + len(prefix) * inner + len(suffix) * ends == len(text):
                     yield self._characters(self._alphabet, bare, inner=inner, ends=ends)
         # Bytes that fell back and unknown tokens can merge as well, if a list says so.
-        parts = {f"<0x{byte:02X}>" for byte in range(256)} if self._alphabet.byte_fallback else set()
+        parts = {name_of_byte(byte) for byte in range(256)} if self._alphabet.byte_fallback else set()
         if self._alphabet.unk_token:
             parts.add(self._alphabet.unk_token)
         if any(part in text for part in parts):
@@ -230,6 +235,6 @@ class Merging:
 
     def _fallen(self, spelled: str) -> list[int]:
         """The tokens of bytes; none unless there is one for each."""
-        fallen = [self._ids.get(f"<0x{byte:02X}>".encode()) for byte in spelled.encode()]
+        fallen = [self._ids.get(name_of_byte(byte).encode()) for byte in spelled.encode()]
         known = [id for id in fallen if id is not None]
         return known if len(known) == len(fallen) else []

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from bytepair.explaining.explanation import Match, Scored, Way
 from bytepair.explaining.merging import Merging
 from bytepair.explaining.trees import merging_of
-from bytepair.spec import Unigram, WordLevel, WordPiece
+from bytepair.marks import name_of_byte
+from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
 
 if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
@@ -33,10 +34,8 @@ def explainer_of(tokenizer: Tokenizer) -> Explainer:
             return ByBestPath(model)
         case WordLevel() as model:
             return ByWord(model)
-        case _:
-            merging = merging_of(tokenizer)
-            assert merging is not None  # The model is a BytePair.
-            return ByMerging(merging)
+        case BytePair() as model:
+            return ByMerging(merging_of(tokenizer) or Merging(model))
 
 
 class ByMerging:
@@ -209,7 +208,7 @@ class ByBestPath:
                 end = tokens[place].end
                 place += 1
             text = piece[first.at : end]
-            fallen = [self._ids.get(f"<0x{byte:02X}>") for byte in text.encode()] if self._byte_fallback else [None]
+            fallen = [self._ids.get(name_of_byte(byte)) for byte in text.encode()] if self._byte_fallback else [None]
             known = [id for id in fallen if id is not None]
             if text in self._ids:
                 ids.append(self._ids[text])

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from bytepair import files
 from bytepair.checkpoints import MERGES
 from bytepair.errors import FormatError
-from bytepair.explaining.trees import made_by
+from bytepair.explaining.merging import Merging
+from bytepair.explaining.trees import made_by, merging_of
 from bytepair.formats import byte_alphabet
 from bytepair.spec import BytePair
 from bytepair.tokenizer import Tokenizer
@@ -159,11 +160,9 @@ def _listed(tokenizer: Tokenizer, model: BytePair) -> Iterator[tuple[int, int, i
     if model.merges is None:
         yield from _ranked(tokenizer, (id for id, token in zip(model.ids, model.tokens, strict=True) if len(token) > 1))
         return
-    prefix = len(((model.alphabet and model.alphabet.continuing_subword_prefix) or "").encode())
-    tokens = dict(zip(model.ids, model.tokens, strict=True))
-    ids = {token: id for id, token in tokens.items()}
+    merging = merging_of(tokenizer) or Merging(model)
     for rank, (left, right) in enumerate(model.merges):
-        yield rank, left, right, ids[tokens[left] + tokens[right][prefix:]]
+        yield rank, left, right, merging.joined(left, right)
 
 
 def _ranked(tokenizer: Tokenizer, ids: Iterable[int]) -> Iterator[tuple[int, int, int, int | None]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair.explaining.merging import Made, Merging
+from bytepair.keeping import kept
+from bytepair.spec import BytePair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,15 +16,12 @@ if TYPE_CHECKING:
 
 def merging_of(tokenizer: Tokenizer) -> Merging | None:
     """The merges of a tokenizer, made when they are first asked for; None if its model merges nothing."""
-    from bytepair.spec import BytePair  # noqa: PLC0415 (who only loads and encodes does without)
+    return kept(tokenizer, "merging", _merging)
 
+
+def _merging(tokenizer: Tokenizer) -> Merging | None:
     model = tokenizer.spec.model
-    if not isinstance(model, BytePair):
-        return None
-    kept: Merging | None = tokenizer.__dict__.get("_merging")
-    if kept is None:
-        kept = tokenizer.__dict__["_merging"] = Merging(model)
-    return kept
+    return Merging(model) if isinstance(model, BytePair) else None
 
 
 def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Made | None]:

@@ -7,7 +7,8 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import BytepairError
-from bytepair.linting.findings import Finding, counted, tokens
+from bytepair.linting.findings import Finding, tokens
+from bytepair.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import ArtifactError, FormatError, TemplateError
 from bytepair.formats import configs
-from bytepair.linting.findings import Finding, counted, of_error, plural, quoted, some
+from bytepair.linting.findings import Finding, of_error, quoted, some
 from bytepair.linting.post import added_by
+from bytepair.wording import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,8 @@
 """Findings about a file that does not load, made of what the file itself holds.
 
 A loader ends at the first fault. Here all of each kind are counted, without a tokenizer, as far as the file can be read
-at all: JSON of ``tokenizer.json`` and ``vocab.json``, rank files, and lists of tokens.
+at all: JSON of ``tokenizer.json`` and ``vocab.json``, rank files, and lists of tokens. Long since each of these is read
+in a way of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from bytepair.errors import BytepairError
 from bytepair.formats import byte_alphabet, hf_json, tiktoken
 from bytepair.formats.hf_common import pointer_to, shown
 from bytepair.linting import patterns, post
-from bytepair.linting.findings import MOST_EXAMPLES, Finding, agree, counted, of_error, plural, quoted, some
+from bytepair.linting.findings import MOST_EXAMPLES, Finding, of_error, quoted, some
+from bytepair.wording import agree, counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair.linting.findings import Finding, agree, plural
+from bytepair.linting.findings import Finding
 from bytepair.verifying import checkpoint
+from bytepair.wording import agree, plural
 
 if TYPE_CHECKING:
     import os

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair.errors import FormatError
 from bytepair.view.characters import show_line
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -121,12 +122,12 @@ class Lint:
     def summary(self) -> str:
         """How many there are of each severity."""
         counts = Counter(finding.severity for finding in self.findings)
-        return ", ".join(f"{counts[name]} {name}{'s' * (counts[name] != 1)}" for name in SEVERITIES)
+        return ", ".join(plural(counts[name], name) for name in SEVERITIES)
 
     def __str__(self) -> str:
-        from bytepair.view.linted import as_text  # noqa: PLC0415 (plain data knows nothing of looks)
+        from bytepair.view import linted  # noqa: PLC0415 (plain data knows nothing of looks)
 
-        return as_text(self)
+        return linted.text(self)
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
@@ -179,36 +180,6 @@ def some(texts: Iterable[str]) -> dict[str, Any]:
     """`count` and `examples` of a finding about other things."""
     listed = list(texts)
     return {"count": len(listed), "examples": tuple(listed[:MOST_EXAMPLES])}
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """How many, in words.
-
-    Example:
-        >>> plural(1, "token"), plural(1200, "token"), plural(2, "entry", "entries")
-        ('1 token', '1,200 tokens', '2 entries')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def agree(count: int, one: str, many: str) -> str:
-    """The word that goes with so many.
-
-    Example:
-        >>> agree(1, "is", "are"), agree(0, "is", "are")
-        ('is', 'are')
-    """
-    return one if count == 1 else many
-
-
-def counted(count: int, noun: str, one: str, many: str) -> str:
-    """How many of them do what.
-
-    Example:
-        >>> counted(1, "token", "is", "are"), counted(3, "token", "holds", "hold")
-        ('1 token is', '3 tokens hold')
-    """
-    return f"{plural(count, noun)} {agree(count, one, many)}"
 
 
 def of_error(error: Exception) -> dict[str, str]:

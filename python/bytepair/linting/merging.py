@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair.marks import inner_prefix
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
@@ -89,7 +91,7 @@ def _listed_pairs(model: BytePair, place_of: dict[bytes, int]) -> tuple[list[int
     """Numbers of pairs, their ranks, and what pairs of each rank make, by a merge list."""
     size = len(model.tokens)
     place_of_id = {id: place for place, id in enumerate(model.ids)}
-    cut = len((model.alphabet.continuing_subword_prefix or "").encode()) if model.alphabet else 0
+    cut = len(inner_prefix(model).encode())
     merges = [(place_of_id[left], place_of_id[right]) for left, right in model.merges or ()]
     products = [place_of[model.tokens[left] + model.tokens[right][cut:]] for left, right in merges]
     return [left * size + right for left, right in merges], list(range(len(merges))), products

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from bytepair.linting.findings import Finding, plural, quoted
+from bytepair.linting.findings import Finding, quoted
 from bytepair.spec import WordPiece
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bytepair.errors import BytepairError
+from bytepair.marks import named_byte
 from bytepair.spec import Unigram
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def beaten(spec: TokenizerSpec) -> list[int]:
     score_of = dict(zip(model.ids, model.scores, strict=True))
     # The score of what is unknown is not that of a token, also where it becomes bytes.
     unsure = {
-        id for id, token in zip(model.ids, model.tokens, strict=True) if is_byte(model, token) or id == model.unk_id
+        id
+        for id, token in zip(model.ids, model.tokens, strict=True)
+        if id == model.unk_id or (model.byte_fallback and named_byte(token))
     }
     wanted = [(place, id) for place, id in enumerate(model.ids) if id not in unsure]
     rows = _encoded(alone, [model.tokens[place].decode() for place, _ in wanted])
@@ -65,8 +68,3 @@ def _encoded(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
     except BytepairError:
         # Without a token for what is unknown a character may have none.
         return [_encoded(tokenizer, [text])[0] for text in texts] if len(texts) > 1 else [[]]
-
-
-def is_byte(model: Unigram, token: bytes) -> bool:
-    """Whether a token stands for a byte of what is unknown."""
-    return model.byte_fallback and len(token) == 6 and token.startswith(b"<0x") and token.endswith(b">")

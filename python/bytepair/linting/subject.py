@@ -8,15 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bytepair.formats import byte_alphabet
-from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.marks import falls_back, named_byte, unknown_id
+from bytepair.spec import BytePair
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bytepair.spec import AddedToken, TokenizerSpec
     from bytepair.tokenizer import Tokenizer
-
-BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
 
 # Rows that are kept free on purpose, or that stand for what is no text. Nothing is lost if text never becomes them.
 _RESERVED = re.compile(
@@ -57,15 +56,8 @@ class Subject:
     @cached_property
     def unknown_ids(self) -> set[int]:
         """The id of what is unknown, if there is one."""
-        model = self.spec.model
-        if isinstance(model, Unigram):
-            return set() if model.unk_id is None else {model.unk_id}
-        name = model.alphabet.unk_token if isinstance(model, BytePair) and model.alphabet else None
-        if isinstance(model, WordPiece | WordLevel):
-            name = model.unk_token
-        if name is None:
-            return set()
-        return {id for token, id in zip(model.tokens, model.ids, strict=True) if token == name.encode()}
+        id = unknown_id(self.spec.model)
+        return set() if id is None else {id}
 
     @property
     def takes_whole(self) -> bool:
@@ -76,9 +68,7 @@ class Subject:
     @cached_property
     def falls_back(self) -> bool:
         """Whether unknown characters become bytes, by tokens that are named so."""
-        model = self.spec.model
-        alphabet = model.alphabet if isinstance(model, BytePair) else None
-        return bool(isinstance(model, Unigram) and model.byte_fallback) or bool(alphabet and alphabet.byte_fallback)
+        return falls_back(self.spec.model)
 
     @cached_property
     def uses_byte_alphabet(self) -> bool:
@@ -90,7 +80,7 @@ class Subject:
         """Whether it is not for the model to give this token: an added one, what is unknown, a byte by name."""
         if id in self.added or id in self.unknown_ids:
             return True
-        return self.falls_back and BYTE_TOKEN.fullmatch(token.decode("latin-1")) is not None
+        return self.falls_back and named_byte(token) is not None
 
     def shown(self, token: bytes) -> str | bytes:
         """A token as people read it: where bytes are spelled as characters, what these are."""

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
 from bytepair.formats import byte_alphabet
-from bytepair.linting.findings import Finding, counted, tokens
+from bytepair.linting.findings import Finding, tokens
 from bytepair.linting.subject import looks_reserved
+from bytepair.marks import final_suffix, inner_prefix
 from bytepair.spec import BytePair, WordPiece
 from bytepair.steps import parse_step
+from bytepair.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +72,7 @@ def findings(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
         spelled = _spelled(subject, token)
         # Merging begins with all symbols of the alphabet, whether text has them or not.
         is_symbol = (
-            isinstance(model, BytePair) and spelled is not None and len(spelled.removesuffix(_suffix(subject))) < 2
+            isinstance(model, BytePair) and spelled is not None and len(spelled.removesuffix(final_suffix(model))) < 2
         )
         if spelled is not None and not is_symbol and not looks_reserved(spelled):
             wanted[id] = spelled
@@ -112,7 +114,7 @@ def _spelled(subject: Subject, token: bytes) -> str | None:
         text = token.decode()
         if subject.spec.is_byte_level or not subject.uses_byte_alphabet:
             return text
-        suffix = _suffix(subject)
+        suffix = final_suffix(subject.spec.model)
         ends = bool(suffix) and text.endswith(suffix)
         bare = byte_alphabet.to_bytes(text.removesuffix(suffix) if ends else text)
         return None if bare is None else bare.decode() + suffix * ends
@@ -120,21 +122,9 @@ def _spelled(subject: Subject, token: bytes) -> str | None:
         return None
 
 
-def _suffix(subject: Subject) -> str:
-    model = subject.spec.model
-    return (model.alphabet.end_of_word_suffix or "") if isinstance(model, BytePair) and model.alphabet else ""
-
-
-def _prefix(subject: Subject) -> str:
-    model = subject.spec.model
-    if isinstance(model, WordPiece):
-        return model.continuing_subword_prefix
-    return (model.alphabet.continuing_subword_prefix or "") if isinstance(model, BytePair) and model.alphabet else ""
-
-
 def _not_found(subject: Subject, wanted: dict[int, str]) -> set[int]:
     """Those tokens that are in the ids of no text that is tried."""
-    prefix, suffix = _prefix(subject), _suffix(subject)
+    prefix, suffix = inner_prefix(subject.spec.model), final_suffix(subject.spec.model)
     bare = {id: spelled.removesuffix(suffix) if suffix else spelled for id, spelled in wanted.items()}
     if prefix:
         bare = {id: spelled.removeprefix(prefix) or spelled for id, spelled in bare.items()}

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from bytepair.checks import BYTES_IN_TEXT
 from bytepair.formats import byte_alphabet
-from bytepair.linting.findings import Finding, agree, counted, plural, quoted, some, tokens
+from bytepair.linting.findings import Finding, quoted, some, tokens
 from bytepair.linting.merging import merged
 from bytepair.linting.scores import beaten
 from bytepair.linting.subject import looks_reserved
+from bytepair.marks import name_of_byte
 from bytepair.spec import BytePair, Unigram, WordPiece
+from bytepair.wording import agree, counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,7 +157,7 @@ def _bytes(subject: Subject) -> Iterator[Finding]:
         )
         harm = "Text that needs one of them " + ("becomes unknown." if model.alphabet.unk_token else "loses it.")
     elif subject.falls_back:
-        missing = [byte for byte in range(256) if f"<0x{byte:02X}>".encode() not in known]
+        missing = [byte for byte in range(256) if name_of_byte(byte).encode() not in known]
         if missing:
             yield Finding(
                 "byte-fallback-incomplete",
@@ -165,7 +167,7 @@ def _bytes(subject: Subject) -> Iterator[Finding]:
                 "add the tokens that are missing, or switch byte_fallback off",
                 file=subject.file,
                 pointer=_pointer(subject, "byte_fallback"),
-                **some(f"<0x{byte:02X}>" for byte in missing),
+                **some(name_of_byte(byte) for byte in missing),
             )
         return
     else:

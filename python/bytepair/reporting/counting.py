@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import BytepairError
+from bytepair.marks import unknown_id
 from bytepair.reporting.measures import texts_of
-from bytepair.spec import Unigram
 
 if TYPE_CHECKING:
     from bytepair._core import EncodingStream
@@ -47,7 +47,7 @@ class Vocabulary:
             self.lengths[added.id] = len(self.tokens[added.id])
             self.counts[added.id] = not added.special
             self.partial[added.id] = False
-        self.unknown = _unknown(spec.model, tokenizer)
+        self.unknown = unknown_id(spec.model)
         if self.unknown is not None:
             self.counts[self.unknown] = False
 
@@ -99,10 +99,3 @@ class Uses:
     def _add(self, ids: Any) -> None:
         if len(ids):
             self.ids += np.bincount(ids, minlength=len(self.ids))
-
-
-def _unknown(model: Any, tokenizer: Tokenizer) -> int | None:
-    if isinstance(model, Unigram):
-        return model.unk_id
-    token = getattr(getattr(model, "alphabet", None) or model, "unk_token", None)
-    return None if token is None else tokenizer.token_id(token)

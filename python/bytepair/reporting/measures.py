@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from math import log2
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bytepair.formats.byte_alphabet import to_bytes
+from bytepair.marks import falls_back, final_suffix, inner_prefix, named_byte
 from bytepair.spec import BytePair, Unigram
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.spec import TokenizerSpec
+    from bytepair.marks import falls_back, final_suffix, inner_prefix, named_byte
+from bytepair.spec import TokenizerSpec
 
 ORDER = 2.5
 """The order of the Rényi entropy: what Zouhar et al. (2023) found to tell most about translation."""
 
-_FALLBACK = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
 _RANKS_PER_DECADE = 12
 
 
@@ -113,16 +113,14 @@ def texts_of(tokens: Iterable[bytes], spec: TokenizerSpec) -> list[bytes]:
     if spec.is_byte_level:
         return list(tokens)
     model = spec.model
-    marks = model.alphabet if isinstance(model, BytePair) else model
-    falls_back = getattr(marks, "byte_fallback", False)
-    prefix = (getattr(marks, "continuing_subword_prefix", None) or "").encode()
-    suffix = (getattr(marks, "end_of_word_suffix", None) or "").encode()
+    has_bytes = falls_back(model)
+    prefix, suffix = inner_prefix(model).encode(), final_suffix(model).encode()
     in_bytes = any('"ByteLevel"' in step for step in (*spec.normalizers, *spec.pre_tokenizers))
     space = "▁".encode() if isinstance(model, (BytePair, Unigram)) else b" "
 
     def text(token: bytes) -> bytes:
-        if falls_back and (found := _FALLBACK.fullmatch(token)):
-            return bytes([int(found[1], 16)])
+        if has_bytes and (byte := named_byte(token)):
+            return byte
         token = token.removeprefix(prefix).removesuffix(suffix)
         if in_bytes and (spelled := to_bytes(token.decode())) is not None:
             return spelled

@@ -6,24 +6,24 @@ straddles.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair import files
 from bytepair.view.characters import show, show_line
-from bytepair.view.page import page
-from bytepair.view.tokens import Cell, Gap, cells, instead, name, spell
+from bytepair.view.chat_tokens import Cell, Gap, cells, instead, name
+from bytepair.view.layout import is_coloured
+from bytepair.view.page import page, write_page
+from bytepair.view.spelling import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
     from typing import TextIO
 
     from bytepair.tokenizer import Tokenizer
-    from bytepair.view.tokens import ChatTokens
+    from bytepair.view.chat_tokens import ChatTokens
 
 _COLOURS = {"system": 1, "user": 2, "assistant": 3, "tool": 4}
 """The colours of roles that many chats have; others take the rest in turn."""
@@ -102,9 +102,7 @@ def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: 
         ArtifactError: The file cannot be written.
         ValueError: As `html`.
     """
-    data = html(example, tokenizer, title=title).encode()
-    with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)
+    write_page(html(example, tokenizer, title=title), path)
 
 
 def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
@@ -136,7 +134,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
         user 0 * H│i
     """
     stream = sys.stdout if stream is None else stream
-    is_coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    has_colours = is_coloured(stream)
     parts = list(cells(example, tokenizer))
     tokens = [part for part in parts if isinstance(part, Cell)]
     colours = _colours(tokens)
@@ -156,7 +154,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
     lines = [_summary(tokens, " (*)", " (~)")]
     for who, style, shown_tokens, _ in runs:
         line = "│".join(shown_tokens)
-        lines.append(f"{who:{margin}} " + (f"\x1b[{style}m{line}\x1b[0m" if is_coloured else line))
+        lines.append(f"{who:{margin}} " + (f"\x1b[{style}m{line}\x1b[0m" if has_colours else line))
     return "\n".join(lines)
 
 
@@ -215,7 +213,7 @@ def _row(head: str, tokens: int, trained: int) -> str:
 
 def _straddling(straddling: Sequence[Cell]) -> str:
     items = "".join(
-        f"<li>token {cell.number}, {_line(spell(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
+        f"<li>token {cell.number}, {_line(quote(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
         for cell in straddling[:_MOST_LISTED]
     )
     more = len(straddling) - _MOST_LISTED
@@ -270,7 +268,7 @@ def _token(cell: Cell, colour: int) -> str:
 
 def _title(cell: Cell) -> str:
     place = f"characters {cell.start} to {cell.end}" if cell.end > cell.start else "from no character"
-    facts = [f"id {cell.id}, token {spell(cell.token)}", place, name(cell)]
+    facts = [f"id {cell.id}, token {quote(cell.token)}", place, name(cell)]
     if cell.straddles:
         facts.append("straddles " + " and ".join(cell.straddles))
     facts.append("trained" if cell.is_trained else "not trained")

@@ -10,7 +10,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bytepair.view.characters import show, show_line
+from bytepair.view.layout import aligned
 from bytepair.view.page import page
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +70,7 @@ def summary(comparison: Comparison) -> str:
     if not comparison.sources:
         differ = [stage.name for stage in comparison.stages if not stage.same]
         return f"A and B differ in {_listed(differ)}."
-    documents = f"{total.documents:,} text" + "s" * (total.documents != 1)
+    documents = plural(total.documents, "text")
     if not comparison.differs:
         return f"A and B are not the same tokenizer, and make the same ids of each of {documents}."
     if total.saved:
@@ -222,11 +224,7 @@ _COLUMNS = ["tokens A", "tokens B", "saved", "of A", "documents", "same ids", "s
 
 def _source_lines(comparison: Comparison) -> Iterator[str]:
     table = [["source", *_COLUMNS], *([show_line(one.name, 40), *_cells(one)] for one in _rows(comparison))]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        yield f"{row[0]:<{widths[0]}}" + "".join(
-            f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)
-        )
+    yield from aligned(table)
 
 
 def _place(first: Divergence) -> str:

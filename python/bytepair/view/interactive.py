@@ -7,16 +7,15 @@ a reader without scripts.
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair import files
 from bytepair.view.characters import show_line
-from bytepair.view.page import page
+from bytepair.view.page import page, write_page
 from bytepair.view.pictures import Picture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 STYLES = ("tokens.css",)
 """What a page with the viewer has besides the style of every page."""
@@ -67,9 +66,7 @@ def save(picture: Picture | Mapping[str, Any], path: str | Path, *, title: str =
     Raises:
         ArtifactError: The file cannot be written.
     """
-    data = html(picture, title=title).encode()
-    with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)
+    write_page(html(picture, title=title), path)
 
 
 def _packed(tokenizer: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _LONGEST = 400
 """Characters of a line of a finding: a name in a file may have any length."""
 
 
-def as_text(lint: Lint, *, width: int | None = None) -> str:
+def text(lint: Lint, *, width: int | None = None) -> str:
     """A finding after the other, and how many there are.
 
     Args:
@@ -30,7 +30,7 @@ def as_text(lint: Lint, *, width: int | None = None) -> str:
 
     Example:
         >>> from bytepair.linting.findings import Finding, Lint
-        >>> print(as_text(Lint(())))
+        >>> print(text(Lint(())))
         0 errors, 0 warnings, 0 notes
     """
     lines = [line for finding in lint.findings for line in _lines(finding, width)]
@@ -56,11 +56,11 @@ def _lines(finding: Finding, width: int | None) -> list[str]:
     ]
 
 
-def _line(text: str) -> str:
-    return show_line(text, _LONGEST)
+def _line(said: str) -> str:
+    return show_line(said, _LONGEST)
 
 
-def as_html(lint: Lint) -> str:
+def fragment(lint: Lint) -> str:
     """The findings as a fragment of HTML, for `page` with ``linted.css``."""
     if not lint.findings:
         return '<p class="clean">Nothing was found.</p>\n'
@@ -85,7 +85,7 @@ def _item(finding: Finding) -> str:
     )
 
 
-def inspected(name: str, facts: Mapping[str, str], lint: Lint, tokenizer: Tokenizer | None) -> str:
+def html(name: str, facts: Mapping[str, str], lint: Lint, tokenizer: Tokenizer | None) -> str:
     """What a tokenizer is and what is wrong with it, as a whole page.
 
     Args:
@@ -95,10 +95,10 @@ def inspected(name: str, facts: Mapping[str, str], lint: Lint, tokenizer: Tokeni
         tokenizer: The tokenizer, whose stages are drawn; None if it does not load.
     """
     rows = "".join(f"<dt>{escape(key)}</dt><dd>{escape(_line(value))}</dd>" for key, value in facts.items())
-    drawn = f"<h2>From text to ids, and back</h2>\n{pipeline.as_html(tokenizer)}" if tokenizer is not None else ""
+    drawn = f"<h2>From text to ids, and back</h2>\n{pipeline.fragment(tokenizer)}" if tokenizer is not None else ""
     body = (
         f"<h1>{escape(show_line(name))}</h1>\n"
         + (f'<dl class="facts">{rows}</dl>\n' if rows else "")
-        + f"{drawn}<h2>Findings</h2>\n{as_html(lint)}"
+        + f"{drawn}<h2>Findings</h2>\n{fragment(lint)}"
     )
     return page(f"{name}: inspected", body, styles=("pipeline.css", "linted.css"))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.formats import byte_alphabet
 from bytepair.view.characters import show, show_line
-from bytepair.view.parts import cut_off, note
+from bytepair.view.spelling import cut_off, note
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +71,7 @@ def html(encoding: Encoding) -> str:
             body.append(f'<span class="text">text {sequence + 1}</span>')
         body.append(_token(encoding, first, 1 + len(others), sequence))
     rest = len(encoding) - MOST
-    more = f"<p>and {_count(rest, 'more token')}</p>" if rest > 0 else ""
+    more = f"<p>and {plural(rest, 'more token')}</p>" if rest > 0 else ""
     return (
         f'{_STYLE}<div class="bytepair-encoding"><p>{_summary(encoding)}</p>'
         f'<div class="tokens" dir="ltr">{"".join(body)}</div>{more}</div>'
@@ -186,15 +187,11 @@ def _title(encoding: Encoding, cell: _Cell, sequence: int | None) -> str:
 
 def _summary(encoding: Encoding) -> str:
     padding = encoding.attention_mask.count(0)
-    facts = [f"<b>{_count(len(encoding), 'token')}</b>"]
+    facts = [f"<b>{plural(len(encoding), 'token')}</b>"]
     if added := sum(encoding.special_tokens_mask) - padding:
         facts.append(f"{added:,} of them added")
     if padding:
         facts.append(f"{padding:,} of them padding")
     if encoding.overflowing:
-        facts.append(f"{_count(len(encoding.overflowing), 'further row')} in <code>overflowing</code>")
+        facts.append(f"{plural(len(encoding.overflowing), 'further row')} in <code>overflowing</code>")
     return ", ".join(facts)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + "s" * (number != 1)

@@ -8,8 +8,10 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytepair.files import replacing
 from bytepair.view.characters import show_line
 
 if TYPE_CHECKING:
@@ -57,6 +59,20 @@ def page(
         f"<title>{escape(show_line(title))}</title>\n<style>\n{style}</style>\n</head>\n"
         f"<body>\n{''.join(parts)}</body>\n</html>\n"
     )
+
+
+def write_page(html: str, path: str | Path) -> None:
+    """Writes a page into a file, whole or not at all.
+
+    Args:
+        html: The page.
+        path: The file; one that is there is replaced.
+
+    Raises:
+        ArtifactError: The file cannot be written.
+    """
+    with replacing(Path(path)) as temporary:
+        temporary.write_bytes(html.encode())
 
 
 @cache

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bytepair.explaining import made_by, taken_whole
+from bytepair.keeping import kept
+from bytepair.marks import named_byte
 from bytepair.view.cuts import clusters, differing
 
 if TYPE_CHECKING:
@@ -198,9 +199,6 @@ def picture(
     return Picture(whole, tuple(sources), replaced)
 
 
-FALLBACK = re.compile(rb"<0x([0-9A-F]{2})>")
-"""A token that stands for a byte, in a vocabulary of characters."""
-
 _ESCAPED = re.compile("[\udc80-\udcff]+")
 
 
@@ -240,7 +238,8 @@ def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Entry]:
     whole = taken_whole(tokenizer, [id for id, merge in made.items() if merge is None])
     loaded = tokenizer._loaded
     special = {row[1]: row[2] for row in loaded.added}
-    scores = _scores(tokenizer) if loaded.columns.has_scores else {}
+    # Kept, since a playground asks with each letter that is typed.
+    scores = kept(tokenizer, "scores", _scores)
     return {
         id: Entry(
             token=tokenizer.token_bytes(id),
@@ -255,14 +254,13 @@ def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Entry]:
     }
 
 
-@lru_cache(maxsize=4)
 def _scores(tokenizer: Tokenizer) -> dict[int, float]:
-    """By id. Kept, since a playground asks with each letter that is typed."""
+    """By id; empty for a model without."""
     columns = tokenizer._loaded.columns
-    return dict(zip(columns.ids(), columns.scores() or (), strict=True))
+    return dict(zip(columns.ids(), columns.scores() or (), strict=True)) if columns.has_scores else {}
 
 
 def _size(tokenizer: Tokenizer, entry: Entry) -> int:
     """How many bytes of the text a token has that is a part of a character."""
-    falls_back = tokenizer._loaded.model is not None and FALLBACK.fullmatch(entry.token)
+    falls_back = tokenizer._loaded.model is not None and named_byte(entry.token) is not None
     return 1 if falls_back else len(entry.token)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.patterns import split_name
 from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
-from bytepair.steps import parse_step
 from bytepair.view.characters import show_line
+from bytepair.view.spelling import step_name
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +56,7 @@ def stages(tokenizer: Tokenizer) -> tuple[Stage, ...]:
     spec = tokenizer.spec
     return (
         _added(spec.added_tokens),
-        Stage("normalizer", "", tuple(map(_step, spec.normalizers))),
+        Stage("normalizer", "", tuple(step_name(step, _LONGEST) for step in spec.normalizers)),
         _split(spec),
         _model(spec),
         _post(spec.post_processor),
@@ -63,12 +64,12 @@ def stages(tokenizer: Tokenizer) -> tuple[Stage, ...]:
     )
 
 
-def as_text(tokenizer: Tokenizer) -> str:
+def text(tokenizer: Tokenizer) -> str:
     """The stages one below the other.
 
     Example:
         >>> import bytepair as bp
-        >>> print(as_text(bp.train({"low": 5}, vocab_size=257, split="gpt2")))
+        >>> print(text(bp.train({"low": 5}, vocab_size=257, split="gpt2")))
         text
          │
          ▼  added tokens    none
@@ -95,7 +96,7 @@ def as_text(tokenizer: Tokenizer) -> str:
     return "\n".join(lines)
 
 
-def as_html(tokenizer: Tokenizer) -> str:
+def fragment(tokenizer: Tokenizer) -> str:
     """The stages as a list, for `page` with ``pipeline.css``."""
     return f'<ol class="pipeline">\n{"".join(map(_item, stages(tokenizer)))}</ol>\n'
 
@@ -127,7 +128,7 @@ def card(tokenizer: Tokenizer) -> str:
     listed = f"<p>Special tokens</p><ul>{first}</ul>" if special else ""
     return (
         f'<div class="bytepair-card"><style>{asset("card.css")}</style><p><b>Tokenizer</b></p>'
-        f"<dl>{rows}</dl>{as_html(tokenizer)}{listed}</div>"
+        f"<dl>{rows}</dl>{fragment(tokenizer)}{listed}</div>"
     )
 
 
@@ -153,7 +154,7 @@ def _names(tokens: Sequence[AddedToken]) -> str:
 
 
 def _split(spec: TokenizerSpec) -> Stage:
-    steps = [_step(step) for step in spec.pre_tokenizers]
+    steps = [step_name(step, _LONGEST) for step in spec.pre_tokenizers]
     if spec.prefix_space:
         steps.append("a space in front")
     steps += [split_name(pattern) or show_line(pattern, _LONGEST) for pattern in spec.split]
@@ -162,11 +163,11 @@ def _split(spec: TokenizerSpec) -> Stage:
 
 def _model(spec: TokenizerSpec) -> Stage:
     model = spec.model
-    steps = [_count(model.tokens, "token")]
+    steps = [plural(len(model.tokens), "token")]
     match model:
         case BytePair(alphabet=alphabet, merges=merges):
             what = f"byte-pair encoding of {'bytes' if alphabet is None else 'characters'}, by {model.semantics}"
-            steps += [_count(merges, "merge")] if merges else []
+            steps += [plural(len(merges), "merge")] if merges else []
             if alphabet is not None:
                 steps += _options(
                     unknown=alphabet.unk_token,
@@ -223,24 +224,4 @@ def _decoder(spec: TokenizerSpec) -> Stage:
         return Stage("decoder", "joins bytes")
     if not spec.decoders:
         return Stage("decoder", "joins tokens with spaces")
-    return Stage("decoder", "", tuple(map(_step, spec.decoders)))
-
-
-def _step(step: str) -> str:
-    """A step with its options, as people write them."""
-    parsed = parse_step(step)
-    options = [f"{name}={_value(value)}" for name, value in parsed.items() if name != "type"]
-    return show_line(f"{parsed['type']}({', '.join(options)})" if options else str(parsed["type"]), _LONGEST)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict) and len(value) == 1:
-        # A pattern says of itself whether it is one.
-        kind, text = next(iter(value.items()))
-        return f"{kind} {text!r}"
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"
-
-
-def _count(rows: Sequence[object], one: str) -> str:
-    return f"{len(rows):,} {one}{'s' * (len(rows) != 1)}" if rows else ""
+    return Stage("decoder", "", tuple(step_name(step, _LONGEST) for step in spec.decoders))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.reporting.glossary import SOURCES, definitions
 from bytepair.view.characters import show_line
 from bytepair.view.charts import Bars, Series, bars, lines
+from bytepair.view.layout import aligned
 from bytepair.view.page import page
+from bytepair.view.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -101,7 +102,7 @@ def _used_share(cost: Cost) -> float | None:
 
 
 def _lines(report: CorpusReport) -> Iterator[str]:
-    yield from _aligned(
+    yield from aligned(
         [
             ["corpus", "documents", "characters", "bytes", "words"],
             *([show_line(size.name, 40), *_sizes(size)] for size in report.corpora),
@@ -115,7 +116,7 @@ def _lines(report: CorpusReport) -> Iterator[str]:
         yield f"{show_line(use.tokenizer)}: {_said(use)}"
         mine = report.costs[number * len(report.corpora) : (number + 1) * len(report.corpora)]
         rows = [[row.name, *(_cell(row, cost) for cost in mine)] for row in _rows(report)]
-        yield from _aligned([["", *(show_line(cost.corpus, 40) for cost in mine)], *rows])
+        yield from aligned([["", *(show_line(cost.corpus, 40) for cost in mine)], *rows])
 
 
 def _said(use: VocabularyUse) -> str:
@@ -128,23 +129,6 @@ def _said(use: VocabularyUse) -> str:
 
 def _sizes(size: CorpusSize) -> list[str]:
     return [f"{number:,}" for number in (size.documents, size.characters, size.bytes, size.words)]
-
-
-def _aligned(table: list[list[str]]) -> Iterator[str]:
-    """Rows whose first column stands to the left and all others to the right, also with wide characters."""
-    widths = [max(map(_columns, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        first = row[0] + " " * (widths[0] - _columns(row[0]))
-        others = (" " * (width - _columns(cell)) + cell for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join([first, *others]).rstrip()
-
-
-def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(
-        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-        for letter in text
-    )
 
 
 def _whole(value: float) -> str:
@@ -250,7 +234,7 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
 
 
 def _item(used: Used) -> str:
-    shown = show_line(used.token.decode("utf-8", "backslashreplace"), 60).replace(" ", "·")
+    shown = spell(used.token, 60)
     uses = f"{used.uses:,} ×, " if used.uses else ""
     return f"<li><code>{escape(shown)}</code><span>{uses}id {used.id:,}</span></li>"
 

@@ -5,46 +5,21 @@ Nothing is told by colour alone, and no control character of a text gets into a 
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from bytepair.view.characters import show_line
-from bytepair.view.rows import LEAST, PIECE, TOKEN, Drawn, Settings
-from bytepair.view.widths import columns
+from bytepair.view.layout import columns, padded
+from bytepair.view.terminal_rows import LEAST, PIECE, TOKEN, Drawing, Settings
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import TextIO
 
     from bytepair.view.pictures import Picture, Tokens
 
-__all__ = ["LEAST", "Settings", "is_coloured", "lines", "summary", "text"]
+__all__ = ["LEAST", "Settings", "lines", "summary", "text"]
 
 _MOST_OF_NAME = 28
-
-
-def is_coloured(stream: TextIO | None, choice: str = "auto") -> bool:
-    """Whether a stream is given colours.
-
-    Args:
-        stream: Where it is going to be written.
-        choice: ``"always"``, ``"never"``, or ``"auto"``: if it is a terminal that knows them and the environment has no
-            ``NO_COLOR``.
-
-    Raises:
-        ValueError: The choice is another one.
-
-    Example:
-        >>> import io
-        >>> is_coloured(io.StringIO()), is_coloured(None, "always")
-        (False, True)
-    """
-    if choice not in {"always", "never", "auto"}:
-        raise ValueError(f"colours are 'always', 'never' or 'auto', not {choice!r}")
-    if choice != "auto":
-        return choice == "always"
-    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return stream is not None and stream.isatty() and not is_plain
 
 
 def text(picture: Picture, settings: Settings | None = None) -> str:
@@ -87,7 +62,7 @@ def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
     settings = settings or Settings()
     if settings.width < LEAST:
         raise ValueError(f"a line has at least {LEAST} columns, not {settings.width}")
-    drawn = [Drawn(picture, source, settings) for source in picture.sources]
+    drawn = [Drawing(picture, source, settings) for source in picture.sources]
     if settings.by_line and len(drawn) > 1:
         names = [_name(source, settings.width // 2 - 1) for source in picture.sources]
         margin = max(map(columns, names)) + 1
@@ -97,7 +72,7 @@ def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
         for number in range(len(bounds[0]) - 1):
             yield ""
             for name, tokens, places in zip(names, drawn, bounds, strict=True):
-                head = name + " " * (margin - columns(name))
+                head = padded(name, margin)
                 for row in tokens.rows(places[number], places[number + 1], settings.width - margin):
                     yield head + row
                     head = " " * margin
@@ -125,9 +100,9 @@ def summary(picture: Picture, source: Tokens) -> str:
         'mine: 3 tokens, 7 characters, 7 bytes, 2.33 bytes per token, 2 distinct ids'
     """
     size, count = picture.size, len(source)
-    facts = [_count(count, "token"), _count(len(picture.text), "character"), _count(size, "byte")]
+    facts = [plural(count, "token"), plural(len(picture.text), "character"), plural(size, "byte")]
     if count:
-        facts += [f"{size / count:.2f} bytes per token", _count(len(set(source.ids)), "distinct id")]
+        facts += [f"{size / count:.2f} bytes per token", plural(len(set(source.ids)), "distinct id")]
     return f"{_name(source)}: {', '.join(facts)}"
 
 
@@ -143,10 +118,6 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
     yield " ".join(words)
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + "s" * (number != 1)
-
-
 def _name(source: Tokens, most: int = _MOST_OF_NAME) -> str:
     """A name in at most so many columns."""
     name = show_line(source.name, min(most, _MOST_OF_NAME) - 1)
@@ -155,7 +126,7 @@ def _name(source: Tokens, most: int = _MOST_OF_NAME) -> str:
     return name
 
 
-def _common_lines(picture: Picture, drawn: Sequence[Drawn]) -> list[list[int]]:
+def _common_lines(picture: Picture, drawn: Sequence[Drawing]) -> list[list[int]]:
     """For each tokenizer where its parts are cut so that all have the same whole lines of the text."""
     begins: list[dict[int, int]] = []
     for tokens in drawn:
@@ -169,7 +140,7 @@ def _common_lines(picture: Picture, drawn: Sequence[Drawn]) -> list[list[int]]:
     ]
 
 
-def _key(drawn: Sequence[Drawn], settings: Settings) -> str:
+def _key(drawn: Sequence[Drawing], settings: Settings) -> str:
     """What the marks mean that occur."""
     looks = {part.look for tokens in drawn for part in tokens.parts}
     marks = {look.mark for look in looks}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair import files
 from bytepair.view.charts import Series, lines
-from bytepair.view.explained_parts import count
-from bytepair.view.ladder import spell
-from bytepair.view.page import page
-from bytepair.view.widths import columns
+from bytepair.view.layout import aligned, columns, padded
+from bytepair.view.page import page, write_page
+from bytepair.view.spelling import spell
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from bytepair.explaining.timelines import Timeline
 
@@ -47,17 +46,13 @@ def text(timeline: Timeline) -> str:
         )
         for merge in timeline.merges
     ]
-    heads = ("rank", "count", "id")
-    wide = [max([len(head), *(len(row[place]) for row in rows)]) for place, head in enumerate(heads)]
-    used = [place for place in range(len(heads)) if any(row[place] for row in rows)]
     left, right = (max((columns(row[place]) for row in rows), default=0) for place in (3, 4))
+    merges = [f"{padded(row[3], left)} + {padded(row[4], right)}  {row[5]}" for row in rows]
+    table = [["rank", "count", "id", "merge"], *([*row[:3], merge] for row, merge in zip(rows, merges, strict=True))]
+    used = [place for place in range(4) if any(row[place] for row in table[1:])]
     said = [_summary(timeline), ""]
     if rows:
-        said.append("  ".join([*(heads[place].rjust(wide[place]) for place in used), "merge"]))
-    for row in rows:
-        numbers = [row[place].rjust(wide[place]) for place in used]
-        merge = f"{_padded(row[3], left)} + {_padded(row[4], right)}  {row[5]}"
-        said.append("  ".join([*numbers, merge]))
+        said += aligned([[row[place] for place in used] for row in table], left=[len(used) - 1])
     return "\n".join(said).rstrip() + "\n"
 
 
@@ -92,14 +87,12 @@ def save(timeline: Timeline, path: str | Path, *, title: str = "The first merges
     Raises:
         ArtifactError: The file cannot be written.
     """
-    data = html(timeline, title=title).encode()
-    with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)
+    write_page(html(timeline, title=title), path)
 
 
 def _summary(timeline: Timeline) -> str:
     shown, what = len(timeline.merges), "token of several bytes" if timeline.by_rank else "merge"
-    all_of = count(timeline.total, what, "tokens of several bytes" if timeline.by_rank else "")
+    all_of = plural(timeline.total, what, "tokens of several bytes" if timeline.by_rank else "")
     said = (all_of if shown == timeline.total else f"The first {shown:,} of {all_of}") + f", from {timeline.source}"
     if timeline.unmade:
         said += f"; {timeline.unmade:,} before the last of these are made by no merge"
@@ -142,7 +135,3 @@ def _list(timeline: Timeline) -> Iterator[str]:
         pair = f'<span class="chip">{left}</span> + <span class="chip">{right}</span>'
         yield f'<tr>{said}<td>{pair}</td><td><span class="chip end">{result}</span></td></tr>\n'
     yield "</tbody></table>\n"
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - columns(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -57,7 +58,7 @@ class Shelf:
         folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or hub._cache())
         for name, encoding in hub.ENCODINGS.items():
             if name not in given and (folder / encoding.file).is_file():
-                self._add_later(Offer(name, name, "encoding"), lambda name=name: hub.get_encoding(name, folder=folder))  # type: ignore[misc]
+                self._add_later(Offer(name, name, "encoding"), partial(hub.get_encoding, name, folder=folder))
         if not given:
             self._add_later(Offer("demo", "demo", "demo"), demo)
         self._uploads: OrderedDict[str, tuple[int, Offer, Tokenizer]] = OrderedDict()

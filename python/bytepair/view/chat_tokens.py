@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from bytepair.view.characters import show_line
+from bytepair.view.spelling import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -189,15 +189,7 @@ def instead(cell: Cell) -> str:
     """What is shown of a token whose characters were shown before, or that is from none."""
     if cell.end > cell.start:
         return f"‹{cell.token[:40].hex(' ')}›"
-    return f"‹{spell(cell.token)}›"
-
-
-def spell(token: bytes) -> str:
-    """A token as it is read: its text, or its bytes if they are no text."""
-    try:
-        return f"“{show_line(token.decode(), 40)}”"
-    except UnicodeDecodeError:
-        return "bytes " + token[:40].hex(" ")
+    return f"‹{quote(cell.token)}›"
 
 
 def _group(span: SpanOfText | None) -> tuple[str, str]:

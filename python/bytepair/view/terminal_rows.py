@@ -7,13 +7,13 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.view.parts import parts
-from bytepair.view.widths import columns
+from bytepair.view.layout import columns
+from bytepair.view.looks import parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.view.parts import Look
+    from bytepair.view.looks import Look
     from bytepair.view.pictures import Picture, Tokens
 
 _BACKGROUNDS = (153, 193, 223, 183, 158, 217)
@@ -93,7 +93,7 @@ class _Row:
         self._cells, self.used = [], 0
 
 
-class Drawn:
+class Drawing:
     """The parts of a text, as one tokenizer has them, and how they look."""
 
     def __init__(self, picture: Picture, source: Tokens, settings: Settings) -> None:

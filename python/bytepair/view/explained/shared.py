@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from bytepair.steps import parse_step
 from bytepair.view.characters import show_line
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from bytepair.explaining.explanation import ExplainedPiece
@@ -51,28 +50,11 @@ def same(piece: ExplainedPiece) -> tuple[str, str, tuple[int, ...]]:
     return piece.text, piece.kind, piece.ids
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """A number of things, in words."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def tried(longer: int) -> str:
     """After how many tries a token was found, or none."""
-    return f"after {count(longer, 'longer try', 'longer tries')}" if longer else "at once"
+    return f"after {plural(longer, 'longer try', 'longer tries')}" if longer else "at once"
 
 
 def minus(number: str) -> str:
     """A number with the sign that is as wide as its digits."""
     return number.replace("-", "−")
-
-
-def step_name(step: str, most: int = 60) -> str:
-    """A normalizer with its options, as `Change.step` says it, for a line.
-
-    Example:
-        >>> step_name('{"type": "Prepend", "prepend": "_"}'), step_name("NFC")
-        ('Prepend(prepend="_")', 'NFC')
-    """
-    said = parse_step(step)
-    options = ", ".join(f"{name}={json.dumps(said[name], ensure_ascii=False)}" for name in said if name != "type")
-    return show_line(f"{said['type']}({options})" if options else str(said["type"]), most)

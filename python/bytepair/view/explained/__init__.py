@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair import files
-from bytepair.explaining.explanation import Match
 from bytepair.view.characters import show_line
-from bytepair.view.explained_page import html
-from bytepair.view.explained_parts import (
+from bytepair.view.explained.ladder import Row, rows
+from bytepair.view.explained.page import html
+from bytepair.view.explained.shared import (
     KINDS,
     MOST_CHANGES,
     MOST_IDS,
@@ -19,19 +16,20 @@ from bytepair.view.explained_parts import (
     MOST_STEPS,
     MOST_WAY,
     around,
-    count,
     same,
-    step_name,
     tried,
 )
-from bytepair.view.ladder import Row, rows, spell
-from bytepair.view.widths import columns
+from bytepair.view.layout import columns, is_coloured, padded
+from bytepair.view.page import write_page
+from bytepair.view.spelling import spell, step_name
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import TextIO
 
-    from bytepair.explaining.explanation import ExplainedPiece, Explanation, Way
+    from bytepair.explaining.explanation import ExplainedPiece, Explanation, Match, Way
 
 __all__ = ["LEAST", "html", "save", "text"]
 
@@ -66,7 +64,7 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
            ids     257 low
     """
     target = sys.stdout if stream is None else stream
-    paint = _Paint(target.isatty() and not os.environ.get("NO_COLOR"))
+    paint = _Paint(is_coloured(target))
     lines = [paint.strong(_headline(explanation)), *_normalized_lines(explanation, width), ""]
     shown: dict[tuple[str, str, tuple[int, ...]], int] = {}
     for number, piece in enumerate(explanation.pieces[:MOST_PIECES], 1):
@@ -95,9 +93,7 @@ def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None
     Raises:
         ArtifactError: The file cannot be written.
     """
-    data = html(explanation, title=title).encode()
-    with files.replacing(Path(path)) as temporary:
-        temporary.write_bytes(data)
+    write_page(html(explanation, title=title), path)
 
 
 class _Paint:
@@ -120,8 +116,8 @@ def _headline(explanation: Explanation) -> str:
     ids = explanation.ids
     shown = " ".join(map(str, ids[:MOST_IDS])) + (f" … ({len(ids) - MOST_IDS:,} more)" if len(ids) > MOST_IDS else "")
     return (
-        f"“{show_line(explanation.text, 60)}”: {count(len(explanation.text), 'character')}, "
-        f"{count(len(explanation.pieces), 'piece')}, {count(len(ids), 'token')}"
+        f"“{show_line(explanation.text, 60)}”: {plural(len(explanation.text), 'character')}, "
+        f"{plural(len(explanation.pieces), 'piece')}, {plural(len(ids), 'token')}"
     ) + (f"; ids {shown}" if ids else "")
 
 
@@ -144,9 +140,8 @@ def _normalized_lines(explanation: Explanation, width: int) -> Iterator[str]:
 def _piece_lines(explanation: Explanation, piece: ExplainedPiece, width: int, paint: _Paint) -> Iterator[str]:
     if piece.kind == "merged" and (piece.steps or len(piece.symbols) > 1):
         yield from _merge_lines(explanation, piece, width, paint)
-    for step in piece.steps[:MOST_STEPS]:
-        if isinstance(step, Match):
-            yield _match_line(explanation, piece, step)
+    for match in piece.matches[:MOST_STEPS]:
+        yield _match_line(explanation, piece, match)
     if len(piece.steps) > MOST_STEPS:
         what = "merges" if piece.kind == "merged" else "matches"
         yield f"{len(piece.steps) - MOST_STEPS:,} more {what} are left out here; --format json has all"
@@ -174,11 +169,11 @@ def _merge_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
         if row.fresh >= 0:
             words[row.fresh - before] = paint.fresh(words[row.fresh - before])
         line = ("… " if row.before + before else "") + " ".join(words) + (" …" if row.behind + behind else "")
-        lead = f"{paint.faint(rank)}{' ' * (rank_width - len(rank))}  {merge}"
+        lead = f"{paint.faint(rank)}{' ' * (rank_width - len(rank))}  "
         if beside >= _LEAST_ROOM:
-            yield f"{lead}{' ' * (merge_width - columns(merge))}   {line}".rstrip()
+            yield f"{lead}{padded(merge, merge_width)}   {line}".rstrip()
         else:
-            yield from (part for part in (lead.rstrip(), f"    {line}") if part)
+            yield from (part for part in (f"{lead}{merge}".rstrip(), f"    {line}") if part)
 
 
 def _merge(explanation: Explanation, row: Row) -> str:
@@ -210,7 +205,7 @@ def _fitting(words: list[str], fresh: int, room: int) -> tuple[list[str], int, i
 def _match_line(explanation: Explanation, piece: ExplainedPiece, match: Match) -> str:
     rest = spell(piece.text[match.at :].encode())
     if match.result is None:
-        return f"{rest}: no token, after {count(match.tried, 'try', 'tries')}"
+        return f"{rest}: no token, after {plural(match.tried, 'try', 'tries')}"
     return f"{rest} → {spell(explanation.tokens[match.result])} {match.result}, {tried(match.tried)}"
 
 

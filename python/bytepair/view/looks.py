@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair.marks import named_byte
 from bytepair.view.characters import show
-from bytepair.view.pictures import FALLBACK
-from bytepair.view.tokens import spell
+from bytepair.view.spelling import cut_off, note, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,47 +132,12 @@ def _look(kind: str, entry: Entry, shown: str, stands_for: str) -> Look:
     token = entry.token
     if entry.added:
         # One that was not found in the text, but stands for what is unknown, is said.
-        instead = "" if shown and token in shown.encode() else f"‹{spell(token)}›"
+        instead = "" if shown and token in shown.encode() else f"‹{quote(token)}›"
         return Look(shown, mark="special" if entry.special else "added", instead=instead)
-    if kind not in {"ranks", "WordLevel"} and stands_for.encode() != token and (found := FALLBACK.fullmatch(token)):
-        token = bytes.fromhex(found[1].decode())
+    if kind not in {"ranks", "WordLevel"} and stands_for.encode() != token and (byte := named_byte(token)):
+        token = byte
     before, after = cut_off(token)
-    return Look(shown, before, after, instead="" if shown or before or after else f"‹{spell(token)}›")
-
-
-def cut_off(token: bytes) -> tuple[bytes, bytes]:
-    r"""The bytes of a token that are parts of characters which begin before it or end behind it; of others all.
-
-    Example:
-        >>> cut_off("low".encode()), cut_off(b"\x82\xac low \xe2")
-        ((b'', b''), (b'\x82\xac', b'\xe2'))
-    """
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        pass
-    else:
-        return b"", b""
-    first = 0
-    while first < min(3, len(token)) and 0x80 <= token[first] < 0xC0:
-        first += 1
-    try:
-        token[first:].decode()
-    except UnicodeDecodeError as error:
-        if error.reason != "unexpected end of data":
-            return token, b""
-        return token[:first], token[first + error.start :]
-    return token[:first], b""
-
-
-def note(data: bytes) -> str:
-    r"""Bytes as they are shown.
-
-    Example:
-        >>> note(b"\xe2\x82")
-        '‹e2 82›'
-    """
-    return f"‹{data.hex(' ')}›"
+    return Look(shown, before, after, instead="" if shown or before or after else f"‹{quote(token)}›")
 
 
 def _replaced(look: Look, wrong: dict[int, bytes], start: int) -> Look:

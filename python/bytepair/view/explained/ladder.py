@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.explaining.merging import Step
-from bytepair.view.characters import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytepair.explaining.explanation import ExplainedPiece
-
-_LONGEST = 24
-"""So many bytes of a token are shown."""
 
 
 class Row(NamedTuple):
@@ -56,8 +52,7 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
     yield Row(None, ids[:window], -1, 0, max(0, end - window))
     # How many symbols are left of the window is counted from the places that are gone, in a tree of sums.
     gone = _Sums(end)
-    for number, step in enumerate(piece.steps[:most]):
-        assert isinstance(step, Step)  # The piece was merged.
+    for number, step in enumerate(piece.merges[:most]):
         at, taken = step.at, after[step.at]
         ids[at] = step.result
         after[at] = after[taken]
@@ -77,23 +72,6 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
         left_out = first - gone.until(first)
         behind = end - (number + 1) - left_out - len(places)
         yield Row(step, [ids[place] for place in places], places.index(at), left_out, behind)
-
-
-def spell(token: bytes) -> str:
-    r"""A token on one line, without a space in it: its characters, or its bytes if they are no text.
-
-    Example:
-        >>> spell(b" low"), spell(b"\xe2\x82"), spell("日本".encode())
-        ('·low', '‹e2 82›', '日本')
-    """
-    try:
-        text = token.decode()
-    except UnicodeDecodeError:
-        shown = token[:_LONGEST].hex(" ")
-        return f"‹{shown}{'…' * (len(token) > _LONGEST)}›"
-    shown = "".join("·" * len(part.text) if part.stands_for == " " else part.text for part in show(text[:_LONGEST]))
-    shown = shown.replace(" ", "·")
-    return shown + "…" * (len(text) > _LONGEST) or "‹›"
 
 
 class _Sums:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.explaining.explanation import Match
 from bytepair.view.characters import show_line
-from bytepair.view.explained_parts import (
+from bytepair.view.explained.ladder import rows
+from bytepair.view.explained.shared import (
     KINDS,
     MOST_CHANGES,
     MOST_IDS,
@@ -15,15 +15,14 @@ from bytepair.view.explained_parts import (
     MOST_STEPS,
     MOST_WAY,
     around,
-    count,
     minus,
     same,
-    step_name,
     tried,
 )
-from bytepair.view.ladder import rows, spell
+from bytepair.view.explained.tree import MOST_LEAVES, tree
 from bytepair.view.page import page
-from bytepair.view.tree import MOST_LEAVES, tree
+from bytepair.view.spelling import spell, step_name
+from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,8 +63,8 @@ def html(explanation: Explanation, *, title: str = "") -> str:
     """
     name = title or f"“{show_line(explanation.text, 60)}”, step by step"
     summary = (
-        f"{count(len(explanation.text), 'character')}, {count(len(explanation.pieces), 'piece')}, "
-        f"{count(len(explanation.ids), 'token')}. {_MODELS[explanation.semantics]}"
+        f"{plural(len(explanation.text), 'character')}, {plural(len(explanation.pieces), 'piece')}, "
+        f"{plural(len(explanation.ids), 'token')}. {_MODELS[explanation.semantics]}"
     )
     body = [f"<h1>{escape(show_line(name, 200))}</h1>\n<p>{summary}</p>\n"]
     body += _overview(explanation)
@@ -127,7 +126,7 @@ def _normalized_html(explanation: Explanation) -> Iterator[str]:
 def _piece_html(explanation: Explanation, piece: ExplainedPiece, number: int, *, is_open: bool) -> Iterator[str]:
     what = KINDS[piece.kind]
     if piece.kind == "merged":
-        what = count(len(piece.steps), "merge") if piece.steps else "nothing merges"
+        what = plural(len(piece.steps), "merge") if piece.steps else "nothing merges"
     state = " open" if is_open else ""
     yield f'<details id="p{number}"{state}><summary><span class="n">{number}</span>'
     yield f"<h3><code>{escape(spell(piece.text.encode()))}</code></h3>"
@@ -150,7 +149,7 @@ def _piece_html(explanation: Explanation, piece: ExplainedPiece, number: int, *,
     chips = "".join(_chip(explanation, id, " end", str(id)) for id in piece.ids[:MOST_IDS])
     left = len(piece.ids) - MOST_IDS
     more = f'<span class="more">and {left:,} more</span>' if left > 0 else ""
-    tokens = f"{count(len(piece.ids), 'token')}: " if piece.ids else "No token."
+    tokens = f"{plural(len(piece.ids), 'token')}: " if piece.ids else "No token."
     yield f'<div class="row">{tokens}{chips}{more}</div></details>\n'
 
 
@@ -177,8 +176,7 @@ def _ladder_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[st
 def _matches_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[str]:
     yield '<table class="matches"><thead><tr><th scope="col">Rest of the piece</th><th scope="col">Longest token</th>'
     yield '<th scope="col">Found</th></tr></thead>\n<tbody>'
-    for match in piece.steps[:MOST_STEPS]:
-        assert isinstance(match, Match)  # What is not merged is matched.
+    for match in piece.matches[:MOST_STEPS]:
         rest = escape(spell(piece.text[match.at :].encode()))
         found = "none" if match.result is None else _chip(explanation, match.result, " new", str(match.result))
         yield f"<tr><td><code>{rest}</code></td><td>{found}</td><td>{tried(match.tried)}</td></tr>\n"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.explaining.merging import Step
-from bytepair.view.ladder import spell
+from bytepair.view.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +50,7 @@ def tree(piece: ExplainedPiece, tokens: Mapping[int, bytes]) -> str:
         at += width + _GAP
     all_nodes = [*nodes.values()]
     drawn: list[str] = []
-    for step in piece.steps:
-        assert isinstance(step, Step)  # The piece was merged.
+    for step in piece.merges:
         taken = min(place for place in nodes if place > step.at)
         left, right = nodes[step.at], nodes.pop(taken)
         left.is_root = right.is_root = False
