@@ -252,7 +252,7 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
 def _item(used: Used) -> str:
     shown = show_line(used.token.decode("utf-8", "backslashreplace"), 60).replace(" ", "·")
     uses = f"{used.uses:,} ×, " if used.uses else ""
-    return f"<li><code>{escape(shown)}</code><span>{uses}id {used.id:,}</span></li>"
+    return f'<li class="chip">{escape(shown)} <small>{uses}id {used.id:,}</small></li>'
 
 
 def _table(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@
   const bytepair = (globalThis.bytepair ??= {});
   const { make, number, count, line } = bytepair;
 
-  const percent = (share) => `${share < 0 ? "−" : "+"}${number(Math.abs(100 * share), 1)} %`;
+  const percent = (share) => `${share < 0 ? "−" : "+"}${number(Math.abs(100 * share), 1)}%`;
 
   bytepair.counts = ({ rows, characters, bytes }) => {
     const several = rows.length > 1;

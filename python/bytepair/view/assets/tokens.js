@@ -30,8 +30,9 @@
       this.legend = make("p", { class: "legend" });
       this.dock = make("section", { class: "dock", "aria-label": "The token" });
       root.classList.add("viewer");
+      const skip = button("To the tokens", () => this.lists[0].focus(), { class: "skip" });
       root.replaceChildren(
-        this.head, this.#tools(options), this.legend, this.help, this.columns, this.dock,
+        skip, this.head, this.#tools(options), this.legend, this.help, this.columns, this.dock,
       );
       this.near = new IntersectionObserver((entries) => this.#come(entries), { rootMargin: "1000px 0px" });
       this.columns.addEventListener("pointerover", (event) => event.pointerType === "touch" || this.#hover(event));
@@ -447,6 +448,7 @@
 
     #tokenAt(row, node, offset) {
       const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node;
+      if (element.row) return row.blocks[offset]?.first ?? row.ids.length - 1;
       const token = element.closest(".t") ?? (element.childNodes[offset] ?? element.lastChild)?.previousElementSibling;
       if (token?.token !== undefined) return token.token;
       const block = this.blocks.get(element.closest(".b"));
