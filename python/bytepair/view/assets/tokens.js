@@ -154,6 +154,8 @@
       });
       this.columns.replaceChildren(...(this.rows.length > 1 ? sections : this.lists));
       this.#fillWindow();
+      // A list without any option would be none, to a screen reader.
+      for (const { blocks } of this.rows) if (blocks.length) this.#fill(blocks[0]);
       for (const row of this.rows) for (const block of row.blocks) if (!block.tokens) this.near.observe(block.element);
     }
 
@@ -254,7 +256,12 @@
       const { row } = element.closest(".list");
       const isAgain = this.#pinned && this.#here.row === row && this.#here.token === element.token;
       if (isAgain) this.#letGo();
-      else this.#show(row, element.token, true);
+      else {
+        this.#show(row, element.token, true);
+        // The panel stands in front of the lowest lines.
+        const hidden = element.getBoundingClientRect().bottom + 8 - this.dock.getBoundingClientRect().top;
+        if (hidden > 0) window.scrollBy(0, hidden);
+      }
     }
 
     #forget() {
