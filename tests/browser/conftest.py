@@ -20,6 +20,10 @@ SHOTS = ROOT / "build" / "screenshots"
 """Where each page that `Tab.check` saw is, as a PNG."""
 
 
+_AXE = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+"""What passes is most of all and would be sent as well; that what is tapped is large enough is not asked by default."""
+
+
 class Look(NamedTuple):
     """A way to look at a page."""
 
@@ -79,8 +83,7 @@ class Tab:
         from axe_playwright_python.sync_playwright import Axe
 
         assert self.said == []
-        # What passes is most of all, and would be sent as well.
-        found = Axe().run(self.page, options={"resultTypes": ["violations"], **(axe or {})}).response["violations"]
+        found = Axe().run(self.page, options=_AXE | (axe or {})).response["violations"]
         faults = [
             f"{fault['id']}: {fault['help']}: {node['html'][:200]} {node['failureSummary']}"
             for fault in found
