@@ -42,7 +42,7 @@ def test_the_page_is_good_to_look_at(page: Path, tab: Tab) -> None:
 
 def test_tables_are_scrolled_by_keyboard(page: Path, tab: Tab) -> None:
     opened = tab.open(page)
-    regions = opened.locator(".wide").all()
+    regions = opened.locator(".scroll").all()
     assert regions
     for _ in regions:
         opened.keyboard.press("Tab")

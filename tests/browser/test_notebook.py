@@ -18,7 +18,8 @@ def test_encodings(tab: Tab, tmp_path: Path) -> None:
     tok = bp.Tokenizer(replace(plain.spec, post_processor=post_processor))
     text = "lower newest 東京 🦊,\n\tthe lowest <script>alert(1)</script>\u202e\u200b e\u0301 אבג\n" + "x" * 200
     pair = tok(["low newest"], ["newest and low"], padding="max_length", max_length=40).encodings[0]
-    html = tok.encoding(text)._repr_html_() + pair._repr_html_() + tok.encoding("low " * 900)._repr_html_()
+    # More tokens are left out by the same code, and would take axe-core ten seconds.
+    html = tok.encoding(text)._repr_html_() + pair._repr_html_() + tok.encoding("low " * 30)._repr_html_()
     file = tmp_path / "notebook.html"
     file.write_text(page("Encodings", f"<h1>Encodings</h1>{html}"))
     tab.open(file)

@@ -14,7 +14,7 @@ import bytepair as bp
 from bytepair.view import interactive
 from bytepair.view.characters import show_line
 from bytepair.view.pictures import Picture, picture
-from tests.browser.conftest import Tab
+from tests.browser.conftest import Look, Tab
 from tests.conftest import HOSTILE
 
 TEXT = """A tokenizer cuts text into tokens. Each token has an id, and a place in the text.
@@ -163,8 +163,14 @@ def test_every_token_is_reached_by_keys(desktop: Tab, tmp_path: Path, tok: bp.To
         keys.press(key)
         walk.append(here(page))
     assert walk == sorted(set(walk))
+    back = [walk[-1]]
     for key in ["PageUp", "PageUp", "ArrowUp", "ArrowUp"]:
         keys.press(key)
+        back.append(here(page))
+    assert back == sorted(set(back), reverse=True)
+    # Lines are not all as high, so that a window up need not end in the very line from which one went down.
+    assert back[-1] <= walk[2]
+    keys.press("Home")
     assert here(page) == 0
     active = page.evaluate(
         "document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.token"
@@ -175,6 +181,41 @@ def test_every_token_is_reached_by_keys(desktop: Tab, tmp_path: Path, tok: bp.To
     page.wait_for_timeout(50)
     box, dock = page.locator(".list .here").bounding_box(), page.locator(".dock").bounding_box()
     assert box["y"] + box["height"] <= dock["y"] + 1
+
+
+def test_tokens_come_first_for_who_skips_to_them(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
+    page = opened(desktop, tmp_path, {"mine": tok}, TEXT)
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("button", name="To the tokens")
+    assert skip.bounding_box()["height"] >= 24
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    assert here(page) == 0
+
+
+@pytest.mark.parametrize("is_forced", [False, True], ids=["colours", "forced colours"])
+def test_a_tapped_token_is_above_the_panel(chromium: Any, tmp_path: Path, tok: bp.Tokenizer, is_forced: bool) -> None:
+    file = tmp_path / "view.html"
+    interactive.save(picture({"one": tok, "other": tok}, TEXT * 4), file)
+    forced = "active" if is_forced else "none"
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, forced_colors=forced
+    )
+    tab = Tab(context.new_page(), Look("phone", forced, 390, 844))
+    page = tab.open(file)
+    tokens = page.locator(".list").first.locator(".t")
+    places = tokens.evaluate_all("all => all.map(one => one.getBoundingClientRect().bottom)")
+    lowest = max((place, number) for number, place in enumerate(places) if place < 780)[1]
+    tokens.nth(lowest).tap()
+    tab.shoot("view-tapped")
+    lower = page.evaluate("document.querySelector('.list .here').getBoundingClientRect().bottom")
+    assert lower <= page.locator(".dock").bounding_box()["y"]
+    # Backgrounds are taken away, but not what spaces are seen by.
+    seen = page.locator(".list .sp").first.evaluate("one => getComputedStyle(one).backgroundImage")
+    assert "gradient" in seen
+    page.get_by_role("button", name="Let go").tap()
+    assert "Point at a token" in said(page)
+    context.close()
 
 
 def test_a_token_is_held_until_it_is_let_go(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
@@ -288,6 +329,9 @@ def test_ids_are_copied(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None
     page.keyboard.press("c")
     page.get_by_text("4 ids copied").wait_for()
     assert json.loads(page.evaluate(copied)) == ids[1:5]
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('.list'))")
+    page.locator(".list").press("c")
+    page.get_by_text(f"{len(ids)} ids copied").wait_for()
 
 
 def test_a_hundred_thousand_tokens(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer, sources: list[str]) -> None:

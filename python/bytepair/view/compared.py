@@ -258,7 +258,7 @@ def _passage_lines(passages: Sequence[Passage]) -> Iterator[str]:
 def _seen(text: str, *, is_prose: bool = False) -> str:
     """A text as HTML: what cannot be seen is shown, in prose but for spaces, and its direction ends with it."""
     shown = (
-        escape(part.stands_for or part.text)
+        escape(part.stands_for or part.text).replace(" ", " " if is_prose else "<i>·</i>")
         if not part.stands_for or (is_prose and part.stands_for == " ")
         else f"<i>{escape(part.text)}</i>"
         for part in show(text)
@@ -279,7 +279,7 @@ def _sides(comparison: Comparison) -> str:
 def _wide(name: str, table: str, kind: str = "") -> str:
     """A table that is scrolled by itself where it is too wide, also by keyboard."""
     return (
-        f'<div class="wide" role="region" aria-label="{escape(name)}" tabindex="0">'
+        f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">'
         f"<table{f' class={kind}' if kind else ''}>\n{table}\n</table></div>\n"
     )
 
@@ -322,14 +322,14 @@ def _first(name: str, first: Divergence) -> str:
     for letter, tokens, seen in (("A", first.tokens_a, first.seen_a), ("B", first.tokens_b, first.seen_b)):
         if first.seen_a or first.seen_b:
             rows.append(
-                (f"{letter} {first.stage}", "".join(f'<span class="k">{_seen(s)}</span>' for s in seen) or "none")
+                (f"{letter} {first.stage}", "".join(f'<span class="chip">{_seen(s)}</span>' for s in seen) or "none")
             )
         more = len(tokens) - _MOST_LISTED
         rows.append(
             (
                 f"{letter} tokens",
                 "".join(
-                    f'<span class="k {letter.lower()}">{_seen(token) or "·"}<small>{id}</small></span>'
+                    f'<span class="chip {letter.lower()}">{_seen(token) or "·"}<small>{id}</small></span>'
                     for token, id in tokens[:_MOST_LISTED]
                 )
                 + (f" and {more:,} more" if more > 0 else ""),
@@ -349,7 +349,7 @@ def _first(name: str, first: Divergence) -> str:
 def _passage_table(name: str, title: str, passages: Sequence[Passage]) -> str:
     head = "".join(f'<th scope="col">{column}</th>' for column in ("passage", "times", "A", "B", "saved"))
     rows = "".join(
-        f'<tr><th scope="row"><span class="k">{_seen(one.text)}</span></th>'
+        f'<tr><th scope="row"><span class="chip">{_seen(one.text)}</span></th>'
         f"<td>{one.times:,}</td><td>{one.tokens_a:,}</td>"
         f"<td>{one.tokens_b:,}</td><td>{one.saved:+,}</td></tr>\n"
         for one in passages

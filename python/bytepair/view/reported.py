@@ -236,7 +236,7 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
 def _item(used: Used) -> str:
     shown = spell(used.token, 60)
     uses = f"{used.uses:,} ×, " if used.uses else ""
-    return f"<li><code>{escape(shown)}</code><span>{uses}id {used.id:,}</span></li>"
+    return f'<li class="chip">{escape(shown)} <small>{uses}id {used.id:,}</small></li>'
 
 
 def _table(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

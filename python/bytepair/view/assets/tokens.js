@@ -30,8 +30,9 @@
       this.legend = make("p", { class: "legend" });
       this.dock = make("section", { class: "dock", "aria-label": "The token" });
       root.classList.add("viewer");
+      const skip = button("To the tokens", () => this.lists[0].focus(), { class: "skip" });
       root.replaceChildren(
-        this.head, this.#tools(options), this.legend, this.help, this.columns, this.dock,
+        skip, this.head, this.#tools(options), this.legend, this.help, this.columns, this.dock,
       );
       this.near = new IntersectionObserver((entries) => this.#come(entries), { rootMargin: "1000px 0px" });
       this.columns.addEventListener("pointerover", (event) => event.pointerType === "touch" || this.#hover(event));
@@ -153,6 +154,8 @@
       });
       this.columns.replaceChildren(...(this.rows.length > 1 ? sections : this.lists));
       this.#fillWindow();
+      // A list without any option would be none, to a screen reader.
+      for (const { blocks } of this.rows) if (blocks.length) this.#fill(blocks[0]);
       for (const row of this.rows) for (const block of row.blocks) if (!block.tokens) this.near.observe(block.element);
     }
 
@@ -253,7 +256,12 @@
       const { row } = element.closest(".list");
       const isAgain = this.#pinned && this.#here.row === row && this.#here.token === element.token;
       if (isAgain) this.#letGo();
-      else this.#show(row, element.token, true);
+      else {
+        this.#show(row, element.token, true);
+        // The panel stands in front of the lowest lines.
+        const hidden = element.getBoundingClientRect().bottom + 8 - this.dock.getBoundingClientRect().top;
+        if (hidden > 0) window.scrollBy(0, hidden);
+      }
     }
 
     #forget() {
@@ -447,6 +455,7 @@
 
     #tokenAt(row, node, offset) {
       const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node;
+      if (element.row) return row.blocks[offset]?.first ?? row.ids.length - 1;
       const token = element.closest(".t") ?? (element.childNodes[offset] ?? element.lastChild)?.previousElementSibling;
       if (token?.token !== undefined) return token.token;
       const block = this.blocks.get(element.closest(".b"));
