@@ -18,9 +18,11 @@ from fuzz.case import FailureError, compared
 from fuzz.chunks import sweep_chunks
 from fuzz.counts import sweep_counts
 from fuzz.encoded_chats import sweep_chats
+from fuzz.explanations import sweep_explanations
 from fuzz.fine_tuning import sweep_fine_tuning
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
+from fuzz.pictures import sweep_pictures
 from fuzz.pipelines import sweep_pipelines
 from fuzz.saved import sweep_files, sweep_kinds
 from fuzz.shards import sweep_shards
@@ -50,6 +52,8 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "fine-tuning": sweep_fine_tuning,
     "taint": sweep_taint,
     "shards": sweep_shards,
+    "pictures": sweep_pictures,
+    "explanations": sweep_explanations,
 }
 
 # No case takes a second; one that takes this long hangs.

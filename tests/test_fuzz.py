@@ -28,6 +28,8 @@ CASES = {
     "fine-tuning": 150,
     "taint": 20,
     "shards": 20,
+    "pictures": 40,
+    "explanations": 40,
 }
 
 
