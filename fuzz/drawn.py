@@ -23,8 +23,33 @@ if TYPE_CHECKING:
     import random
 
 SPECIALS = ("<|end|>", "</script>")
-MARKUP = ("</script>", "<!--", "<script>", "]]>", "&lt;", "&#60;", '"', "'", "<b onclick=x>", "</pre>", "</noscript>", "‹")
-CONTROLS = ("\u202e", "\u2066", "\u0301" * 9, "\x00", "\x1b[31m", "\r\n", "\u200d", "\ufeff", "\ud7ff", "東", "👩\u200d💻")
+MARKUP = (
+    "</script>",
+    "<!--",
+    "<script>",
+    "]]>",
+    "&lt;",
+    "&#60;",
+    '"',
+    "'",
+    "<b onclick=x>",
+    "</pre>",
+    "</noscript>",
+    "‹",
+)
+CONTROLS = (
+    "\u202e",
+    "\u2066",
+    "\u0301" * 9,
+    "\x00",
+    "\x1b[31m",
+    "\r\n",
+    "\u200d",
+    "\ufeff",
+    "\ud7ff",
+    "東",
+    "👩\u200d💻",
+)
 MOST_IN_A_NAME = 12
 
 Attributes = tuple[tuple[str, str | None], ...]
@@ -36,7 +61,7 @@ def small(name: str) -> bp.Tokenizer:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tokenizer.json")
         path.write_bytes(kinds.FILES[name])
-        return bp.Tokenizer.from_file(path, partial_alphabet=True)
+        return bp.Tokenizer(bp.Tokenizer.from_file(path, partial_alphabet=True).spec)
 
 
 def tokenizer(random: random.Random) -> tuple[bp.Tokenizer, str, str]:
@@ -52,7 +77,9 @@ def tokenizer(random: random.Random) -> tuple[bp.Tokenizer, str, str]:
         return tok, letters, f"trained on {letters!r} with {split}, {len(tok.spec.added_tokens)} added"
     if kind == "improper":
         model = random_model(random)
-        shown = {token: id for token, id in zip(model.tokens, model.ids, strict=True) if len(token) > 1 or token in b"ab"}
+        shown = {
+            token: id for token, id in zip(model.tokens, model.ids, strict=True) if len(token) > 1 or token in b"ab"
+        }
         said = f"tokens {shown}, merges {model.merges}, ignore_merges {model.ignore_merges}"
         return bp.Tokenizer(bp.TokenizerSpec(model)), "ab", said
     if kind == "small":

@@ -27,7 +27,10 @@ def sweep_explanations(random: random.Random) -> None:
         check_trees(random, tok)
     for _ in range(4):
         text = drawn.text(random, letters, tok)
-        options: dict[str, Any] = {"special": random.choice(["allow", "text"]), "added": random.choice(["match", "text"])}
+        options: dict[str, Any] = {
+            "special": random.choice(["allow", "text"]),
+            "added": random.choice(["match", "text"]),
+        }
         if random.random() < 0.2 and tok.spec.special_tokens:
             options["special"] = set(random.sample(sorted(tok.spec.special_tokens), 1))
         with case(text=text, tokenizer=said, options=options):
@@ -228,7 +231,26 @@ def check_looks(random: random.Random, found: Explanation) -> None:
     page = drawn.Page(explained.html(found, title=random.choice(["", found.text])))
     equal("unseen characters of the page", drawn.unseen(page.seen, "\n\u200b"), [])
     equal("scripts", page.texts.get("script"), None)
-    allowed = {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "ol", "li", "a", "span", "code", "small", "details"}
+    allowed = {
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "h1",
+        "h2",
+        "h3",
+        "p",
+        "ol",
+        "li",
+        "a",
+        "span",
+        "code",
+        "small",
+        "details",
+    }
     allowed |= {"summary", "div", "svg", "path", "rect", "text", "table", "thead", "tbody", "tr", "th", "td", "b"}
     equal("elements", {tag for tag, _ in page.elements} - allowed, set())
     ids = [value for _, attributes in page.elements for name, value in attributes if name == "id"]

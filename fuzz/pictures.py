@@ -38,7 +38,10 @@ def sweep_pictures(random: random.Random) -> None:
         text = drawn.text(random, letters, *toks)
         if not all(drawn.naive(random, tok, text) for tok in toks):
             continue
-        options: dict[str, Any] = {"special": random.choice(["allow", "text"]), "added": random.choice(["match", "text"])}
+        options: dict[str, Any] = {
+            "special": random.choice(["allow", "text"]),
+            "added": random.choice(["match", "text"]),
+        }
         with case(text=text, tokenizers=said, options=options):
             try:
                 seen = picture(named, text, **options)
@@ -48,8 +51,12 @@ def sweep_pictures(random: random.Random) -> None:
             check_differs(seen, toks)
             check_lines(random, seen)
             check_page(seen)
-    data = random.randbytes(random.randint(0, 12)) + random.choice([b"", b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xef\xbf\xbd"])
-    data = b"".join(random.choices([data, b"a", "é".encode(), b"\xff", b"\xc3", b"\xef\xbf\xbd"], k=random.randint(0, 5)))
+    data = random.randbytes(random.randint(0, 12)) + random.choice(
+        [b"", b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xef\xbf\xbd"]
+    )
+    data = b"".join(
+        random.choices([data, b"a", "é".encode(), b"\xff", b"\xc3", b"\xef\xbf\xbd"], k=random.randint(0, 5))
+    )
     with case(data=data, tokenizers=said):
         try:
             seen = picture(named, data)
@@ -74,7 +81,9 @@ def check_data(seen: Picture, named: list[tuple[str, bp.Tokenizer]], text: str, 
             equal("a token", entry.token, tok.token_bytes(id))
             equal("added", (entry.added, entry.special), (id in added, id in added and added[id].special))
             if entry.made is not None:
-                assert entry.rank is not None and set(entry.made) <= set(tokens.vocabulary), f"{id} is made of what is not there"
+                assert entry.rank is not None and set(entry.made) <= set(tokens.vocabulary), (
+                    f"{id} is made of what is not there"
+                )
         assert set(tokens.ids) <= set(tokens.vocabulary), "ids without an entry"
     data = seen.as_dict()
     assert drawn.same_json(data), "as_dict is no JSON"
@@ -110,7 +119,9 @@ def check_differs(seen: Picture, toks: list[bp.Tokenizer]) -> None:
     if len(toks) == 1:
         return
     blocks = [_blocks(seen, number, tok) for number, tok in enumerate(toks)]
-    others = [{at for at, (one, mine) in enumerate(zip(block, blocks[0], strict=True)) if one != mine} for block in blocks[1:]]
+    others = [
+        {at for at, (one, mine) in enumerate(zip(block, blocks[0], strict=True)) if one != mine} for block in blocks[1:]
+    ]
     expected = [set().union(*others), *others]
     for tokens, characters in zip(seen.sources, expected, strict=True):
         intervals = tokens.differs
@@ -131,7 +142,9 @@ def check_replaced(seen: Picture, data: bytes) -> None:
 
 def _columns(line: str) -> int:
     return sum(
-        0 if unicodedata.category(c) in ("Mn", "Me") or 0x1160 <= ord(c) < 0x1200 else 1 + (unicodedata.east_asian_width(c) in "WF")
+        0
+        if unicodedata.category(c) in ("Mn", "Me") or 0x1160 <= ord(c) < 0x1200
+        else 1 + (unicodedata.east_asian_width(c) in "WF")
         for c in line
     )
 
@@ -167,7 +180,11 @@ def check_page(seen: Picture) -> None:
     equal("elements", found.elements, fixed.elements)
     data, *scripts = found.texts["script"]
     equal("scripts", scripts, [page.asset(name) for name in (*interactive.SCRIPTS, "view.js")])
-    policy = next(dict(attributes)["content"] for tag, attributes in found.elements if tag == "meta" and ("http-equiv", "Content-Security-Policy") in attributes)
+    policy = next(
+        dict(attributes)["content"]
+        for tag, attributes in found.elements
+        if tag == "meta" and ("http-equiv", "Content-Security-Policy") in attributes
+    )
     for script in scripts:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in str(policy), "a script without its hash"
@@ -180,5 +197,14 @@ def check_page(seen: Picture) -> None:
         usual = {"rank": None, "special": False, "added": False, "score": None, "made": None, "whole": False}
         tokenizer["vocabulary"] = {id: usual | entry for id, entry in tokenizer["vocabulary"].items()}
     equal("data", unpacked, seen.as_dict())
-    equal("controls", drawn.unseen("".join(found.texts.get("", []) + found.texts["pre"]), "\n\t") and [
-        c for c in drawn.unseen(found.seen, "\n\t") if unicodedata.category(c) == "Cc" or c in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"], [])
+    equal(
+        "controls",
+        drawn.unseen("".join(found.texts.get("", []) + found.texts["pre"]), "\n\t")
+        and [
+            c
+            for c in drawn.unseen(found.seen, "\n\t")
+            if unicodedata.category(c) == "Cc"
+            or c in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+        ],
+        [],
+    )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from fuzz.case import FailureError, compared
 from fuzz.chunks import sweep_chunks
+from fuzz.comparisons import sweep_comparisons
 from fuzz.counts import sweep_counts
 from fuzz.encoded_chats import sweep_chats
 from fuzz.explanations import sweep_explanations
@@ -54,6 +55,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "shards": sweep_shards,
     "pictures": sweep_pictures,
     "explanations": sweep_explanations,
+    "comparisons": sweep_comparisons,
 }
 
 # No case takes a second; one that takes this long hangs.

@@ -30,6 +30,7 @@ CASES = {
     "shards": 20,
     "pictures": 40,
     "explanations": 40,
+    "comparisons": 40,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
-from bytepair.spec import BytePair, Characters, Unigram
+from bytepair.explaining.stages import Stages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,26 +115,10 @@ class Locator:
             for token in spec.added_tokens:
                 self._sizes[token.id] = len(token.content.encode())
 
-    @property
-    def is_literal(self) -> bool:
-        """Whether the tokens of a known text stand for that text: no prefix or suffix says where in a word they are."""
-        match self.tokenizer.spec.model:
-            case BytePair(alphabet=None) | Unigram():
-                return True
-            case BytePair(alphabet=Characters() as alphabet):
-                return not (alphabet.continuing_subword_prefix or alphabet.end_of_word_suffix)
-            case _:
-                return False
-
     @cached_property
-    def unknown(self) -> int | None:
-        """The id of what stands for all that is no token."""
-        model = self.tokenizer.spec.model
-        if isinstance(model, Unigram):
-            return model.unk_id
-        token = model.alphabet and model.alphabet.unk_token if isinstance(model, BytePair) else model.unk_token
-        found = (id for id, one in zip(model.ids, model.tokens, strict=True) if token and one == token.encode())
-        return next(found, None)
+    def stages(self) -> Stages:
+        """What the tokenizer does before its model is asked."""
+        return Stages(self.tokenizer.spec)
 
     def encode(self, batch: Batch, lines: Lines) -> Encoded:
         """Encodes a batch.
