@@ -64,7 +64,7 @@ test-cluster: $(BIN)/.built build/cluster/.installed
 
 # A browser is the system's: Debian's package is installed if none is found, and BYTEPAIR_CHROMIUM may name another.
 $(BIN)/.browser: pyproject.toml $(BIN)/.installed
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser --group docs
 	@touch $@
 
 test-browser: $(BIN)/.built $(BIN)/.browser

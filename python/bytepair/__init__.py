@@ -58,8 +58,10 @@ if TYPE_CHECKING:
     from bytepair.explaining import Explanation, explain
     from bytepair.extending import extend
     from bytepair.learning import Merge
+    from bytepair.linting import Finding, Lint, lint
     from bytepair.progress import Progress, RunProgress
     from bytepair.pruning import Pruned, prune
+    from bytepair.reporting import CorpusReport, report
     from bytepair.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.training import Statistics, Trained, train, train_merges, train_report
     from bytepair.unigram import train_unigram
@@ -78,16 +80,19 @@ __all__ = [
     "Comparison",
     "Control",
     "CorpusError",
+    "CorpusReport",
     "Counted",
     "Counts",
     "EncodeError",
     "Encoder",
     "EncodingStream",
     "Explanation",
+    "Finding",
     "FormatError",
     "IntegrityError",
     "InvalidIdError",
     "LimitError",
+    "Lint",
     "Mark",
     "Merge",
     "PatternError",
@@ -119,7 +124,9 @@ __all__ = [
     "explain",
     "extend",
     "get_encoding",
+    "lint",
     "prune",
+    "report",
     "resize_embeddings",
     "shard",
     "train",
@@ -138,9 +145,12 @@ _LATER = {
     "BytePair": "spec",
     "Check": "verifying",
     "Comparison": "comparing",
+    "CorpusReport": "reporting",
     "Counted": "counts",
     "Counts": "counts",
     "Explanation": "explaining",
+    "Finding": "linting",
+    "Lint": "linting",
     "Merge": "learning",
     "Progress": "progress",
     "Pruned": "pruning",
@@ -156,7 +166,9 @@ _LATER = {
     "count_corpus": "corpus.counting",
     "explain": "explaining",
     "extend": "extending",
+    "lint": "linting",
     "prune": "pruning",
+    "report": "reporting",
     "resize_embeddings": "embeddings",
     "shard": "corpus.sharding",
     "train": "training",

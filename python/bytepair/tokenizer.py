@@ -848,3 +848,9 @@ class Tokenizer(CoreTokenizer):
 
     def __repr__(self) -> str:
         return f"<Tokenizer: {len(self)} tokens, {self._loaded.semantics}, {len(self.special_tokens)} special>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes, stages and special tokens."""
+        from bytepair.view import pipeline  # noqa: PLC0415 (only notebooks ask)
+
+        return pipeline.card(self)

@@ -39,6 +39,9 @@ LOOKS = [
     for scheme in ("light", "dark")
 ]
 
+KEPT = [look for look in LOOKS if look.name in {"desktop-light", "phone-dark"}]
+"""Those whose pictures are in the documents."""
+
 
 @dataclass
 class Tab:
@@ -92,9 +95,12 @@ class Tab:
         SHOTS.mkdir(parents=True, exist_ok=True)
         shot = SHOTS / f"{name}-{self.look.name}.png"
         self.page.screenshot(path=shot, full_page=full)
-        if picture and (kept := os.environ.get("BYTEPAIR_PICTURES")):
-            (ROOT / kept).mkdir(parents=True, exist_ok=True)
-            shutil.copy(shot, ROOT / kept)
+        if picture and self.look in KEPT and (folder := os.environ.get("BYTEPAIR_PICTURES")):
+            from PIL import Image  # matplotlib brings it
+
+            (ROOT / folder).mkdir(parents=True, exist_ok=True)
+            # A page has few colours, and a picture of few is a third as large.
+            Image.open(shot).convert("RGB").quantize(128).save(ROOT / folder / shot.name, optimize=True)
 
 
 @pytest.fixture(scope="session")

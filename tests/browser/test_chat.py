@@ -19,5 +19,5 @@ def test_a_chat(tab: Tab, tmp_path: Path) -> None:
     page = tmp_path / "chat.html"
     chat.save(example, tok, page)
     tab.open(page)
-    tab.check("chat")
+    tab.check("chat", picture=True)
     assert tab.asked == [page.as_uri()]

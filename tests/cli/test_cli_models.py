@@ -141,11 +141,11 @@ def test_inspect_says_what_it_is(call: Call, tok: bp.Tokenizer) -> None:
     assert facts["split"] == ["gpt2"]
     assert (facts["tokens"], facts["vocab_size"], facts["bytes_covered"]) == (len(tok), tok.vocab_size, 256)
     assert facts["round_trip"] == "ok"
-    table = call("inspect", "model").decode()
+    table = call("inspect", "model").decode().partition("\n\n")[0]
     rows = dict(line.split(None, 1) for line in table.splitlines())
     assert rows["special_tokens"] == "1: <|end|> = 289"
     assert rows["fingerprint"] == tok.fingerprint
-    assert rows.keys() == facts.keys()
+    assert rows.keys() == facts.keys() - {"stages", "lint"}
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", [name for name in _COMMANDS if name != "demo"])
+@pytest.mark.parametrize("command", [name for name in _COMMANDS if name not in ("demo", "serve")])
 def test_the_examples_of_the_help_work(command: str, shell: Run, capsys: pytest.CaptureFixture[str]) -> None:
     examples = re.findall(r"^  (?:\w+ .*\| )?bytepair .*", help_of(command, capsys).partition("\nexample")[2], re.M)
     assert examples

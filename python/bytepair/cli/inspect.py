@@ -1,9 +1,14 @@
-"""Says what a tokenizer is, and checks that it gives a sample of text back."""
+"""Says what a tokenizer is, draws its stages, and looks for what is wrong with it or its files.
+
+A sample of text has to come back as well.
+"""
 
 from __future__ import annotations
 
 import json
 import reprlib
+import shutil
+import sys
 import unicodedata
 from functools import reduce
 from pathlib import Path
@@ -11,10 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bytepair import formats
 from bytepair.cli.arguments import add_model, load
-from bytepair.cli.streams import write_line, write_table
+from bytepair.cli.streams import write, write_line, write_table
 from bytepair.errors import BytepairError
 from bytepair.hub import ENCODINGS
+from bytepair.linting import Lint, lint, lint_file
 from bytepair.spec import BytePair, split_name
+from bytepair.view import linted, pipeline
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -26,6 +33,9 @@ EXAMPLE = """\
 examples:
   bytepair inspect demo-output
   bytepair inspect demo-output --format json
+  bytepair inspect demo-output --embeddings 32000 --html inspected.html
+
+exit code: 1 if there is a finding of severity "error", or the sample does not come back
 """
 
 # It begins with a space, so that a tokenizer that puts one in front changes nothing.
@@ -37,20 +47,58 @@ _SHOWN = 5
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
     add_model(parser, "model")
+    parser.add_argument(
+        "--embeddings",
+        metavar="N|FOLDER",
+        help="how many rows the model's embedding has, or the folder of its checkpoint: is there a row for each id?",
+    )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    parser.add_argument("--html", metavar="OUT", help="write a page of it as well")
 
 
 def run(options: Namespace) -> int:
-    """Writes the facts; 1 if the sample does not come back."""
-    tokenizer = load(options, options.model)
-    round_trip = _round_trip(tokenizer)
-    facts = {**_source(options.model), **_facts(tokenizer), "round_trip": round_trip}
+    """Writes facts, stages and findings; 1 if one is an error, or the sample does not come back."""
+    tokenizer, found = _linted(options)
+    facts: dict[str, Any] = {}
+    round_trip = "not checked"
+    if tokenizer is not None:
+        round_trip = _round_trip(tokenizer)
+        facts = {**_source(options.model), **_facts(tokenizer), "round_trip": round_trip}
+    shown = {name: _shown(value) for name, value in facts.items()}
+    if facts:
+        shown["longest_tokens"] = ", ".join(map(reprlib.repr, facts["longest_tokens"]))
+    if options.html:
+        write([linted.inspected(options.model, shown, found, tokenizer).encode("utf-8", "replace")], options.html)
     if options.format == "json":
-        write_line(json.dumps(facts, indent=2))
+        drawn = [stage.as_dict() for stage in pipeline.stages(tokenizer)] if tokenizer else []
+        write_line(json.dumps({**facts, "stages": drawn, "lint": found.as_dict()}, indent=2))
     else:
-        longest = ", ".join(map(reprlib.repr, facts["longest_tokens"]))
-        write_table({**{name: _shown(value) for name, value in facts.items()}, "longest_tokens": longest})
-    return 0 if round_trip in ("ok", "not checked") else 1
+        if tokenizer is not None:
+            write_table(shown)
+            write_line(f"\n{pipeline.as_text(tokenizer)}\n")
+        width = shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else None
+        write_line(linted.as_text(found, width=width))
+    return 0 if round_trip in ("ok", "not checked") and not found.errors else 1
+
+
+def _linted(options: Namespace) -> tuple[Tokenizer | None, Lint]:
+    embeddings = options.embeddings
+    if embeddings is not None and embeddings.replace("_", "").isdecimal():
+        embeddings = int(embeddings)
+    if options.model in ENCODINGS or options.encodings or not Path(options.model).exists():
+        tokenizer = load(options, options.model)
+        return tokenizer, lint(tokenizer, embeddings=embeddings)
+    special_tokens = dict(options.special_token or ())
+    if len(special_tokens) < len(options.special_token or ()):
+        options.usage_error("--special-token names a token twice")
+    found = lint_file(
+        options.model,
+        embeddings=embeddings,
+        split=options.split,
+        special_tokens=special_tokens or None,
+        partial_alphabet=options.partial_alphabet,
+    )
+    return found.tokenizer, found.lint
 
 
 def _facts(tokenizer: Tokenizer) -> dict[str, Any]:

@@ -172,14 +172,22 @@ def load(
     split: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
+    detected: Detected | None = None,
 ) -> Loaded:
     """Reads a tokenizer from a file or a folder, where files beside it count as well if it was not saved by bytepair.
+
+    Args:
+        path: The file or folder.
+        split: For files that hold none.
+        special_tokens: For files that hold none.
+        partial_alphabet: Whether bytes that UTF-8 uses may have no token.
+        detected: What `detect` says of it, if that was asked already: the file is then not read and parsed again.
 
     Raises:
         ArtifactError, IntegrityError: As `detect`.
         FormatError: As `detect`; or it is broken, or holds something that is not supported.
     """
-    detected = detect(path)
+    detected = detected or detect(path)
     try:
         loaded = _read(detected, split, special_tokens)
         if files.is_folder(path) and detected.format != "native" and not _saved_here(detected.path):

@@ -51,11 +51,11 @@ def kind_of_model(model: Mapping[str, Json]) -> str:
             kind = "Unigram"
         else:
             kind = "WordPiece" if "max_input_chars_per_word" in model else "WordLevel"
-    if kind not in _KEYS:
-        raise unsupported(f"the model {kind}", "/model/type")
+    if not isinstance(kind, str) or kind not in _KEYS:
+        raise unsupported(f"the model {shown(kind) if not isinstance(kind, str) else kind}", "/model/type")
     for key in model.keys() - _KEYS[kind] - {"type"}:
         raise unsupported(f"{key} in {kind}", f"/model/{key}")
-    return str(kind)
+    return kind
 
 
 def warn_of_dropout(model: Mapping[str, Json]) -> None:

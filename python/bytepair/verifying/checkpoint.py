@@ -37,21 +37,31 @@ def check(tokenizer: Tokenizer, checkpoint: str | os.PathLike[str] | None) -> Ch
     """
     if checkpoint is None:
         return Check(_NAME, "not applicable", "no checkpoint was given")
-    folder = Path(checkpoint)
-    if not files.is_folder(folder):
-        return Check(_NAME, "fail", f"{str(folder)!a} is no folder")
     try:
-        rows = {**_configured(folder / "config.json"), **dict(_matrices(folder))}
+        found = rows(Path(checkpoint))
     except (FormatError, ArtifactError) as error:
         return Check(_NAME, "fail", str(error))
     needed = tokenizer.vocab_size
-    if not rows:
-        what = "the folder has neither a config.json with vocab_size nor an embedding in *.safetensors"
-        return Check(_NAME, "fail", what)
-    said = ", ".join(f"{name} {count:,}" for name, count in rows.items())
-    if short := [name for name, count in rows.items() if count < needed]:
+    said = ", ".join(f"{name} {count:,}" for name, count in found.items())
+    if short := [name for name, count in found.items() if count < needed]:
         return Check(_NAME, "fail", f"{', '.join(short)} has fewer rows than the {needed:,} ids: {said}")
     return Check(_NAME, "pass", f"{needed:,} ids; rows: {said}")
+
+
+def rows(folder: Path) -> dict[str, int]:
+    """How many rows a checkpoint has for ids: what its ``config.json`` says, and each matrix of ``*.safetensors``.
+
+    Raises:
+        ArtifactError: There is no such folder, or a file of it cannot be read.
+        FormatError: It says nothing of its rows, or is broken.
+    """
+    if not files.is_folder(folder):
+        raise ArtifactError(f"{str(folder)!a} is no folder", remedy="name the folder of a checkpoint")
+    found = {**_configured(folder / "config.json"), **dict(_matrices(folder))}
+    if not found:
+        what = "the folder has neither a config.json with vocab_size nor an embedding in *.safetensors"
+        raise FormatError(what, file=str(folder), remedy="name the folder of a checkpoint")
+    return found
 
 
 def _configured(place: Path) -> dict[str, int]:

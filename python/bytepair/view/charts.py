@@ -2,6 +2,8 @@
 
 A chart is a ``figure`` with its title, the drawing, and the names of its series as text that wraps. It needs
 ``charts.css``. Its drawing has room for letters of 17 units, which phones are given so that they can be read.
+
+Long because both kinds share marks, colours and how numbers are written, and because of the docstrings.
 """
 
 from __future__ import annotations

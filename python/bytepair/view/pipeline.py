@@ -1,0 +1,246 @@
+"""The stages of a tokenizer, from text to ids and back: as plain data, as text, and as a fragment of HTML."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from bytepair.patterns import split_name
+from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.steps import parse_step
+from bytepair.view.characters import show_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bytepair.spec import AddedToken, TokenizerSpec
+    from bytepair.tokenizer import Tokenizer
+
+_MOST_NAMES = 6
+_LONGEST = 160
+"""Characters of a detail that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of a tokenizer.
+
+    Attributes:
+        name: Which it is: ``"added tokens"``, ``"normalizer"``, ``"split"``, ``"model"``, ``"post-processor"`` or
+            ``"decoder"``.
+        summary: What it does, in a few words; empty where its steps say it, or where it does nothing.
+        steps: Its steps in order, each as text that can be shown anywhere.
+    """
+
+    name: str
+    summary: str
+    steps: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, for JSON."""
+        return {**asdict(self), "steps": list(self.steps)}
+
+
+def stages(tokenizer: Tokenizer) -> tuple[Stage, ...]:
+    """The stages in the order in which text goes through them; the decoder, which goes back, is the last.
+
+    Example:
+        >>> import bytepair as bp
+        >>> tok = bp.train({"low": 5}, vocab_size=258, special_tokens=["<|end|>"])
+        >>> [(stage.name, stage.summary) for stage in stages(tok)][:2]
+        [('added tokens', '1 special'), ('normalizer', '')]
+    """
+    spec = tokenizer.spec
+    return (
+        _added(spec.added_tokens),
+        Stage("normalizer", "", tuple(map(_step, spec.normalizers))),
+        _split(spec),
+        _model(spec),
+        _post(spec.post_processor),
+        _decoder(spec),
+    )
+
+
+def as_text(tokenizer: Tokenizer) -> str:
+    """The stages one below the other.
+
+    Example:
+        >>> import bytepair as bp
+        >>> print(as_text(bp.train({"low": 5}, vocab_size=257, split="gpt2")))
+        text
+         │
+         ▼  added tokens    none
+         ▼  normalizer      none
+         ▼  split           gpt2
+         ▼  model           byte-pair encoding of bytes, by merges
+         │                  257 tokens
+         │                  1 merge
+         │
+        ids
+         ▼  post-processor  none
+         ▲  decoder         joins bytes
+    """
+    lines = ["text", " │"]
+    listed = stages(tokenizer)
+    width = max(len(stage.name) for stage in listed)
+    for stage in listed:
+        if stage.name == "post-processor":
+            lines += [" │", "ids"]
+        back = stage.name in ("post-processor", "decoder")
+        said = [*filter(None, (stage.summary, *stage.steps))] or ["none"]
+        lines.append(f" {'▲' if stage.name == 'decoder' else '▼'}  {stage.name:<{width}}  {said[0]}")
+        lines += [f" {' ' if back else '│'}  {'':<{width}}  {each}" for each in said[1:]]
+    return "\n".join(lines)
+
+
+def as_html(tokenizer: Tokenizer) -> str:
+    """The stages as a list, for `page` with ``pipeline.css``."""
+    return f'<ol class="pipeline">\n{"".join(map(_item, stages(tokenizer)))}</ol>\n'
+
+
+def card(tokenizer: Tokenizer) -> str:
+    """A tokenizer in a notebook: what it is, its stages and special tokens. No script; colours are those around it.
+
+    Example:
+        >>> import bytepair as bp
+        >>> "<script" in card(bp.train({"low": 5}, vocab_size=258, special_tokens=["<script>"]))
+        False
+    """
+    from bytepair.view.page import asset  # noqa: PLC0415 (only pictures need it)
+
+    spec = tokenizer.spec
+    special = [(token.content, token.id) for token in spec.added_tokens if token.special]
+    facts = {
+        "tokens": f"{len(tokenizer):,}",
+        "vocab_size": f"{tokenizer.vocab_size:,}",
+        "semantics": spec.semantics,
+        "fingerprint": f"{tokenizer.fingerprint[:16]}…",
+    }
+    rows = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
+    first = "".join(
+        f"<li><code>{escape(show_line(content, 40))}</code> {id}</li>" for content, id in special[: 2 * _MOST_NAMES]
+    )
+    more = len(special) - 2 * _MOST_NAMES
+    first += f"<li>and {more:,} more</li>" if more > 0 else ""
+    listed = f"<p>Special tokens</p><ul>{first}</ul>" if special else ""
+    return (
+        f'<div class="bytepair-card"><style>{asset("card.css")}</style><p><b>Tokenizer</b></p>'
+        f"<dl>{rows}</dl>{as_html(tokenizer)}{listed}</div>"
+    )
+
+
+def _item(stage: Stage) -> str:
+    steps = "".join(f"<code>{escape(step)}</code>" for step in stage.steps)
+    back = ' class="back"' if stage.name == "decoder" else ""
+    summary = f"<span>{escape(stage.summary)}</span>" if stage.summary else ""
+    said = summary + steps or '<span class="none">none</span>'
+    return f"<li{back}><b>{stage.name}</b> <div>{said}</div></li>\n"
+
+
+def _added(tokens: Sequence[AddedToken]) -> Stage:
+    special = [token for token in tokens if token.special]
+    others = [token for token in tokens if not token.special]
+    said = [f"{len(special):,} special"] * bool(special) + [f"{len(others):,} other"] * bool(others)
+    listed = [_names(group) for group in (special, others) if group]
+    return Stage("added tokens", ", ".join(said), tuple(listed))
+
+
+def _names(tokens: Sequence[AddedToken]) -> str:
+    shown = ", ".join(f"{show_line(token.content, 24)} = {token.id}" for token in tokens[:_MOST_NAMES])
+    return shown + (f" and {len(tokens) - _MOST_NAMES:,} more" if len(tokens) > _MOST_NAMES else "")
+
+
+def _split(spec: TokenizerSpec) -> Stage:
+    steps = [_step(step) for step in spec.pre_tokenizers]
+    if spec.prefix_space:
+        steps.append("a space in front")
+    steps += [split_name(pattern) or show_line(pattern, _LONGEST) for pattern in spec.split]
+    return Stage("split", "", tuple(steps))
+
+
+def _model(spec: TokenizerSpec) -> Stage:
+    model = spec.model
+    steps = [_count(model.tokens, "token")]
+    match model:
+        case BytePair(alphabet=alphabet, merges=merges):
+            what = f"byte-pair encoding of {'bytes' if alphabet is None else 'characters'}, by {model.semantics}"
+            steps += [_count(merges, "merge")] if merges else []
+            if alphabet is not None:
+                steps += _options(
+                    unknown=alphabet.unk_token,
+                    byte_fallback=alphabet.byte_fallback,
+                    prefix=alphabet.continuing_subword_prefix,
+                    suffix=alphabet.end_of_word_suffix,
+                )
+            steps += ["a piece that is a token is taken whole"] * model.ignore_merges
+        case WordPiece():
+            what = "WordPiece: the longest token that fits, again and again"
+            steps += _options(unknown=model.unk_token, prefix=model.continuing_subword_prefix)
+        case Unigram():
+            what = "Unigram: the tokens of the greatest sum of scores"
+            unknown = dict(zip(model.ids, model.tokens, strict=True)).get(-1 if model.unk_id is None else model.unk_id)
+            steps += _options(unknown=(unknown or b"").decode(), byte_fallback=model.byte_fallback)
+        case WordLevel():
+            what = "WordLevel: a token for each word"
+            steps += _options(unknown=model.unk_token)
+    return Stage("model", what, tuple(steps))
+
+
+def _options(**options: str | bool | None) -> list[str]:
+    return [name if value is True else f"{name} {show_line(value, 24)}" for name, value in options.items() if value]
+
+
+def _post(text: str | None) -> Stage:
+    if text is None:
+        return Stage("post-processor", "")
+    return Stage("post-processor", "in tok(...) alone", tuple(_post_steps(json.loads(text), 0)))
+
+
+def _post_steps(table: Any, depth: int) -> Iterator[str]:
+    if not isinstance(table, dict) or depth > _MOST_NAMES:
+        return
+    if table.get("type") == "Sequence":
+        for inner in table.get("processors", ()):
+            yield from _post_steps(inner, depth + 1)
+    elif table.get("type") == "TemplateProcessing":
+        for key in ("single", "pair"):
+            yield f"{key}: {' '.join(_part(part) for part in table.get(key, ()))}"
+    elif isinstance(table.get("cls"), list):
+        cls, sep = (show_line(str(table[key][0]), 24) for key in ("cls", "sep"))
+        yield f"{table['type']}: {cls} A {sep}"
+    else:
+        yield str(table.get("type"))
+
+
+def _part(part: Mapping[str, Mapping[str, Any]]) -> str:
+    return ", ".join(show_line(str(value.get("id")), 24) for value in part.values())
+
+
+def _decoder(spec: TokenizerSpec) -> Stage:
+    if spec.is_byte_level:
+        return Stage("decoder", "joins bytes")
+    if not spec.decoders:
+        return Stage("decoder", "joins tokens with spaces")
+    return Stage("decoder", "", tuple(map(_step, spec.decoders)))
+
+
+def _step(step: str) -> str:
+    """A step with its options, as people write them."""
+    parsed = parse_step(step)
+    options = [f"{name}={_value(value)}" for name, value in parsed.items() if name != "type"]
+    return show_line(f"{parsed['type']}({', '.join(options)})" if options else str(parsed["type"]), _LONGEST)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict) and len(value) == 1:
+        # A pattern says of itself whether it is one.
+        kind, text = next(iter(value.items()))
+        return f"{kind} {text!r}"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def _count(rows: Sequence[object], one: str) -> str:
+    return f"{len(rows):,} {one}{'s' * (len(rows) != 1)}" if rows else ""

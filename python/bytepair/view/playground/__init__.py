@@ -1,0 +1,148 @@
+"""The playground: a page at which a text is typed and seen as tokens, served from this machine to its own browser."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import ArtifactError, TokenizerWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from starlette.types import ASGIApp
+
+    from bytepair.tokenizer import Tokenizer
+    from bytepair.view.playground.app import Playground
+
+PORT = 8765
+"""Where it is served unless something else is said: always at one address, so that links to it stay good."""
+
+_SECONDS_TO_END = 2
+_MOST_CONNECTIONS = 64
+_LAST_PORT = 65535
+
+
+def application(
+    tokenizers: Mapping[str, Tokenizer] | None = None,
+    *,
+    host: str = "127.0.0.1",
+    encodings: str | os.PathLike[str] | None = None,
+) -> ASGIApp:
+    """The playground as an ASGI application.
+
+    Args:
+        tokenizers: What is on offer, by name, besides published encodings whose files are on this machine. If there
+            are none, a small one that is trained on the spot is offered as well.
+        host: The address that it will be served at. At a loopback address, only requests for that are answered.
+        encodings: The folder of the encodings' rank files; None for the user's cache. Nothing is fetched.
+
+    Raises:
+        ArtifactError: Starlette is not installed.
+    """
+    return _playground(tokenizers, encodings).app(host)
+
+
+def serve(
+    tokenizers: Mapping[str, Tokenizer] | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    encodings: str | os.PathLike[str] | None = None,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serves the playground until Ctrl-C.
+
+    Args:
+        tokenizers: As `application` has it.
+        host: Where it listens. At others than a loopback address everybody who reaches the machine can use it, which
+            a `TokenizerWarning` says.
+        port: Where it listens; 0 for one that is free.
+        encodings: As `application` has it.
+        ready: Is told the URL when it can be opened.
+
+    Raises:
+        ArtifactError: Starlette or uvicorn is not installed, or the address cannot be had: the port is taken.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    uvicorn = _needed()
+    listener = _listen(host, port)
+    with listener:
+        from bytepair.view.playground.guard import is_loopback  # noqa: PLC0415 (needs Starlette)
+
+        if not is_loopback(host):
+            warnings.warn(
+                f"everybody who reaches {host} can use this playground, and upload files to it",
+                TokenizerWarning,
+                stacklevel=2,
+            )
+        playground = _playground(tokenizers, encodings)
+        config = uvicorn.Config(
+            playground.app(host),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # What says for whom it forwards is believed by nobody.
+            ws="none",
+            lifespan="off",
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_SECONDS_TO_END,
+        )
+        try:
+            if ready:
+                ready(_url(host, listener.getsockname()[1]))
+            uvicorn.Server(config).run(sockets=[listener])
+        finally:
+            playground.close()
+
+
+def _playground(tokenizers: Mapping[str, Tokenizer] | None, encodings: str | os.PathLike[str] | None) -> Playground:
+    _needed()
+    from bytepair.view.playground.app import Playground  # noqa: PLC0415 (the extra `serve`)
+    from bytepair.view.playground.shelf import Shelf  # noqa: PLC0415
+
+    return Playground(Shelf(tokenizers or {}, encodings))
+
+
+def _needed() -> Any:
+    """What serves; ArtifactError if it, or what answers, is not installed."""
+    try:
+        import starlette  # noqa: F401, PLC0415 (the extra `serve`)
+        import uvicorn  # noqa: PLC0415
+    except ImportError as error:
+        what = f"the playground needs the package {error.name}"
+        raise ArtifactError(what, remedy="pip install 'bytepair[serve]'") from error
+    return uvicorn
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections from now on."""
+    listener: socket.socket | None = None
+    if not 0 <= port <= _LAST_PORT:  # Some systems would take what is left of it.
+        raise ArtifactError(f"cannot listen at port {port}: there is none", remedy=f"say one up to {_LAST_PORT}")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        if os.name == "posix":  # Elsewhere it would let two servers listen at one port.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen()
+    except OSError as error:
+        if listener:
+            listener.close()
+        if error.errno == errno.EADDRINUSE:
+            what, remedy = f"port {port} of {host} is taken", "say another --port, or --port 0 for one that is free"
+        else:
+            reason = error.strerror or str(error)
+            what, remedy = f"cannot listen at port {port} of {host}: {reason}", "say another --host or --port"
+        raise ArtifactError(what, remedy=remedy) from error
+    return listener
+
+
+def _url(host: str, port: int) -> str:
+    # A server that listens everywhere is reached here by this.
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}/"

@@ -1,0 +1,283 @@
+"""The playground's server: a page, what is on offer, uploads, and the picture of a text. It keeps no text.
+
+Each answer but the page is JSON. What is at fault is said as ``{"error": {"what", "where", "remedy"}}``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from bytepair.errors import BytepairError, FormatError
+from bytepair.patterns import SPLIT_PATTERNS
+from bytepair.view.interactive import SCRIPTS, STYLES
+from bytepair.view.page import asset, page
+from bytepair.view.playground import uploads
+from bytepair.view.playground.guard import CLOSED, Guard, refusal
+from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, Wanted, pictured, said
+from bytepair.view.playground.shelf import MOST_UPLOADS, Shelf
+from bytepair.view.playground.working import BusyError, Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+
+MOST_OF_TEXT = 1_000_000
+"""Bytes of a text, as UTF-8."""
+
+MOST_OF_UPLOAD = 50 << 20
+"""Bytes of the files of an upload."""
+
+# JSON may spell each byte of a text with six.
+_MOST_OF_REQUEST = 6 * MOST_OF_TEXT + 10_000
+# So many times too much is read to its end, since a browser that is still sending does not hear an answer.
+_DRAINED = 2
+
+_SECONDS = 30.0
+_THREADS = 2
+_MOST_WAITING = 16
+_MOST_READING = 4
+
+
+class TooLargeError(BytepairError):
+    """More was sent than is taken."""
+
+
+class Playground:
+    """What requests are answered with.
+
+    Args:
+        shelf: What is on offer.
+        text_limit: Bytes of a text, as UTF-8.
+        upload_limit: Bytes of the files of an upload.
+        seconds: How long anything may take.
+    """
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        *,
+        text_limit: int = MOST_OF_TEXT,
+        upload_limit: int = MOST_OF_UPLOAD,
+        seconds: float = _SECONDS,
+    ) -> None:
+        self._shelf = shelf
+        self._text_limit = text_limit
+        self._upload_limit = upload_limit
+        self._seconds = seconds
+        self._workers = Workers(_THREADS, _MOST_WAITING, seconds, "use less text, or fewer tokenizers")
+        self._loader = Workers(1, _MOST_WAITING, seconds, "give the file to bytepair serve -m")
+        self._reading = 0
+
+    def app(self, host: str) -> ASGIApp:
+        """The application, for a server that listens at a host."""
+        routes = [
+            Route("/", self._page),
+            Route("/api/tokenizers", _answered(self._offers), methods=["GET"]),
+            Route("/api/tokenizers", _answered(self._upload), methods=["POST"]),
+            Route("/api/picture", _answered(self._picture), methods=["POST"]),
+        ]
+        return Guard(Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page}), host)
+
+    def close(self) -> None:
+        """Stops what waits; what runs ends by itself."""
+        self._workers.close()
+        self._loader.close()
+
+    async def _page(self, _: Request) -> Response:
+        text = page(
+            "bytepair playground",
+            asset("playground.html"),
+            styles=(*STYLES, "playground.css"),
+            scripts=(*SCRIPTS, "costs.js", "sharing.js", "playground.js"),
+            data={
+                "offers": self._said_offers(),
+                "chosen": self._shelf.first(),
+                "splits": list(SPLIT_PATTERNS),
+                "limits": {
+                    "text": self._text_limit,
+                    "upload": self._upload_limit,
+                    "files": uploads.MOST_FILES,
+                    "uploads": MOST_UPLOADS,
+                    "at_once": MOST_AT_ONCE,
+                    "tokens": MOST_TOKENS,
+                },
+            },
+            talks=True,
+        )
+        # The page says its policy itself, but cannot say there that no other may frame it.
+        said = re.search(r'"Content-Security-Policy" content="([^"]*)"', text)
+        policy = f"{unescape(said[1])}; frame-ancestors 'none'" if said else CLOSED
+        return HTMLResponse(text, headers={"Content-Security-Policy": policy})
+
+    async def _offers(self, _: Request) -> Response:
+        return _json(200, {"offers": self._said_offers()})
+
+    def _said_offers(self) -> list[dict[str, str]]:
+        return [offer._asdict() for offer in self._shelf.offers()]
+
+    async def _picture(self, request: Request) -> Response:
+        _check_type(request, "application/json")
+        wanted = _wanted(await self._body(request, _MOST_OF_REQUEST, f"a text may have {self._text_limit:,} bytes"))
+        size = len(wanted.text.encode("utf-8", "surrogatepass"))
+        if size > self._text_limit:
+            raise TooLargeError(
+                f"the text has {size:,} bytes, more than {self._text_limit:,}",
+                remedy="use less text, or bytepair view and bytepair count for files",
+            )
+        made = await self._workers.run(lambda: pictured(self._shelf, wanted))
+        return Response(made, media_type="application/json")
+
+    async def _upload(self, request: Request) -> Response:
+        _check_type(request, "application/octet-stream")
+        body = await self._body(request, self._upload_limit, f"an upload may have {self._upload_limit >> 20} MiB")
+        files = _files(request, body)
+        split = request.query_params.get("split")
+        special_tokens = _special_tokens(request.query_params.getlist("special_token"))
+        loaded = await self._loader.run(lambda: uploads.load(files, split=split, special_tokens=special_tokens))
+        name = next((file.name for file in files if len(files) == 1), " + ".join(file.name for file in files))
+        offer = self._shelf.add(name, loaded.tokenizer)
+        return _json(201, {"offer": offer._asdict(), "notice": loaded.notice, "offers": self._said_offers()})
+
+    async def _body(self, request: Request, most: int, limit: str) -> bytes:
+        """What was sent, if it is not too much; several may send at a time, but not many."""
+        if self._reading >= _MOST_READING:
+            raise BusyError("the playground is being sent too much at once", remedy="try again in a moment")
+        self._reading += 1
+        try:
+            body = await asyncio.wait_for(_read(request, most), self._seconds)
+        except (TimeoutError, asyncio.TimeoutError) as error:
+            raise BusyError("what was sent did not come to its end", remedy="send it again") from error
+        finally:
+            self._reading -= 1
+        if body is None:
+            raise TooLargeError(f"this is too much: {limit}", remedy="use less")
+        return body
+
+
+async def _read(request: Request, most: int) -> bytes | None:
+    """The body, or None if it is longer."""
+    said = request.headers.get("content-length", "0")
+    if not said.isdecimal() or int(said) > _DRAINED * most:
+        return None
+    body, size = bytearray(), 0
+    async for part in request.stream():
+        size += len(part)
+        if size > _DRAINED * most:
+            return None
+        if size > most:
+            body.clear()
+        else:
+            body += part
+    return bytes(body) if size <= most else None
+
+
+def _wanted(body: bytes) -> Wanted:
+    """What a picture is asked for."""
+    try:
+        asked = json.loads(body.decode())
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"the request is not JSON: {error}", remedy="send text and tokenizers") from error
+    text, keys, special = (asked.get(key) if isinstance(asked, dict) else None for key in Wanted._fields)
+    if not isinstance(text, str):
+        raise FormatError("text is no string", pointer="/text")
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
+        raise FormatError("tokenizers is no list of different keys", pointer="/tokenizers")
+    if not 1 <= len(keys) <= MOST_AT_ONCE:
+        what = f"{len(keys)} tokenizers are chosen"
+        raise FormatError(what, pointer="/tokenizers", remedy=f"choose 1 to {MOST_AT_ONCE}")
+    if special not in ("allow", "text"):
+        raise FormatError('special is neither "allow" nor "text"', pointer="/special")
+    return Wanted(text, tuple(keys), special)
+
+
+def _files(request: Request, body: bytes) -> list[uploads.Upload]:
+    """The files of an upload, which follow each other; the query says their names and sizes."""
+    names, sizes = request.query_params.getlist("name"), request.query_params.getlist("size")
+    if not names:
+        raise FormatError("the upload has no name", remedy="say ?name=...")
+    if len(names) == 1 and not sizes:
+        sizes = [str(len(body))]
+    if (
+        len(sizes) != len(names)
+        or not all(re.fullmatch("[0-9]{1,12}", size) for size in sizes)
+        or sum(map(int, sizes)) != len(body)
+    ):
+        raise FormatError("names and sizes of the files do not fit the upload", remedy="send it again")
+    files, place = [], 0
+    for name, size in zip(names, map(int, sizes), strict=True):
+        files.append(uploads.Upload(name[:200], body[place : place + size]))
+        place += size
+    return files
+
+
+def _special_tokens(rows: list[str]) -> dict[str, int]:
+    tokens = {}
+    for row in rows:
+        token, _, id = row.rpartition("=")
+        if not token or not re.fullmatch("[0-9]{1,10}", id):
+            raise FormatError(f"{row[:100]!r} is no special token", remedy="write one a line: <|endoftext|>=50256")
+        tokens[token] = int(id)
+    if len(tokens) < len(rows):
+        raise FormatError("a special token is named twice", remedy="leave one out")
+    return tokens
+
+
+def _check_type(request: Request, wanted: str) -> None:
+    found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if found != wanted:
+        raise HTTPException(415, f"this takes {wanted}, not {found or 'what has no type'}")
+
+
+def _answered(handler: Callable[[Request], Any]) -> Callable[[Request], Any]:
+    """A handler whose errors are answers."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            made: Response = await handler(request)
+        except ClientDisconnect:
+            return Response(status_code=400)  # Nobody reads it.
+        except TooLargeError as error:
+            return fault(413, error)
+        except BusyError as error:
+            return fault(503, error)
+        except HTTPException:
+            raise
+        except BytepairError as error:
+            return fault(422, error)
+        except Exception as error:
+            # A bug; the page says so as well, and the next request is answered.
+            logging.getLogger(__name__).exception("the playground failed")
+            return refusal(
+                500, f"the playground failed: {error}", "this is a bug; where it happened stands where it runs"
+            )
+        return made
+
+    return answer
+
+
+def fault(status: int, error: BytepairError) -> Response:
+    """An answer that says an error."""
+    return _json(status, {"error": said(error)})
+
+
+def _json(status: int, data: Any) -> Response:
+    # Names and messages may hold halves of surrogate pairs, which JSON in ASCII can spell.
+    return Response(json.dumps(data), status, media_type="application/json")
+
+
+async def _no_such_page(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return refusal(error.status_code, error.detail, "see bytepair serve --help")

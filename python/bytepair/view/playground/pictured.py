@@ -1,0 +1,78 @@
+"""What a text is with the chosen tokenizers, as the page is told it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair.errors import PLACES, BytepairError
+from bytepair.view.pictures import picture
+
+if TYPE_CHECKING:
+    from bytepair.tokenizer import Tokenizer
+    from bytepair.view.playground.shelf import Shelf
+
+MOST_AT_ONCE = 6
+"""Tokenizers that can be looked at together."""
+
+
+MOST_TOKENS = 400_000
+"""Of more tokens than these, of all tokenizers together, there are counts and no picture."""
+
+
+class Wanted(NamedTuple):
+    """What is asked for.
+
+    Attributes:
+        text: The text.
+        tokenizers: Keys of what is on offer.
+        special: ``"allow"``: special tokens in the text are such; ``"text"``: they are text.
+    """
+
+    text: str
+    tokenizers: tuple[str, ...]
+    special: str
+
+
+class Able(NamedTuple):
+    """A tokenizer that the text can be encoded with, what it is called, and how many tokens there are."""
+
+    name: str
+    tokenizer: Tokenizer
+    tokens: int
+
+
+def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
+    """JSON: how many tokens a text has with each tokenizer, their picture, and why others have none.
+
+    A tokenizer that cannot be loaded, or that the text cannot be encoded with, does not keep the others from it.
+
+    Raises:
+        BytepairError: The text cannot be encoded with any of them.
+    """
+    tried = {key: _try(shelf, key, wanted) for key in wanted.tokenizers}
+    able = {key: found for key, found in tried.items() if isinstance(found, Able)}
+    failed = {key: found for key, found in tried.items() if isinstance(found, BytepairError)}
+    if failed and not able:
+        raise next(iter(failed.values()))
+    counts = {key: {"tokens": one.tokens, "fingerprint": one.tokenizer.fingerprint} for key, one in able.items()}
+    made = None
+    if sum(one.tokens for one in able.values()) <= MOST_TOKENS:
+        named = [(one.name, one.tokenizer) for one in able.values()]
+        made = picture(named, wanted.text, special=wanted.special).as_dict()
+    faults = {key: said(error) for key, error in failed.items()}
+    return json.dumps({"counts": counts, "faults": faults, "picture": made}, separators=(",", ":")).encode()
+
+
+def _try(shelf: Shelf, key: str, wanted: Wanted) -> Able | BytepairError:
+    try:
+        name, tokenizer = shelf.get(key)
+        return Able(name, tokenizer, tokenizer.count(wanted.text, special=wanted.special))
+    except BytepairError as error:
+        return error
+
+
+def said(error: BytepairError) -> dict[str, Any]:
+    """An error as JSON has it."""
+    where = {name: value for name in PLACES if (value := getattr(error, name)) is not None}
+    return {"kind": type(error).__name__, "what": error.what, "where": where, "remedy": error.remedy}

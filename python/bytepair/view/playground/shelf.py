@@ -1,0 +1,120 @@
+"""The tokenizers that a playground has on offer: given ones, encodings that are here already, one for show, uploads."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from bytepair import hub
+from bytepair.errors import FormatError
+from bytepair.view.characters import show_line
+from bytepair.view.playground.demo import demo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bytepair.tokenizer import Tokenizer
+
+MOST_UPLOADS = 8
+"""Of uploads the latest used are kept."""
+
+_MOST_OF_NAME = 60
+_NEWEST = "o200k_base"
+
+
+class Offer(NamedTuple):
+    """A tokenizer that can be chosen.
+
+    Attributes:
+        key: What requests and shared links call it.
+        name: What people call it.
+        origin: ``"given"``, ``"encoding"``, ``"demo"`` or ``"upload"``. Only uploads cannot be shared.
+    """
+
+    key: str
+    name: str
+    origin: str
+
+
+class Shelf:
+    """What is on offer. Loading is done when something is first asked for, once, by whichever thread asks.
+
+    Args:
+        given: Tokenizers by name. If there are none, the one for show is offered as well.
+        encodings: The folder of rank files of encodings; None for the one that is configured, or the user's cache.
+            Only what is there is offered: nothing is fetched.
+    """
+
+    def __init__(self, given: Mapping[str, Tokenizer], encodings: str | os.PathLike[str] | None = None) -> None:
+        self._lock = Lock()
+        self._loaded = dict(given)
+        self._loaders: dict[str, Callable[[], Tokenizer]] = {}
+        self._locks: dict[str, Lock] = {}
+        self._offers = [Offer(name, show_line(name, _MOST_OF_NAME), "given") for name in given]
+        folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or hub._cache())
+        for name, encoding in hub.ENCODINGS.items():
+            if name not in given and (folder / encoding.file).is_file():
+                self._add_later(Offer(name, name, "encoding"), lambda name=name: hub.get_encoding(name, folder=folder))  # type: ignore[misc]
+        if not given:
+            self._add_later(Offer("demo", "demo", "demo"), demo)
+        self._uploads: OrderedDict[str, tuple[int, Offer, Tokenizer]] = OrderedDict()
+        self._uploaded = 0
+
+    def _add_later(self, offer: Offer, load: Callable[[], Tokenizer]) -> None:
+        self._offers.append(offer)
+        self._loaders[offer.key] = load
+        self._locks[offer.key] = Lock()
+
+    def offers(self) -> list[Offer]:
+        """All that can be chosen, in order."""
+        with self._lock:
+            uploads = sorted(self._uploads.values(), key=lambda row: row[0])
+            return [*self._offers, *(offer for _, offer, _ in uploads)]
+
+    def first(self) -> str:
+        """The key of the one that is chosen before anybody chooses: a given one, else the newest encoding, else any."""
+        keys = [offer.key for offer in self._offers]
+        return _NEWEST if self._offers[0].origin != "given" and _NEWEST in keys else keys[0]
+
+    def add(self, name: str, tokenizer: Tokenizer) -> Offer:
+        """Keeps an upload; the one that was used least lately goes if there are too many."""
+        name = show_line(name, _MOST_OF_NAME) or "upload"
+        with self._lock:
+            taken = {offer.name for offer in self._offers} | {offer.name for _, offer, _ in self._uploads.values()}
+            shown, number = name, 1
+            while shown in taken:
+                number += 1
+                shown = f"{name} ({number})"
+            self._uploaded += 1
+            while f"upload:{self._uploaded}" in self._loaded:  # A path may be called so.
+                self._uploaded += 1
+            offer = Offer(f"upload:{self._uploaded}", shown, "upload")
+            self._uploads[offer.key] = (self._uploaded, offer, tokenizer)
+            while len(self._uploads) > MOST_UPLOADS:
+                self._uploads.popitem(last=False)
+            return offer
+
+    def get(self, key: str) -> tuple[str, Tokenizer]:
+        """The name and the tokenizer.
+
+        Raises:
+            FormatError: There is none, or none any more.
+            BytepairError: It cannot be loaded.
+        """
+        with self._lock:
+            if key in self._uploads:
+                self._uploads.move_to_end(key)
+                _, offer, tokenizer = self._uploads[key]
+                return offer.name, tokenizer
+        name = next((offer.name for offer in self._offers if offer.key == key), None)
+        if name is None:
+            remedy = f"choose another one; of uploads the latest {MOST_UPLOADS} are kept, until the server ends"
+            raise FormatError(f"there is no tokenizer {show_line(key, _MOST_OF_NAME)!r} here", remedy=remedy)
+        if key in self._loaders:
+            with self._locks[key]:
+                if key not in self._loaded:
+                    self._loaded[key] = self._loaders[key]()
+        return name, self._loaded[key]

@@ -1,0 +1,119 @@
+"""Bytes that somebody uploads as a tokenizer -> a tokenizer.
+
+They lie for a moment in a folder of their own, which nobody else can read, since loading is done by path. No name that
+comes with them leads out of it, and nothing in them is run: a chat template is not even looked at.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from bytepair.errors import ArtifactError, BytepairError, FormatError
+from bytepair.formats import tiktoken
+from bytepair.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MOST_FILES = 8
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+# A manifest names further files, which need not lie beside it.
+_REFUSED = {"manifest.json"}
+
+
+class Upload(NamedTuple):
+    """A file.
+
+    Attributes:
+        name: What it is called; of a file that comes alone it is for messages only.
+        data: Its bytes.
+    """
+
+    name: str
+    data: bytes
+
+
+class Uploaded(NamedTuple):
+    """A tokenizer, and what has to be said of it; empty if nothing has."""
+
+    tokenizer: Tokenizer
+    notice: str
+
+
+class SplitMissingError(FormatError):
+    """A bare rank file came without a split pattern."""
+
+
+def load(
+    files: Sequence[Upload], *, split: str | None = None, special_tokens: Mapping[str, int] | None = None
+) -> Uploaded:
+    """The tokenizer that some files are; several are those of one folder, such as vocab.json and merges.txt.
+
+    Args:
+        files: The files.
+        split: The split pattern, for files that hold none.
+        special_tokens: The special tokens, for files that hold none.
+
+    Raises:
+        SplitMissingError: A file that holds no split pattern came without one.
+        BytepairError: They are no tokenizer, or a broken one; ``file`` is the name as it was given.
+    """
+    _check(files)
+    with tempfile.TemporaryDirectory(prefix="bytepair-upload-") as name:
+        folder = Path(name)
+        # A file that is alone could be called anything, also something that loading takes a meaning from.
+        names = ["upload"] if len(files) == 1 else [file.name for file in files]
+        for place, file in zip(names, files, strict=True):
+            (folder / place).write_bytes(file.data)
+        path = folder / names[0] if len(files) == 1 else folder
+        try:
+            return _load(path, split, special_tokens or None)
+        except BytepairError as error:
+            if isinstance(error, ArtifactError) and (missing := Path(str(error.file)).name) not in names:
+                what = f"{files[0].name} is not whole without {missing}"
+                raise FormatError(what, remedy="choose both files together") from error
+            error.file = _given(error.file, files, folder)
+            if split is None and any(tiktoken.looks_like(file.data) for file in files):
+                raise SplitMissingError(
+                    "a rank file holds no split pattern", file=error.file, remedy="choose the one that it was made with"
+                ) from error
+            error.what = error.what.replace(name, "the upload")
+            raise
+
+
+def _load(path: Path, split: str | None, special_tokens: Mapping[str, int] | None) -> Uploaded:
+    try:
+        return Uploaded(Tokenizer.from_file(path, split=split, special_tokens=special_tokens), "")
+    except FormatError as error:
+        if "partial_alphabet" not in error.remedy:
+            raise
+        tokenizer = Tokenizer.from_file(path, split=split, special_tokens=special_tokens, partial_alphabet=True)
+        return Uploaded(tokenizer, f"{error.what}; text that needs one of them cannot be encoded")
+
+
+def _check(files: Sequence[Upload]) -> None:
+    if not 1 <= len(files) <= MOST_FILES:
+        raise FormatError(f"an upload has 1 to {MOST_FILES} files, not {len(files)}", remedy="choose those that matter")
+    if len(files) == 1:
+        return
+    names = [file.name for file in files]
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise FormatError(f"{name[:100]!r} is no name of a tokenizer's file", remedy="leave it out, or rename it")
+        if name.lower() in _REFUSED:
+            raise FormatError(f"{name} is not taken: it speaks of other files", file=name, remedy="leave it out")
+    if len({name.lower() for name in names}) < len(names):
+        raise FormatError("two of the files have one name", remedy="leave one out")
+
+
+def _given(place: object, files: Sequence[Upload], folder: Path) -> str:
+    """What the user calls the file of an error."""
+    if len(files) == 1:
+        return files[0].name
+    relative = Path(str(place))
+    return relative.name if relative.parent == folder else ", ".join(file.name for file in files)

@@ -1,0 +1,84 @@
+"""The documentation, all of its pages, as a browser shows them from files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Tab
+from tests.conftest import ROOT
+
+IN_PICTURES = {"index": "docs-tour", "looking/view": "docs-looking"}
+
+AXE_IN = {"desktop-light", "phone-dark"}
+"""Looks in which axe-core reads every page, which takes most of the time: each device and each scheme is in one."""
+
+READ_WHOLE = {"api/counting", "api/errors"}
+"""Pages on which it reads entries of the reference too: one template makes all of them, and there are thousands."""
+
+
+SETTLED = """() => [...document.querySelectorAll(".highlight code, .md-typeset__scrollwrap")].every(
+    box => box.scrollWidth <= box.clientWidth || box.hasAttribute("tabindex"))"""
+"""Whether the scripts of a page are done: all that scrolls is reached by keyboard."""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, built as `make docs` does it."""
+    pytest.importorskip("mkdocs")
+    folder = tmp_path_factory.mktemp("site")
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(build, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def pages(site: Path) -> list[Path]:
+    # A server alone shows 404.html, whose addresses begin at its root.
+    return sorted(path for path in site.rglob("*.html") if path.name != "404.html")
+
+
+def test_every_page(tab: Tab, site: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    axe = Axe()
+    faults = []
+    for path in pages(site):
+        name = path.relative_to(site).with_suffix("").as_posix()
+        page = tab.open(path)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if wide > 0:
+            faults.append(f"{name}: {wide} pixels wider than the window")
+        broken = page.evaluate(
+            "[...document.images].filter(one => one.complete && !one.naturalWidth).map(one => one.src)"
+        )
+        faults += [f"{name}: no picture {source}" for source in broken]
+        if tab.look.name in AXE_IN:
+            context = None if name in READ_WHOLE else {"exclude": [[".doc-object"]]}
+            page.wait_for_function(SETTLED)
+            # It would ask for style sheets again, which a file may not.
+            found = axe.run(page, context, {"preload": False, "resultTypes": ["violations"]}).response["violations"]
+            for fault in found:
+                nodes = [f"{node['target']} {node['failureSummary']}" for node in fault["nodes"][:2]]
+                faults.append(f"{name}: {fault['id']} ({len(fault['nodes'])}): {nodes}")
+        if name in IN_PICTURES:
+            tab.shoot(IN_PICTURES[name], picture=True)
+    assert faults == []
+    assert [url for url in tab.asked if not url.startswith((site.as_uri(), "data:"))] == []
+
+
+def test_search_works_in_files(desktop: Tab, site: Path) -> None:
+    page = desktop.open(site / "index.html")
+    page.keyboard.press("/")
+    page.keyboard.type("count_until", delay=20)
+    found = page.wait_for_selector(".md-search-result__item")
+    assert "count_until" in found.inner_text()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/api/tokenizers.html*")
+    assert [url for url in desktop.asked if not url.startswith((site.as_uri(), "data:"))] == []

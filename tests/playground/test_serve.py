@@ -1,0 +1,102 @@
+"""The server itself: where it listens, what it says, how it ends."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+import bytepair as bp
+from bytepair.view import playground
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(bp.ArtifactError, match=rf"port {port} of 127\.0\.0\.1 is taken; .*--port 0"):
+            playground.serve(port=port)
+
+
+@pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 0), ("127.0.0.1", 99999), ("203.0.113.1", 0)])
+def test_an_address_that_cannot_be_had(host: str, port: int) -> None:
+    with pytest.raises(bp.ArtifactError, match="cannot listen at port"):
+        playground.serve(host=host, port=port)
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_a_missing_package_is_named_with_its_extra(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for call in (playground.application, playground.serve):
+        with pytest.raises(bp.ArtifactError, match=rf"needs the package {package}; pip install 'bytepair\[serve\]'"):
+            call()
+
+
+def test_other_addresses_are_warned_of() -> None:
+    def stop(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.warns(bp.TokenizerWarning, match=r"everybody who reaches 0\.0\.0\.0"), pytest.raises(KeyboardInterrupt):
+        playground.serve(host="0.0.0.0", port=0, ready=stop)
+    for host in ("127.0.0.1", "localhost"):
+        # Warnings are errors here.
+        with pytest.raises(KeyboardInterrupt):
+            playground.serve(host=host, port=0, ready=stop)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:7/"),
+        ("localhost", "http://localhost:7/"),
+        ("::1", "http://[::1]:7/"),
+        ("0.0.0.0", "http://127.0.0.1:7/"),
+        ("::", "http://[::1]:7/"),
+    ],
+)
+def test_the_url(host: str, url: str) -> None:
+    assert playground._url(host, 7) == url
+
+
+@pytest.fixture
+def url(tok: bp.Tokenizer, tmp_path: Path) -> Any:
+    """A playground that is served by a thread, for as long as the tests run."""
+    found: list[str] = []
+    is_ready = threading.Event()
+
+    def ready(url: str) -> None:
+        found.append(url)
+        is_ready.set()
+
+    options = {"port": 0, "ready": ready, "encodings": tmp_path}
+    threading.Thread(target=playground.serve, args=({"tok": tok},), kwargs=options, daemon=True).start()
+    assert is_ready.wait(20)
+    return found[0]
+
+
+def test_it_answers(url: str, tok: bp.Tokenizer) -> None:
+    with urlopen(url, timeout=20) as answer:
+        assert b"Playground" in answer.read()
+        assert "server" not in {name.lower() for name in answer.headers}
+    connection = http.client.HTTPConnection(url[7:-1], timeout=20)
+    body = json.dumps({"text": "café", "tokenizers": ["tok"], "special": "allow"})
+    connection.request("POST", "/api/picture", body, {"Content-Type": "application/json"})
+    picture = json.loads(connection.getresponse().read())["picture"]
+    assert picture["tokenizers"][0]["ids"] == tok.encode("café")
+    # Who forwards is not believed, and who goes away in the middle harms nobody.
+    connection.request("GET", "/", headers={"Host": "evil.example", "X-Forwarded-Host": "localhost"})
+    assert connection.getresponse().status == 403
+    connection.close()
+    with socket.create_connection(("127.0.0.1", int(url[:-1].rpartition(":")[2]))) as gone:
+        gone.sendall(
+            b"POST /api/picture HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 100\r\n\r\n{"
+        )
+    with urlopen(url, timeout=20) as answer:
+        assert answer.status == 200
