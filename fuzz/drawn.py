@@ -124,7 +124,7 @@ class Page(HTMLParser):
         AssertionError: An element is not closed, or is closed and was not open.
     """
 
-    EMPTY = frozenset({"meta", "br", "img", "input", "hr", "link", "rect", "path", "wbr"})
+    EMPTY = frozenset({"meta", "br", "img", "input", "hr", "link", "wbr"})
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

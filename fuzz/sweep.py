@@ -14,6 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from fuzz.asked import sweep_asked
 from fuzz.case import FailureError, compared
 from fuzz.chunks import sweep_chunks
 from fuzz.comparisons import sweep_comparisons
@@ -25,6 +26,7 @@ from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pictures import sweep_pictures
 from fuzz.pipelines import sweep_pipelines
+from fuzz.reports import sweep_lints, sweep_reports
 from fuzz.saved import sweep_files, sweep_kinds
 from fuzz.shards import sweep_shards
 from fuzz.streams import sweep_streams
@@ -56,6 +58,9 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "pictures": sweep_pictures,
     "explanations": sweep_explanations,
     "comparisons": sweep_comparisons,
+    "reports": sweep_reports,
+    "lints": sweep_lints,
+    "playground": sweep_asked,
 }
 
 # No case takes a second; one that takes this long hangs.

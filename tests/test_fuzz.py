@@ -31,6 +31,9 @@ CASES = {
     "pictures": 40,
     "explanations": 40,
     "comparisons": 40,
+    "reports": 20,
+    "lints": 10,
+    "playground": 10,
 }
 
 
