@@ -326,3 +326,11 @@ def test_of_one_model_a_difference_is_never_the_models() -> None:
     pair = [bp.Tokenizer(TokenizerSpec(model, normalizers=steps)) for steps in ((), (change,))]
     (first,) = compare(*pair, ["abx"]).sources[0].firsts
     assert first.stage == "normalizers"
+
+
+def test_a_token_that_is_no_word_hides_none_that_is_looked_for_alone() -> None:
+    the, hello = AddedToken("the", 6, special=False, single_word=True), AddedToken("hello", 7, special=True)
+    a = of_characters("t h e l o ab", added_tokens=(the, hello), normalizers=("Lowercase",))
+    found = compare(a, of_characters("t h e l o"), ["thello"], special="allow", added="text")
+    assert (found.total.tokens_a, found.total.tokens_b) == (2, 6)
+    assert found.first_stage == "added tokens"

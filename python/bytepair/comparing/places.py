@@ -102,6 +102,8 @@ class Locator:
     ) -> None:
         self.tokenizer, self.meant, self.options, self._threads = tokenizer, meant, options, threads
         spec = tokenizer.spec
+        # A token that is refused inside a word hides others, which are found where it is not looked for.
+        self._hides = any(token.single_word for token in spec.added_tokens)
         self._sizes: NDArray[np.int64] | None = None
         if (
             spec.is_byte_level
@@ -164,7 +166,7 @@ class Locator:
     def _located(self, text: bytes) -> NDArray[np.int64]:
         """The end of each id in a text, in bytes."""
         whole = text.decode()
-        if not self.tokenizer.added_in(whole):
+        if not self._hides and not self.tokenizer.added_in(whole):
             # Without added tokens all options say the same, and this makes no object for each id.
             found = self.tokenizer.located_trusted(whole, [])[1].reshape(-1, 2)[:, 1]
             if len(text) == len(whole):
