@@ -83,11 +83,12 @@ def sweep_comparisons(random: random.Random) -> None:
         equal("is_same", found.is_same, a.fingerprint == b.fingerprint)
         equal("stages", all(stage.same for stage in found.stages), a.spec == b.spec)
         same = bp.compare(a, bp.Tokenizer(a.spec), iter(texts), **options)
-        assert same.is_same and not same.differs and not same.total.saved and not same.sources[0].firsts, "a is not a"
-        assert not same.sources[0].savings and not same.sources[0].losses, "a saves something against itself"
+        equal("a and a", (same.is_same, same.differs, same.total.saved, same.sources[0].firsts), (True, False, 0, ()))
+        equal("what a saves against itself", (*same.sources[0].savings, *same.sources[0].losses), ())
 
 
 def check_sums(found: Comparison, ids: list[list[list[int]]]) -> None:
+    """The totals are those of all texts."""
     total = found.total
     equal("tokens", (total.tokens_a, total.tokens_b), tuple(sum(map(len, rows)) for rows in ids))
     equal("documents", total.documents, len(ids[0]))
@@ -224,8 +225,9 @@ def check_mirrored(found: Comparison, other: Comparison) -> None:
               (here.tokens_a, here.tokens_b, here.same_ids, here.same_tokens, here.same_boundaries))  # fmt: skip
         equal("savings", [(p.text, p.times, p.tokens_b, p.tokens_a) for p in there.losses],
               [(p.text, p.times, p.tokens_a, p.tokens_b) for p in here.savings])  # fmt: skip
-        equal("firsts", [(f.stage, f.document, f.character, f.text, f.tokens_b, f.tokens_a, f.seen_b, f.seen_a) for f in there.firsts],
-              [(f.stage, f.document, f.character, f.text, f.tokens_a, f.tokens_b, f.seen_a, f.seen_b) for f in here.firsts])  # fmt: skip
+        for f, g in zip(there.firsts, here.firsts, strict=True):
+            equal("where", (f.stage, f.document, f.character, f.text), (g.stage, g.document, g.character, g.text))
+            equal("what", (f.tokens_b, f.tokens_a, f.seen_b, f.seen_a), (g.tokens_a, g.tokens_b, g.seen_a, g.seen_b))
 
 
 def check_looks(found: Comparison) -> None:

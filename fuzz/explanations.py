@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.explaining import ExplainedPiece, Explanation, explain, made_by, taken_whole
+from bytepair.explaining import ExplainedPiece, Explanation, Match, Step, explain, made_by, taken_whole
 from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.view import explained
 from fuzz import drawn
@@ -54,7 +54,7 @@ def sweep_explanations(random: random.Random) -> None:
 
 
 def check_places(tok: bp.Tokenizer, found: Explanation, options: dict[str, Any]) -> None:
-    """Pieces are those of the tokenizer, at the places of their ids; normalizers go on with what the one before made."""
+    """Pieces are those of the tokenizer, where their ids are; normalizers go on with what the one before made."""
     texts, shown = tok.pieces(found.text, **options), [piece.text for piece in found.pieces]
     # Models of characters are given parts of pieces where that makes no difference.
     equal("pieces", *(shown, texts) if tok.spec.is_byte_level else ("".join(shown), "".join(texts)))
@@ -67,8 +67,8 @@ def check_places(tok: bp.Tokenizer, found: Explanation, options: dict[str, Any])
         equal("in one piece", before == after, one == other)
     equal("tokens", dict(found.tokens), {id: tok.token_bytes(id) for id in found.tokens})
     for stretch in found.normalized:
-        for one, other in pairwise(stretch.changes):
-            equal("what the next normalizer is given", other.before, one.after)
+        for change, following in pairwise(stretch.changes):
+            equal("what the next normalizer is given", following.before, change.after)
         equal("what the first is given", stretch.changes[0].before, found.text[stretch.start : stretch.end])
 
 
@@ -116,7 +116,7 @@ def check_merges(model: BytePair, piece: ExplainedPiece) -> None:
         equal("bytes", {len(token_of[id]) for id in piece.symbols} <= {1}, True)
     symbols, places = list(piece.symbols), list(range(len(piece.symbols)))
     for number, step in enumerate(piece.steps):
-        assert not hasattr(step, "tried"), "a match where there are merges"
+        assert isinstance(step, Step), "a match where there are merges"
         at = places.index(step.at)
         got = (step.rank, at, step.left, step.right, step.result)
         if number < 12 or number > len(piece.steps) - 4:
@@ -132,7 +132,7 @@ def check_matches(model: WordPiece, piece: ExplainedPiece) -> None:
     """The longest token again and again."""
     id_of = {token.decode(): id for token, id in zip(model.tokens, model.ids, strict=True)}
     at, ids, rest = 0, [], piece.text
-    steps = list(piece.steps)
+    steps = [step for step in piece.steps if isinstance(step, Match)]
     if len(rest) > model.max_input_chars_per_word:
         equal("a piece that is too long", (piece.ids, steps), ((id_of[model.unk_token],), []))
         return
@@ -155,16 +155,16 @@ def _all_ways(model: Unigram, text: str) -> list[tuple[float, tuple[int, ...]]]:
     of = {token.decode(): (score, id) for token, score, id in zip(model.tokens, model.scores, model.ids, strict=True)}
     worst = min(model.scores) - 10
 
-    def ways(at: int, sum: float) -> list[tuple[float, tuple[int, ...]]]:
+    def ways(at: int, before: float) -> list[tuple[float, tuple[int, ...]]]:
         if at == len(text):
-            return [(sum, ())]
+            return [(before, ())]
         found = []
         for end in range(at + 1, len(text) + 1):
             score, id = of.get(text[at:end], (None, None))
             if id is None and end == at + 1 and model.unk_id is not None:
                 score, id = worst, model.unk_id
             if id is not None and score is not None:
-                found += [(whole, (id, *rest)) for whole, rest in ways(end, sum + score)]
+                found += [(whole, (id, *rest)) for whole, rest in ways(end, before + score)]
         return found
 
     return ways(0, 0.0)
@@ -173,14 +173,14 @@ def _all_ways(model: Unigram, text: str) -> list[tuple[float, tuple[int, ...]]]:
 def check_ways(model: Unigram, piece: ExplainedPiece) -> None:
     """The ways are the two best of all."""
     for way in piece.ways:
-        sum = 0.0
+        total = 0.0
         for token in way.tokens:
-            sum += token.score
-        equal("a sum", way.score, sum)
+            total += token.score
+        equal("a sum", way.score, total)
         equal("places", [token.at for token in way.tokens[1:]], [token.end for token in way.tokens[:-1]])
     if 0 < len(piece.text) <= _SHORT:
         ways = sorted(_all_ways(model, piece.text), key=lambda way: -way[0])
-        equal("sums", [way.score for way in piece.ways], [sum for sum, _ in ways[:2]])
+        equal("sums", [way.score for way in piece.ways], [score for score, _ in ways[:2]])
         known = [ids for _, ids in ways]
         equal("ways", all(tuple(token.id for token in way.tokens) in known for way in piece.ways), True)
         equal("two ways", len({tuple((t.at, t.id) for t in way.tokens) for way in piece.ways}), len(piece.ways))

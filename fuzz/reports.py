@@ -77,14 +77,14 @@ def sweep_reports(random: random.Random) -> None:
             equal("lengths", sum(many for _, many in cost.lengths), total)
             equal("context", cost.context_characters, 1000 * size.characters // total if total else None)
         for use in found.vocabularies:
-            tok = toks[use.tokenizer]
+            vocabulary = toks[use.tokenizer]
             sums = sum((ids[use.tokenizer, name] for name in texts), Counter[int]())
             equal("used and not", use.used + use.never_used, use.tokens)
-            equal("vocabulary", (use.fingerprint, use.vocab_size), (tok.fingerprint, tok.vocab_size))
+            equal("vocabulary", (use.fingerprint, use.vocab_size), (vocabulary.fingerprint, vocabulary.vocab_size))
             equal("never used", [one.id for one in use.never_used_examples if sums[one.id]], [])
             equal("rarely used", all(0 < sums[one.id] < 3 for one in use.rarely_used_examples), True)
-            special = {token.id for token in tok.spec.added_tokens if token.special}
-            assert use.used <= len(set(sums)) and use.used >= len(set(sums) - special) - 1, "more used than occur"
+            special = {token.id for token in vocabulary.spec.added_tokens if token.special}
+            assert len(set(sums) - special) - 1 <= use.used <= len(set(sums)), "more used than occur"
         assert drawn.same_json(found.as_dict()), "as_dict is no JSON"
         equal("unseen characters", drawn.unseen(str(found)), [])
         page = drawn.Page(found.html())
