@@ -97,9 +97,9 @@ def tokenizer(random: random.Random) -> tuple[bp.Tokenizer, str, str]:
                 tok = bp.Tokenizer.from_file(path)
             except bp.FormatError:
                 continue
-        model = {key: value for key, value in table["model"].items() if key not in ("vocab", "merges")}
+        brief = {key: value for key, value in table["model"].items() if key not in ("vocab", "merges")}
         stages = {key: table[key] for key in ("added_tokens", "normalizer", "pre_tokenizer")}
-        return tok, "", json.dumps({**stages, "model": model}, ensure_ascii=False)
+        return tok, "", json.dumps({**stages, "model": brief}, ensure_ascii=False)
 
 
 def text(random: random.Random, letters: str, *toks: bp.Tokenizer) -> str:

@@ -323,8 +323,8 @@ def test_of_one_model_a_difference_is_never_the_models() -> None:
     scores = (-1.0, -1.0, -9.0, -1.0, -1.5, -1.5)
     model = Unigram(tuple(token.encode() for token in tokens), tuple(range(6)), scores)
     change = '{"type": "Replace", "content": "y", "pattern": {"String": "x"}}'
-    pair = [bp.Tokenizer(TokenizerSpec(model, normalizers=steps)) for steps in ((), (change,))]
-    (first,) = compare(*pair, ["abx"]).sources[0].firsts
+    a, b = (bp.Tokenizer(TokenizerSpec(model, normalizers=steps)) for steps in ((), (change,)))
+    (first,) = compare(a, b, ["abx"]).sources[0].firsts
     assert first.stage == "normalizers"
 
 
