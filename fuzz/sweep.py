@@ -14,14 +14,19 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from fuzz.asked import sweep_asked
 from fuzz.case import FailureError, compared
 from fuzz.chunks import sweep_chunks
+from fuzz.comparisons import sweep_comparisons
 from fuzz.counts import sweep_counts
 from fuzz.encoded_chats import sweep_chats
+from fuzz.explanations import sweep_explanations
 from fuzz.fine_tuning import sweep_fine_tuning
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
+from fuzz.pictures import sweep_pictures
 from fuzz.pipelines import sweep_pipelines
+from fuzz.reports import sweep_lints, sweep_reports
 from fuzz.saved import sweep_files, sweep_kinds
 from fuzz.shards import sweep_shards
 from fuzz.streams import sweep_streams
@@ -50,6 +55,12 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "fine-tuning": sweep_fine_tuning,
     "taint": sweep_taint,
     "shards": sweep_shards,
+    "pictures": sweep_pictures,
+    "explanations": sweep_explanations,
+    "comparisons": sweep_comparisons,
+    "reports": sweep_reports,
+    "lints": sweep_lints,
+    "playground": sweep_asked,
 }
 
 # No case takes a second; one that takes this long hangs.

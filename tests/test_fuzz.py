@@ -28,6 +28,12 @@ CASES = {
     "fine-tuning": 150,
     "taint": 20,
     "shards": 20,
+    "pictures": 40,
+    "explanations": 40,
+    "comparisons": 40,
+    "reports": 20,
+    "lints": 10,
+    "playground": 10,
 }
 
 

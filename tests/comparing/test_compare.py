@@ -14,7 +14,7 @@ import pytest
 import bytepair as bp
 from bytepair.comparing import documents, texts
 from bytepair.errors import ArtifactError, EncodeError, SourceError, SpecialTokenError
-from bytepair.spec import AddedToken, TokenizerSpec, split_pattern
+from bytepair.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, split_pattern
 from bytepair.view import compared
 from tests.conftest import HOSTILE
 
@@ -280,3 +280,57 @@ def test_real_ones_that_differ(data: Path, a: str, b: str, stages: set[str]) -> 
     assert {first.stage for first in found.sources[0].firsts} <= stages
     assert found.first_stage in stages
     assert compared.summary(found)
+
+
+def of_characters(tokens: str, *, unk: str | None = None, **stages: Any) -> bp.Tokenizer:
+    """A model without merges of some tokens, separated by spaces."""
+    named = tuple(token.encode() for token in tokens.split())
+    model = BytePair(named, tuple(range(len(named))), (), alphabet=Characters(unk_token=unk, fuse_unk=True))
+    return bp.Tokenizer(TokenizerSpec(model, **stages))
+
+
+def test_ids_can_be_the_same_of_unlike_boundaries() -> None:
+    keeps, drops = (of_characters("? a", unk="?", normalizers=steps) for steps in ((), ("StripAccents",)))
+    found = compare(keeps, drops, ["a", "be\u0301a", "\u0301?"])
+    assert (found.total.same_ids, found.total.same_tokens, found.total.same_boundaries) == (2, 2, 1)
+    (first,) = found.sources[0].firsts
+    assert (first.stage, first.document) == ("normalizers", 2)
+
+
+def test_characters_that_a_model_loses_are_the_models() -> None:
+    a, b = of_characters("a"), of_characters("a b")
+    (first,) = compare(a, b, ["abb"]).sources[0].firsts
+    assert (first.stage, first.tokens_a) == ("model", ())
+
+
+def test_a_token_that_the_model_makes_is_no_added_one() -> None:
+    added = AddedToken("b", 1, special=False, single_word=True)
+    a, b = of_characters("a b", added_tokens=(added,)), of_characters("b a", added_tokens=())
+    (first,) = compare(a, b, ["ab"]).sources[0].firsts
+    assert first.stage == "ids"
+    merged = BytePair((b"a", b"b", b"ab"), (0, 1, 2), ((0, 1),), alphabet=Characters())
+    (first,) = compare(a, bp.Tokenizer(TokenizerSpec(merged)), ["ab"]).sources[0].firsts
+    assert (first.stage, first.seen_a) == ("model", ())
+
+
+def test_of_one_model_a_difference_is_never_the_models() -> None:
+    mark = '{"type": "Replace", "content": "▁", "pattern": {"String": " "}}'
+    a, b = of_characters("? ▁ a", unk="?", normalizers=(mark,)), of_characters("? ▁ a", unk="?")
+    (first,) = compare(a, b, ["a a"]).sources[0].firsts
+    assert (first.stage, first.seen_a, first.seen_b) == ("normalizers", ("▁",), (" ",))
+    # What a normalizer changes can be far from where tokens differ: the best way goes through a whole piece.
+    tokens = ["a", "b", "x", "y", "ab", "bx"]
+    scores = (-1.0, -1.0, -9.0, -1.0, -1.5, -1.5)
+    model = Unigram(tuple(token.encode() for token in tokens), tuple(range(6)), scores)
+    change = '{"type": "Replace", "content": "y", "pattern": {"String": "x"}}'
+    a, b = (bp.Tokenizer(TokenizerSpec(model, normalizers=steps)) for steps in ((), (change,)))
+    (first,) = compare(a, b, ["abx"]).sources[0].firsts
+    assert first.stage == "normalizers"
+
+
+def test_a_token_that_is_no_word_hides_none_that_is_looked_for_alone() -> None:
+    the, hello = AddedToken("the", 6, special=False, single_word=True), AddedToken("hello", 7, special=True)
+    a = of_characters("t h e l o ab", added_tokens=(the, hello), normalizers=("Lowercase",))
+    found = compare(a, of_characters("t h e l o"), ["thello"], special="allow", added="text")
+    assert (found.total.tokens_a, found.total.tokens_b) == (2, 6)
+    assert found.first_stage == "added tokens"

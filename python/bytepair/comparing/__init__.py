@@ -110,9 +110,10 @@ def compare(
     if sources is not None:
         options = {"special": special, "added": added}
         same_before = all(stage.same for stage in here if stage.name in {"added tokens", "normalizers", "split"})
+        same_model = all(stage.same for stage in here if stage.name == "model")
         first, second = (Locator(one, meant, options, threads) for one, meant in ((a, meant_a), (b, meant_b)))
         for name, batches in documents.batches(sources, Reading(field=field, delimiter=delimiter), errors):
-            tally = texts.Tally(name, first, second, numbers, same_before=same_before)
+            tally = texts.Tally(name, first, second, numbers, same_before=same_before, same_model=same_model)
             for batch in batches:
                 tally.add(batch)
             found.append(tally)

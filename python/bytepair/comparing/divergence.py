@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from bisect import bisect_left
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair._core import normalize
 from bytepair.comparing.vocabularies import spell, spells_spaces
@@ -15,41 +16,119 @@ if TYPE_CHECKING:
 _AROUND = 200
 """Bytes around a passage that are looked at first."""
 
+_MARK = "\u2581"
+
 _SHOWN = 60
 """Characters of an excerpt, and so many tokens or pieces of it, that are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token in a document: its id, its interval in bytes, and the number of its piece."""
+_Cause = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""A stage, and what it gives in both."""
 
-    id: int
+
+class _Piece(NamedTuple):
+    """A piece or an added token: its interval in bytes, what the model is given of it, and which of both it is."""
+
     start: int
     end: int
-    piece: int
+    text: str
+    is_added: bool
 
 
-def cause(a: Locator, b: Locator, text: bytes, start: int, end: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def cause(a: Locator, b: Locator, text: bytes, start: int, end: int, *, same_model: bool) -> _Cause:
     """The first stage that does something else between two bytes of a text, and what it gives there in both.
 
     Stages are looked at in the passage alone: its added tokens, what it is after the normalizers, and where pieces end
-    in it. So what differs in tokens of the same pieces is the model's, wherever these pieces begin and end.
+    in it. So what differs in tokens of the same pieces is the model's, wherever these pieces begin and end. But if both
+    have one model, something else in its pieces beyond the passage is what makes the difference, and is looked for.
     """
-    mine, low_a, high_a = _tokens(a, text, start, end)
-    theirs, low_b, high_b = _tokens(b, text, start, end)
-    found = [_added(side, text, tokens) for side, tokens in ((a, mine), (b, theirs))]
-    if found[0] != found[1]:
-        return "added tokens", _contents(found[0]), _contents(found[1])
-    low, high = min(low_a, low_b), max(high_a, high_b)
-    normalized = [_normalized(side.tokenizer, text, (start, end), (low, high)) for side in (a, b)]
+    windows = [_window(side, text, start, end) for side in (a, b)]
+    low, high = min(low for low, _ in windows), max(high for _, high in windows)
+    # Unlike models may spell spaces otherwise and mean the same by it; of one model a space and U+2581 are two things.
+    spells = [not same_model and spells_spaces(side.tokenizer.spec) for side in (a, b)]
+    stages = [
+        _Stages(side, text, low, high, spells=of, alone=of and spells[0] != spells[1])
+        for side, of in zip((a, b), spells, strict=True)
+    ]
+    found = _cause_in(stages, text, start, end)
+    if found is None and same_model:
+        pieces = [piece for side in stages for piece in side.pieces(start, end)]
+        first, last = (min(piece.start for piece in pieces), max(piece.end for piece in pieces)) if pieces else (0, 0)
+        found = _cause_in(stages, text, first, last)
+    return found or ("model", (), ())
+
+
+def _cause_in(stages: list[_Stages], text: bytes, start: int, end: int) -> _Cause | None:
+    """The first stage before the model that does something else between two bytes; None if none does."""
+    pieces = [side.pieces(start, end) for side in stages]
+    added = [[piece for piece in found if piece.is_added] for found in pieces]
+    if added[0] != added[1]:
+        return "added tokens", _texts(added[0]), _texts(added[1])
+    normalized = [side.normalized(start, end) for side in stages]
     if normalized[0] != normalized[1]:
         return "normalizers", (normalized[0][:_SHOWN],), (normalized[1][:_SHOWN],)
-    if _unlike_text(a, b, mine, theirs):
-        return "split", _spelled(a, mine), _spelled(b, theirs)
-    pieces = [_pieces(tokens) for tokens in (mine, theirs)]
-    if pieces[0] != pieces[1]:
-        return "split", _excerpts(text, pieces[0]), _excerpts(text, pieces[1])
-    return "model", (), ()
+    places = [[(max(piece.start, start), min(piece.end, end)) for piece in found] for found in pieces]
+    if places[0] != places[1]:
+        return "split", _excerpts(text, places[0]), _excerpts(text, places[1])
+    for one, other in zip(*pieces, strict=True):
+        if one.text != other.text and one[:2] == other[:2]:
+            # Beyond the passage normalizers can have changed it.
+            whole = [side.normalized(one.start, one.end) for side in stages]
+            if whole[0] == whole[1]:
+                return "split", _texts(pieces[0]), _texts(pieces[1])
+    return None
+
+
+class _Stages:
+    """What the stages of a tokenizer make of a window of a text.
+
+    Args:
+        locator: The tokenizer.
+        text: The text.
+        low: Where the window begins, between two characters.
+        high: Where it ends.
+        spells: Whether its model spells a space as U+2581.
+        alone: Whether only this one of the two does.
+    """
+
+    def __init__(self, locator: Locator, text: bytes, low: int, high: int, *, spells: bool, alone: bool) -> None:
+        window = text[low:high].decode()
+        self._spells = spells
+        self._at = [low, *(low + size for size in accumulate(len(character.encode()) for character in window))]
+        self._pieces = [
+            _Piece(
+                self._at[found.start],
+                self._at[found.end],
+                found.text.replace(_MARK, " ") if alone else found.text,
+                found.added is not None,
+            )
+            for found in locator.stages.segments(window, locator.options)
+        ]
+        normalizers = locator.tokenizer.spec.normalizers
+        if normalizers:
+            self._made, self._offsets = normalize(normalizers, window, offsets=True)
+        else:
+            self._made, self._offsets = window, [(at, at + 1) for at in range(len(window))]
+
+    def pieces(self, start: int, end: int) -> list[_Piece]:
+        """The pieces and added tokens that have something between two bytes."""
+        low = self._at[0]
+        return [
+            piece
+            for piece in self._pieces
+            # A piece of nothing, such as a space put before the text, belongs to what comes next.
+            if max(piece.end, low + 1) > start and (piece.start < end or piece.start == piece.end == end)
+        ]
+
+    def normalized(self, start: int, end: int) -> str:
+        """What the normalizers make of what is between two bytes; seen in the window, for they can look there."""
+        first, last = bisect_left(self._at, start), bisect_left(self._at, end)
+        kept = "".join(
+            character
+            for character, (begin, stop) in zip(self._made, self._offsets, strict=True)
+            if first <= begin and max(stop, first) <= last and begin < last
+        )
+        return kept.replace(_MARK, " ") if self._spells else kept
 
 
 def shown_tokens(tokenizer: Tokenizer, ids: list[int]) -> tuple[tuple[str, int], ...]:
@@ -69,24 +148,23 @@ def _excerpt(text: bytes, start: int, end: int) -> str:
     return shown if len(shown) <= _SHOWN and start + 4 * _SHOWN >= end else shown[:_SHOWN] + "…"
 
 
-def _tokens(locator: Locator, text: bytes, start: int, end: int) -> tuple[list[Token], int, int]:
-    """The tokens of a text that end in a passage, and the window of the text that they were found in.
+def _window(locator: Locator, text: bytes, start: int, end: int) -> tuple[int, int]:
+    """A part of a text whose tokens in a passage are those of the text.
 
-    A window is large enough if a larger one gives the same tokens; the whole text always is.
+    It is large enough if a larger one gives the same tokens; the whole text always is.
     """
     around = _AROUND
     before: list[tuple[int, int, int]] | None = None
     while True:
         low, high = _cut(text, start - around), _cut(text, end + around)
-        ids, offsets, pieces, _ = locator.tokenizer.located(text[low:high], **locator.options)
-        found = [
-            Token(id, low + first, low + last, piece)
-            for id, (first, last), piece in zip(ids, offsets, pieces, strict=True)
+        ids, offsets, _, _ = locator.tokenizer.located(text[low:high], **locator.options)
+        now = [
+            (id, low + first, low + last)
+            for id, (first, last) in zip(ids, offsets, strict=True)
             if max(start, 0) < max(low + last, 1) <= end
         ]
-        now = [(token.id, token.start, token.end) for token in found]
         if now == before or (low == 0 and high == len(text)):
-            return found, low, high
+            return low, high
         before, around = now, around * 4
 
 
@@ -98,69 +176,9 @@ def _cut(text: bytes, place: int) -> int:
     return place
 
 
-def _added(locator: Locator, text: bytes, tokens: list[Token]) -> list[tuple[int, int, str]]:
-    contents = {token.id: token.content for token in locator.tokenizer.spec.added_tokens}
-    return [
-        (token.start, token.end, contents[token.id])
-        for token in tokens
-        # What is unknown has the id of an added token in most vocabularies, and is none.
-        if token.id in contents
-        and (token.id != locator.unknown or text[token.start : token.end].strip() == contents[token.id].encode())
-    ]
-
-
-def _normalized(tokenizer: Tokenizer, text: bytes, passage: tuple[int, int], around: tuple[int, int]) -> str:
-    """What the normalizers make of a passage; seen in what is around it, for they can look there."""
-    (start, end), (low, high) = passage, around
-    spec = tokenizer.spec
-    if not spec.normalizers:
-        return text[start:end].decode()
-    window = text[low:high].decode()
-    first, last = len(text[low:start].decode()), len(text[low:end].decode())
-    made, offsets = normalize(spec.normalizers, window, offsets=True)
-    kept = "".join(
-        character
-        for character, (begin, stop) in zip(made, offsets, strict=True)
-        if first <= begin and max(stop, first) <= last and begin < last
-    )
-    return kept.replace("\u2581", " ") if spells_spaces(spec) else kept
-
-
-def _unlike_text(a: Locator, b: Locator, mine: list[Token], theirs: list[Token]) -> bool:
-    """Whether the pieces hold other text, though they are from the same: a space that was put before it, or taken away.
-
-    What a model was given is what its tokens stand for together, but for one that spells them otherwise, or does not
-    know it.
-    """
-    if not (a.is_literal and b.is_literal):
-        return False
-    found = [
-        [None if token.id == side.unknown else side.meant.get(token.id) for token in tokens]
-        for side, tokens in ((a, mine), (b, theirs))
-    ]
-    if any(token is None for tokens in found for token in tokens):
-        return False
-    return b"".join(filter(None, found[0])) != b"".join(filter(None, found[1]))
-
-
-def _spelled(locator: Locator, tokens: list[Token]) -> tuple[str, ...]:
-    pieces: dict[int, bytes] = {}
-    for token in tokens:
-        pieces[token.piece] = pieces.get(token.piece, b"") + locator.meant.get(token.id, b"")
-    return tuple(spell(piece)[:_SHOWN] for piece in [*pieces.values()][:_SHOWN])
-
-
-def _contents(added: list[tuple[int, int, str]]) -> tuple[str, ...]:
-    return tuple(content for _, _, content in added)
+def _texts(pieces: list[_Piece]) -> tuple[str, ...]:
+    return tuple(piece.text[:_SHOWN] for piece in pieces[:_SHOWN])
 
 
 def _excerpts(text: bytes, pieces: list[tuple[int, int]]) -> tuple[str, ...]:
     return tuple(_excerpt(text, *piece) for piece in pieces[:_SHOWN])
-
-
-def _pieces(tokens: list[Token]) -> list[tuple[int, int]]:
-    pieces: dict[Any, tuple[int, int]] = {}
-    for token in tokens:
-        start, _ = pieces.get(token.piece, (token.start, 0))
-        pieces[token.piece] = (start, token.end)
-    return list(pieces.values())

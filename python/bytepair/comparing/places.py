@@ -10,7 +10,7 @@ import numpy as np
 
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
-from bytepair.spec import BytePair, Characters, Unigram
+from bytepair.explaining.stages import Stages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,6 +102,8 @@ class Locator:
     ) -> None:
         self.tokenizer, self.meant, self.options, self._threads = tokenizer, meant, options, threads
         spec = tokenizer.spec
+        # A token that is refused inside a word hides others, which are found where it is not looked for.
+        self._hides = any(token.single_word for token in spec.added_tokens)
         self._sizes: NDArray[np.int64] | None = None
         if (
             spec.is_byte_level
@@ -115,26 +117,10 @@ class Locator:
             for token in spec.added_tokens:
                 self._sizes[token.id] = len(token.content.encode())
 
-    @property
-    def is_literal(self) -> bool:
-        """Whether the tokens of a known text stand for that text: no prefix or suffix says where in a word they are."""
-        match self.tokenizer.spec.model:
-            case BytePair(alphabet=None) | Unigram():
-                return True
-            case BytePair(alphabet=Characters() as alphabet):
-                return not (alphabet.continuing_subword_prefix or alphabet.end_of_word_suffix)
-            case _:
-                return False
-
     @cached_property
-    def unknown(self) -> int | None:
-        """The id of what stands for all that is no token."""
-        model = self.tokenizer.spec.model
-        if isinstance(model, Unigram):
-            return model.unk_id
-        token = model.alphabet and model.alphabet.unk_token if isinstance(model, BytePair) else model.unk_token
-        found = (id for id, one in zip(model.ids, model.tokens, strict=True) if token and one == token.encode())
-        return next(found, None)
+    def stages(self) -> Stages:
+        """What the tokenizer does before its model is asked."""
+        return Stages(self.tokenizer.spec)
 
     def encode(self, batch: Batch, lines: Lines) -> Encoded:
         """Encodes a batch.
@@ -180,7 +166,7 @@ class Locator:
     def _located(self, text: bytes) -> NDArray[np.int64]:
         """The end of each id in a text, in bytes."""
         whole = text.decode()
-        if not self.tokenizer.added_in(whole):
+        if not self._hides and not self.tokenizer.added_in(whole):
             # Without added tokens all options say the same, and this makes no object for each id.
             found = self.tokenizer.located_trusted(whole, [])[1].reshape(-1, 2)[:, 1]
             if len(text) == len(whole):

@@ -39,10 +39,12 @@ class Tally:
         b: The second.
         keys: What their tokens stand for.
         same_before: Whether all stages before the model are the same, so that differences are the model's.
+        same_model: Whether the models are.
     """
 
-    def __init__(self, name: str, a: Locator, b: Locator, keys: Keys, *, same_before: bool) -> None:
-        self.name, self.sides, self.keys, self.same_before = name, (a, b), keys, same_before
+    def __init__(self, name: str, a: Locator, b: Locator, keys: Keys, *, same_before: bool, same_model: bool) -> None:
+        self.name, self.sides, self.keys = name, (a, b), keys
+        self.same_before, self.same_model = same_before, same_model
         self.documents = self.text_bytes = self.same_ids = self.same_tokens = self.same_boundaries = 0
         self.uses = [np.zeros(len(of), np.int64) for of in (keys.a, keys.b)]
         self.firsts: dict[str, Divergence] = {}
@@ -70,8 +72,10 @@ class Tally:
                     break
                 places.setdefault(number, (int(found.starts[place]), int(found.ends[place])))
             self._remember(lines, found)
-        other_tokens = other_boundaries | _unlike(a, b, self.keys.a[a.ids], self.keys.b[b.ids])
-        other_ids = other_tokens | _unlike(a, b, a.ids, b.ids)
+        # Ids can be the same of other texts: where a normalizer drops characters, or where they are unknown.
+        other_tokens = _unlike(a, b, self.keys.a[a.ids], self.keys.b[b.ids])
+        other_ids = _unlike(a, b, a.ids, b.ids)
+        ids_only = ~(other_boundaries | other_tokens)
         self.same_boundaries += int(np.count_nonzero(~other_boundaries))
         self.same_tokens += int(np.count_nonzero(~other_tokens))
         self.same_ids += int(np.count_nonzero(~other_ids))
@@ -81,10 +85,10 @@ class Tally:
             if number in places:
                 start, end = places[number]
             else:
-                start, end = self._unlike_token(number, base, (a, b), ids_only=not other_tokens[number])
+                start, end = self._unlike_token(number, base, (a, b), ids_only=bool(ids_only[number]))
             # The byte behind a document is none of its text.
             place = start - base, min(end - base, len(batch.texts[number]))
-            self._look(batch, number, (a, b), base, place, ids_only=not other_tokens[number])
+            self._look(batch, number, (a, b), base, place, ids_only=bool(ids_only[number]))
 
     def result(self, examples: int) -> Source:
         """What it came to, with so many savings and losses."""
@@ -123,7 +127,7 @@ class Tally:
         seen_a: tuple[str, ...] = ()
         seen_b: tuple[str, ...] = ()
         if not ids_only and not self.same_before:
-            stage, seen_a, seen_b = cause(*self.sides, text, start, end)
+            stage, seen_a, seen_b = cause(*self.sides, text, start, end, same_model=self.same_model)
         if stage in self.firsts:
             return
         before, passage, after = excerpts(text, start, end)
