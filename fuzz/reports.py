@@ -144,7 +144,7 @@ def sweep_lints(random: random.Random) -> None:
 def check_looks(tok: bp.Tokenizer, found: bp.Lint) -> None:
     """Text, page and JSON of findings and of the pipeline never raise, and hold nothing that hides."""
     assert drawn.same_json(found.as_dict()), "as_dict is no JSON"
-    for shown in (str(found), linted.as_text(found, width=60), pipeline.as_text(tok)):
+    for shown in (str(found), linted.text(found, width=60), pipeline.text(tok)):
         equal("unseen characters", drawn.unseen(shown), [])
     for html in (
         linted.as_html(found),

@@ -248,3 +248,11 @@ def test_every_public_name_is_there() -> None:
     names = "from bytepair import *; TokenizerSpec, train; import bytepair; bytepair.Merge; bytepair.progress.bar"
     assert {"bytepair.training", "bytepair.progress"} <= imported_by(names)
     assert json.loads(json.dumps(bp.SPLIT_PATTERNS)) == bp.SPLIT_PATTERNS
+
+
+def test_only_a_vocabulary_of_bytes_has_a_partial_alphabet(tmp_path: Path) -> None:
+    words = bp.train_wordpiece(iter(["low lower lowest " * 9]), 30)
+    words.save(tmp_path / "words")
+    again = bp.Tokenizer.from_file(tmp_path / "words", partial_alphabet=True)
+    assert again == words
+    assert again.fingerprint == words.fingerprint

@@ -52,4 +52,6 @@ def test_wrong_usage(misused: Callable[..., str], fails: Callable[..., str]) -> 
     assert "required" in misused("compare", "model")
     assert "--exit-code goes with --corpus" in misused("compare", "model", "other", "--exit-code")
     assert "--field goes with --corpus" in misused("compare", "model", "other", "--field", "a")
+    for option, value in {"special": "allow", "added": "text", "errors": "replace", "threads": "2", "top": "3"}.items():
+        assert f"--{option} goes with --corpus" in misused("compare", "model", "other", f"--{option}", value)
     assert "no file matches" in fails("compare", "model", "other", "--corpus", "none.txt")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from itertools import count
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from bytepair.spec import TokenizerSpec
 
 _LARGEST = 2**32 - 1
+
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
 
 _WHAT_A_MODEL_IS = f"a file or folder, or the name of an encoding: {', '.join(ENCODINGS)}"
 
@@ -40,6 +43,25 @@ def number(text: str) -> int:
     if not 1 <= value <= _LARGEST:
         raise ArgumentTypeError(f"{text!r} is not a whole number from 1 to {_LARGEST:,}, such as 32000, 32_000 or 32k")
     return value
+
+
+def delimiter(text: str) -> str:
+    r"""What stands between documents; in it \n, \r, \t, \0, \\ and \x00 to \x7f are the characters that they name.
+
+    Raises:
+        ArgumentTypeError: It is empty, or has another escape.
+    """
+
+    def character(found: re.Match[str]) -> str:
+        if found[1][0] == "x" and len(found[1]) == 3:
+            return chr(int(found[1][1:], 16))
+        if found[1] not in _ESCAPES:
+            raise ArgumentTypeError(rf"\{found[1]} is no escape; there are \n, \r, \t, \0, \\ and \x00 to \x7f")
+        return _ESCAPES[found[1]]
+
+    if not text:
+        raise ArgumentTypeError("it is empty; leave it out if each file is a document")
+    return re.sub(r"\\(x[0-7][0-9a-fA-F]|.|$)", character, text, flags=re.DOTALL)
 
 
 def _special_token(text: str) -> tuple[str, int]:

@@ -10,12 +10,13 @@ from bytepair.cli.arguments import (
     add_models,
     add_text_options,
     corpora,
+    delimiter,
     load_models,
     number,
     text_options,
 )
-from bytepair.cli.documents import _delimiter
-from bytepair.cli.streams import check_page, write, write_line, write_page
+from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.streams import write, write_line
 from bytepair.comparing import compare
 from bytepair.view import compared
 
@@ -32,6 +33,18 @@ examples:
   bytepair compare demo-output smaller --corpus README.md docs='docs/*.md' --html compared.html
 """
 
+_OF_TEXTS = {
+    "field": None,
+    "delimiter": None,
+    "special": "text",
+    "added": "match",
+    "errors": "strict",
+    "threads": None,
+    "top": 10,
+    "exit_code": False,
+}
+"""What acts on texts alone, and what it is unless it is given."""
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
@@ -41,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument(
         "--delimiter",
         metavar="D",
-        type=_delimiter,
+        type=delimiter,
         help=r"between documents of plain text, such as '\n'; else each file is one",
     )
     group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
@@ -56,8 +69,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Writes the comparison."""
     sources = corpora(options)
-    for name in ("field", "delimiter", "exit_code"):
-        if getattr(options, name) and not sources:
+    for name, unset in _OF_TEXTS.items():
+        if getattr(options, name) != unset and not sources:
             options.usage_error(f"--{name.replace('_', '-')} goes with --corpus")
     check_page(options)
     (name_a, a), (name_b, b) = load_models(options).items()

@@ -6,6 +6,7 @@ import re
 from argparse import ArgumentTypeError, BooleanOptionalAction
 from typing import TYPE_CHECKING
 
+from bytepair.cli.arguments import delimiter
 from bytepair.cli.corpus import checked
 from bytepair.corpus.draws import threshold
 from bytepair.corpus.memory import parse_bytes
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from bytepair.corpus.plans import TaskName
 
 _TASK = re.compile(r"([a-z][a-z0-9-]*)/([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
 
 
 def add_documents(parser: ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def add_documents(parser: ArgumentParser) -> None:
     group.add_argument(
         "--delimiter",
         metavar="D",
-        type=_delimiter,
+        type=delimiter,
         help=r"between documents of plain text, such as '\n'; else each file is one",
     )
     group.add_argument(
@@ -106,19 +106,6 @@ def named_tasks(text: str) -> list[TaskName]:
     if not found or first > last:
         raise ArgumentTypeError(f"{text!r} is not STAGE/NUMBER or STAGE/FIRST-LAST, such as encode/17 or encode/10-19")
     return [(found[1], number) for number in range(first, last + 1)]
-
-
-def _delimiter(text: str) -> str:
-    def character(found: re.Match[str]) -> str:
-        if found[1][0] == "x" and len(found[1]) == 3:
-            return chr(int(found[1][1:], 16))
-        if found[1] not in _ESCAPES:
-            raise ArgumentTypeError(rf"\{found[1]} is no escape; there are \n, \r, \t, \0, \\ and \x00 to \x7f")
-        return _ESCAPES[found[1]]
-
-    if not text:
-        raise ArgumentTypeError("it is empty; leave it out if each file is a document")
-    return re.sub(r"\\(x[0-7][0-9a-fA-F]|.|$)", character, text, flags=re.DOTALL)
 
 
 def _longest(text: str) -> int | None:

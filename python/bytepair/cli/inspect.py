@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bytepair import formats
 from bytepair.cli.arguments import add_model, load
-from bytepair.cli.streams import check_page, write_line, write_page, write_table
+from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import BytepairError
 from bytepair.hub import ENCODINGS
 from bytepair.linting import Lint, lint, lint_file

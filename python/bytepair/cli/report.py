@@ -17,7 +17,8 @@ from bytepair.cli.arguments import (
     number,
     text_options,
 )
-from bytepair.cli.streams import check_page, write_line, write_page
+from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.streams import write_line
 from bytepair.reporting import report
 
 if TYPE_CHECKING:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from bytepair import files
-from bytepair.errors import ArtifactError, BytepairError
+from bytepair.errors import BytepairError
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Iterable, Iterator, Mapping
 
 # Bytes of a file that are read at once.
@@ -63,33 +61,6 @@ def write(chunks: Iterable[bytes], output: str = "-") -> None:
                 stream.writelines(chunks)
             return
         files.write_all(place.parent, {place.name: b"".join(chunks)})
-
-
-def check_page(options: Namespace) -> None:
-    """Refuses the place that ``--html`` names before the work is done, not after it."""
-    if options.html is None:
-        return
-    if options.html in ("", "-"):
-        options.usage_error("--html names a file; a page does not go to stdout")
-    place = Path(options.html).resolve()
-    try:
-        if place.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        with tempfile.TemporaryFile(dir=place.parent):
-            pass
-    except OSError as error:
-        raise ArtifactError(
-            f"cannot write the page: {error.strerror}",
-            file=options.html,
-            remedy="choose a place in a folder that you may write to, with space left",
-        ) from error
-
-
-def write_page(page: str, place: str) -> None:
-    """Writes a page whole or not at all, and says on stderr where it is."""
-    with files.replacing(Path(place)) as temporary:
-        temporary.write_bytes(page.encode("utf-8", "replace"))
-    print(os.fsencode(place).decode("utf-8", "backslashreplace"), file=sys.stderr)
 
 
 def write_line(line: str = "") -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, add_text_options, load_models, number, text_options
-from bytepair.cli.streams import blame, check_page, read, write, write_page
+from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.streams import blame, read, write
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

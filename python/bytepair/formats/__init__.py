@@ -197,7 +197,8 @@ def load(
     except BytepairError as error:
         error.file = error.file or str(detected.path)
         raise
-    return loaded._replace(partial_alphabet=True) if partial_alphabet else loaded
+    # Models of characters have no alphabet of bytes that could be partial.
+    return loaded._replace(partial_alphabet=True) if partial_alphabet and loaded.model is None else loaded
 
 
 def _saved_here(path: Path) -> bool:

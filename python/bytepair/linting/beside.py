@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import ArtifactError, FormatError, TemplateError
 from bytepair.formats import configs
 from bytepair.linting.findings import Finding, of_error, quoted, some
 from bytepair.linting.post import added_by
+from bytepair.verifying.template import CONTROL
 from bytepair.wording import counted, plural
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from bytepair.linting.subject import Subject
 
-# In words between bars inside angle brackets, ASCII or full-width, nothing but a control token is spelled.
-_CONTROL = re.compile(r"<\|[\w/:.▁-]+\|>|<｜[\w/:.▁ -]+｜>")
 _ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 _SHORTEST = 16
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
@@ -180,7 +178,7 @@ def _template(subject: Subject, settings: configs.Settings, name: str, text: str
             file=file,
         )
     known = {token.content for token in subject.spec.added_tokens}
-    unknown = sorted(set(_CONTROL.findall(text)) - known)
+    unknown = sorted(set(CONTROL.findall(text)) - known)
     if unknown:
         yield Finding(
             "template-token-unknown",

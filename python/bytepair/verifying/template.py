@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NAME = "chat template fits"
 
 # In words between bars inside angle brackets, ASCII or full-width, nothing but a control token is spelled.
-_CONTROL = re.compile(r"<\|[\w/:.▁-]+\|>|<｜[\w/:.▁ -]+｜>")
+CONTROL = re.compile(r"<\|[\w/:.▁-]+\|>|<｜[\w/:.▁ -]+｜>")
 _VARIABLE = re.compile(r"\b(bos_token|eos_token|pad_token|unk_token)\b")
 
 
@@ -35,7 +35,7 @@ def checks(subject: Subject) -> list[Check]:
     wrong = [what for text in texts for what in _wrong(subject.tokenizer, text, settings)]
     if wrong:
         return [Check(_NAME, "fail", "; ".join(dict.fromkeys(wrong)))]
-    named = {token for text in texts for token in _CONTROL.findall(text)}
+    named = {token for text in texts for token in CONTROL.findall(text)}
     parsed = "parsed" if _has_jinja() else "not parsed, for jinja2 is not installed"
     return [Check(_NAME, "pass", f"{len(named)} control tokens that it spells are added tokens; {parsed}")]
 
@@ -51,7 +51,7 @@ def _wrong(tokenizer: Tokenizer, text: str, settings: dict[str, Any]) -> list[st
         return ["a template is empty, or no text"]
     known = {token.content for token in tokenizer.spec.added_tokens}
     wrong = []
-    if unknown := sorted(set(_CONTROL.findall(text)) - known):
+    if unknown := sorted(set(CONTROL.findall(text)) - known):
         wrong.append(f"it spells {quoted(unknown)}, which are no added tokens: they would be text")
     for variable in sorted(set(_VARIABLE.findall(text))):
         token = content(settings.get(variable))

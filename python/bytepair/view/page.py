@@ -72,7 +72,7 @@ def write_page(html: str, path: str | Path) -> None:
         ArtifactError: The file cannot be written.
     """
     with replacing(Path(path)) as temporary:
-        temporary.write_bytes(html.encode())
+        temporary.write_bytes(html.encode("utf-8", "replace"))
 
 
 @cache
