@@ -147,9 +147,9 @@ def check_looks(tok: bp.Tokenizer, found: bp.Lint) -> None:
     for shown in (str(found), linted.text(found, width=60), pipeline.text(tok)):
         equal("unseen characters", drawn.unseen(shown), [])
     for html in (
-        linted.as_html(found),
-        linted.inspected("</script>\u202e", {"<b>": "\x00"}, found, tok),
-        pipeline.as_html(tok),
+        linted.fragment(found),
+        linted.html("</script>\u202e", {"<b>": "\x00"}, found, tok),
+        pipeline.fragment(tok),
         pipeline.card(tok),
     ):
         page = drawn.Page(html)
