@@ -89,7 +89,7 @@ class Encoding:
 
     def _repr_html_(self) -> str:
         # Only notebooks ask for it.
-        from bytepair.view import notebook  # noqa: PLC0415
+        from bytepair.view import notebook  # noqa: PLC0415 (only notebooks ask)
 
         return notebook.html(self)
 

@@ -334,3 +334,12 @@ def test_a_token_that_is_no_word_hides_none_that_is_looked_for_alone() -> None:
     found = compare(a, of_characters("t h e l o"), ["thello"], special="allow", added="text")
     assert (found.total.tokens_a, found.total.tokens_b) == (2, 6)
     assert found.first_stage == "added tokens"
+
+
+def test_bytes_that_are_no_text_are_shown_as_bytes_and_are_text_in_json() -> None:
+    one, other = (bp.train({"é": times, "low": 5}, vocab_size=257) for times in (1, 9))
+    found = compare(one, other, ["é"], names=("a", "b"))
+    shown = compared.text(found)
+    assert "A tokens: ‹c3› 195  ‹a9› 169" in shown
+    assert "B tokens: é 256" in shown
+    assert found.as_dict()["sources"][0]["firsts"][0]["tokens_a"] == [["\\xc3", 195], ["\\xa9", 169]]

@@ -134,7 +134,7 @@ def load_models(options: Namespace) -> dict[str, Tokenizer]:
 def _names(models: list[str]) -> list[str]:
     """A name for each model, no two the same: an encoding's own, or as many of a path's last parts as it takes."""
     # Links stay: what they lead to may be called by a hash.
-    tails = {model: (model,) if model in ENCODINGS else Path(os.path.abspath(model)).parts for model in models}  # noqa: PTH100
+    tails = {model: (model,) if model in ENCODINGS else Path(os.path.abspath(model)).parts for model in models}  # noqa: PTH100 (as said)
     # Any folder's file can have a usual name.
     sizes = {tail: 2 if tail[-1] in _USUAL else 1 for tail in tails.values()}
     while True:

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair._core import normalize
-from bytepair.comparing.vocabularies import spell, spells_spaces
+from bytepair.comparing.vocabularies import spells_spaces
 
 if TYPE_CHECKING:
     from bytepair.comparing.places import Locator
@@ -131,9 +131,9 @@ class _Stages:
         return kept.replace(_MARK, " ") if self._spells else kept
 
 
-def shown_tokens(tokenizer: Tokenizer, ids: list[int]) -> tuple[tuple[str, int], ...]:
-    """Tokens as text, with their ids."""
-    return tuple((spell(tokenizer.token_bytes(id)), id) for id in ids[:_SHOWN])
+def shown_tokens(tokenizer: Tokenizer, ids: list[int]) -> tuple[tuple[bytes, int], ...]:
+    """The first tokens, with their ids."""
+    return tuple((tokenizer.token_bytes(id), id) for id in ids[:_SHOWN])
 
 
 def excerpts(text: bytes, start: int, end: int) -> tuple[str, str, str]:

@@ -21,7 +21,10 @@ class Data:
     """A dataclass that JSON can hold."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as a dict of dicts, lists, texts and numbers; what is computed of fields stands beside them."""
+        r"""The same as a dict of dicts, lists, texts and numbers; what is computed of fields stands beside them.
+
+        Tokens are texts as well; bytes of them that are no text are spelled ``\xff``.
+        """
         own = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
         return own | {name: _plain(getattr(self, name)) for name in self._computed()}
 
@@ -37,6 +40,8 @@ def _plain(value: Any) -> Any:
         return asdict(value)
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
     return dict(value) if isinstance(value, dict) else value
 
 
@@ -144,8 +149,8 @@ class Merges(Data):
     b: int
     both: int
     same_before: int
-    next_a: tuple[str, str] | None
-    next_b: tuple[str, str] | None
+    next_a: tuple[bytes, bytes] | None
+    next_b: tuple[bytes, bytes] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +202,8 @@ class Divergence(Data):
     before: str
     text: str
     after: str
-    tokens_a: tuple[tuple[str, int], ...]
-    tokens_b: tuple[tuple[str, int], ...]
+    tokens_a: tuple[tuple[bytes, int], ...]
+    tokens_b: tuple[tuple[bytes, int], ...]
     seen_a: tuple[str, ...] = ()
     seen_b: tuple[str, ...] = ()
 

@@ -108,9 +108,8 @@ def merges(a: TokenizerSpec, b: TokenizerSpec, meant_a: dict[int, bytes], meant_
         min(len(mine), len(theirs)),
     )
     both = len(set(mine) & set(theirs))
-    return Merges(
-        len(mine), len(theirs), both, same, _spelled(mine[same : same + 1]), _spelled(theirs[same : same + 1])
-    )
+    next_a, next_b = (pairs[same] if same < len(pairs) else None for pairs in (mine, theirs))
+    return Merges(len(mine), len(theirs), both, same, next_a, next_b)
 
 
 def _pairs(spec: TokenizerSpec, meant: dict[int, bytes]) -> list[tuple[bytes, bytes]] | None:
@@ -125,17 +124,3 @@ def _pairs(spec: TokenizerSpec, meant: dict[int, bytes]) -> list[tuple[bytes, by
             # A token that no two lower ones make: its ranks are no list of merges.
             return None
     return [(meant[left], meant[right]) for left, right in pairs or ()]
-
-
-def _spelled(pairs: list[tuple[bytes, bytes]]) -> tuple[str, str] | None:
-    return (spell(pairs[0][0]), spell(pairs[0][1])) if pairs else None
-
-
-def spell(token: bytes) -> str:
-    r"""Bytes as text; those that are not UTF-8 as ``\xff``.
-
-    Example:
-        >>> spell(b"low\xff")
-        'low\\xff'
-    """
-    return token.decode("utf-8", "backslashreplace")

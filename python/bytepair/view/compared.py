@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bytepair.view.characters import show, show_line
 from bytepair.view.layout import aligned
 from bytepair.view.page import page
+from bytepair.view.spelling import spell
 from bytepair.wording import plural
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _MOST_LISTED = 12
 
 _MOST_OF_STEP = 120
 """Characters of a step or pattern that are shown."""
+
+_MOST_OF_PIECE = 80
 
 _MEANING = {
     "added tokens": "other added tokens stand in the text",
@@ -194,8 +197,8 @@ def _merged(comparison: Comparison) -> list[str]:
     return facts
 
 
-def _pair(pair: tuple[str, str] | None) -> str:
-    return "no more" if pair is None else " + ".join(f"‹{show_line(token)}›" for token in pair)
+def _pair(pair: tuple[bytes, bytes] | None) -> str:
+    return "no more" if pair is None else " + ".join(map(spell, pair))
 
 
 def _share(part: int, whole: int) -> str:
@@ -237,8 +240,8 @@ def _first_lines(name: str, first: Divergence) -> Iterator[str]:
     yield f"  {show_line(first.before)}[{show_line(first.text)}]{show_line(first.after)}"
     for letter, tokens, seen in (("A", first.tokens_a, first.seen_a), ("B", first.tokens_b, first.seen_b)):
         if seen or first.seen_a or first.seen_b:
-            yield f"  {letter} {first.stage}: " + (" ".join(f"‹{show_line(one)}›" for one in seen) or "none")
-        yield f"  {letter} tokens: " + " ".join(f"‹{show_line(token)}› {id}" for token, id in tokens[:_MOST_LISTED])
+            yield f"  {letter} {first.stage}: " + ("  ".join(map(_piece, seen)) or "none")
+        yield f"  {letter} tokens: " + "  ".join(f"{spell(token)} {id}" for token, id in tokens[:_MOST_LISTED])
 
 
 def _passages(source: Source) -> Iterator[tuple[str, tuple[Passage, ...]]]:
@@ -252,7 +255,11 @@ def _passages(source: Source) -> Iterator[tuple[str, tuple[Passage, ...]]]:
 def _passage_lines(passages: Sequence[Passage]) -> Iterator[str]:
     yield f"{'times':>12}{'tokens A':>12}{'tokens B':>12}{'saved':>12}  passage"
     for one in passages:
-        yield f"{one.times:>12,}{one.tokens_a:>12,}{one.tokens_b:>12,}{one.saved:>+12,}  ‹{show_line(one.text)}›"
+        yield f"{one.times:>12,}{one.tokens_a:>12,}{one.tokens_b:>12,}{one.saved:>+12,}  {_piece(one.text)}"
+
+
+def _piece(text: str) -> str:
+    return spell(text.encode(), _MOST_OF_PIECE)
 
 
 def _seen(text: str, *, is_prose: bool = False) -> str:
@@ -329,7 +336,7 @@ def _first(name: str, first: Divergence) -> str:
             (
                 f"{letter} tokens",
                 "".join(
-                    f'<span class="chip {letter.lower()}">{_seen(token) or "·"}<small>{id}</small></span>'
+                    f'<span class="chip {letter.lower()}"><bdi>{escape(spell(token))}</bdi><small>{id}</small></span>'
                     for token, id in tokens[:_MOST_LISTED]
                 )
                 + (f" and {more:,} more" if more > 0 else ""),

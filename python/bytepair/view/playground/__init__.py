@@ -102,7 +102,7 @@ def serve(
 def _playground(tokenizers: Mapping[str, Tokenizer] | None, encodings: str | os.PathLike[str] | None) -> Playground:
     _needed()
     from bytepair.view.playground.app import Playground  # noqa: PLC0415 (the extra `serve`)
-    from bytepair.view.playground.shelf import Shelf  # noqa: PLC0415
+    from bytepair.view.playground.shelf import Shelf  # noqa: PLC0415 (as above)
 
     return Playground(Shelf(tokenizers or {}, encodings))
 
@@ -111,7 +111,7 @@ def _needed() -> Any:
     """What serves; ArtifactError if it, or what answers, is not installed."""
     try:
         import starlette  # noqa: F401, PLC0415 (the extra `serve`)
-        import uvicorn  # noqa: PLC0415
+        import uvicorn  # noqa: PLC0415 (as above)
     except ImportError as error:
         what = f"the playground needs the package {error.name}"
         raise ArtifactError(what, remedy="pip install 'bytepair[serve]'") from error
