@@ -582,3 +582,10 @@ def test_nothing_here_is_imported_with_the_package() -> None:
 
     code = "import sys, bytepair; sys.exit(any(name.startswith('bytepair.corpus') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("text", ["low " * 2000, "a\0b"])
+def test_a_text_for_a_path_is_said(text: str) -> None:
+    for call in (lambda: bp.train([text], vocab_size=257), lambda: bp.Counts.of([text])):
+        with pytest.raises(bp.SourceError, match=r"no file matches .* pass iter\(texts\)"):
+            call()

@@ -335,3 +335,11 @@ def test_any_normalizer_can_stand_before_the_split() -> None:
     assert tok.decode(tok.encode("LowY")) == "lowx"
     with pytest.raises(bp.FormatError, match="Louder"):
         bp.train(iter(["low"]), 260, normalizers=("Louder",))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_the_memory_of_a_process_is_not_that_of_the_one_that_started_it() -> None:
+    large = b"1" * 300_000_000
+    code = "from bytepair.training import peak_memory; print(peak_memory())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 10_000_000 < int(done.stdout) < len(large)

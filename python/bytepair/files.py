@@ -61,6 +61,14 @@ def _unreadable(path: Path, error: Exception) -> ArtifactError:
     )
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file; False also for what cannot be a path."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def is_folder(path: Path) -> bool:
     """Whether there is a folder; False also for what cannot be a path."""
     try:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple, TypeAlias
 
+from bytepair import files
 from bytepair.errors import SourceError
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
@@ -63,8 +64,8 @@ def find(source: PathLike | Sequence[PathLike], *, texts: bool = True) -> list[P
     paths: dict[Path, None] = {}
     for item in [source] if isinstance(source, (str, os.PathLike)) else source:
         name = os.fspath(item)
-        found = [name] if Path(name).is_file() else sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
-        matched = [Path(path) for path in found if Path(path).is_file()]
+        found = [name] if files.is_file(Path(name)) else sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+        matched = [Path(path) for path in found if files.is_file(Path(path))]
         if len(matched) > 1:
             matched = _once(matched)
         if not matched:
