@@ -91,7 +91,7 @@ def loaded(page: str, rounds: int) -> tuple[float, int] | None:
 def pages_of(file: Path, text: str, rounds: int, *, beside: bool) -> list[str]:
     """The rows of one text's page, ours and the visualizer's if it stands beside."""
     from tokenizers import Tokenizer
-    from tokenizers.tools import EncodingVisualizer
+    from tokenizers.tools.visualizer import EncodingVisualizer
 
     tok, peer = bp.Tokenizer.from_file(file), Tokenizer.from_file(str(file))
     ids = tok.encode(text, special="allow")
