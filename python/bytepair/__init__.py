@@ -182,7 +182,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415
+    from importlib import import_module  # noqa: PLC0415 (not needed until something is asked for)
 
     # A module that was imported is an attribute from then on; so these always are.
     if name == "chat" or name in _LATER.values():

@@ -98,7 +98,7 @@ def get_encoding(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
     if encoding is None:
         raise FormatError(f"there is no encoding {name!r}", remedy=f"use one of {', '.join(ENCODINGS)}")
     folder = folder or os.environ.get("BYTEPAIR_ENCODINGS")
-    path = Path(folder or _cache()) / encoding.file
+    path = Path(folder or cache_folder()) / encoding.file
     if folder or path.is_file():
         data = files.read(path)
         _check(data, encoding, str(path))
@@ -110,7 +110,8 @@ def get_encoding(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
     return Tokenizer._from_loaded(formats.load_ranks(data, encoding.split, encoding.special_tokens))
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
+    """Where fetched encodings are kept: ``BYTEPAIR_CACHE``, or the system's place for what can be fetched again."""
     if named := os.environ.get("BYTEPAIR_CACHE"):
         return Path(named)
     if sys.platform == "darwin":

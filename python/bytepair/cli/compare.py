@@ -17,8 +17,6 @@ from bytepair.cli.arguments import (
 )
 from bytepair.cli.pages import check_page, write_page
 from bytepair.cli.streams import write, write_line
-from bytepair.comparing import compare
-from bytepair.view import compared
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -68,6 +66,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes the comparison."""
+    from bytepair.comparing import compare  # noqa: PLC0415 (`--help` does without)
+    from bytepair.view import compared  # noqa: PLC0415 (as above)
+
     sources = corpora(options)
     for name, unset in _OF_TEXTS.items():
         if getattr(options, name) != unset and not sources:

@@ -19,7 +19,6 @@ from bytepair.cli.arguments import (
 )
 from bytepair.cli.pages import check_page, write_page
 from bytepair.cli.streams import write_line
-from bytepair.reporting import report
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -68,6 +67,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes the report."""
+    from bytepair.reporting import report  # noqa: PLC0415 (`--help` does without)
+
     sources = corpora(options)
     check_page(options)
     found = report(

@@ -55,7 +55,7 @@ class Shelf:
         self._loaders: dict[str, Callable[[], Tokenizer]] = {}
         self._locks: dict[str, Lock] = {}
         self._offers = [Offer(name, show_line(name, _MOST_OF_NAME), "given") for name in given]
-        folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or hub._cache())
+        folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or hub.cache_folder())
         for name, encoding in hub.ENCODINGS.items():
             if name not in given and (folder / encoding.file).is_file():
                 self._add_later(Offer(name, name, "encoding"), partial(hub.get_encoding, name, folder=folder))
