@@ -1,7 +1,7 @@
 //! Texts that lie in one buffer: encoded each by itself, and read from lines of JSON.
 
-use bytepair_core::each::{Each, Frame};
-use bytepair_core::json_lines::{self, Column, Wanted};
+use bytepair_core::files::json_lines::{self, Column, Wanted};
+use bytepair_core::pipeline::{Each, Frame};
 use bytepair_core::{Error, Tokenizer, occurrences};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;

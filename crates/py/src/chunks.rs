@@ -1,6 +1,6 @@
 //! Chunks of texts, as `bytepair.chunking` asks for them.
 
-use bytepair_core::count::{self, Boundary, Chunk, Settings};
+use bytepair_core::chunk::{self, Boundary, Chunk, Settings};
 use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -122,7 +122,7 @@ pub(crate) fn chunks_batch(
 #[pyfunction]
 pub(crate) fn places(text: &Bound<'_, PyAny>, boundary: &str) -> PyResult<Vec<usize>> {
     let (is_bytes, text) = (text.is_instance_of::<PyBytes>(), utf8(text, OnInvalid::Strict)?);
-    let places = count::places(&text, kind(boundary)?).into_iter();
+    let places = chunk::places(&text, kind(boundary)?).into_iter();
     let rows = rows(&text, is_bytes, places.map(|place| Chunk { start: place, end: place, tokens: 0 }).collect());
     Ok(rows.into_iter().map(|(place, _, _)| place).collect())
 }
@@ -132,7 +132,7 @@ pub(crate) fn places(text: &Bound<'_, PyAny>, boundary: &str) -> PyResult<Vec<us
 pub(crate) struct ChunkStream {
     tokenizer: Py<CoreTokenizer>,
     said: Said,
-    stream: count::ChunkStream,
+    stream: chunk::ChunkStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
     /// The start of a character whose end has not come.
@@ -154,7 +154,7 @@ impl ChunkStream {
         added: &str,
     ) -> PyResult<Self> {
         let said = Said::new(&tokenizer.get().inner, special, added)?;
-        let stream = count::ChunkStream::new(limit, overlap, kind(boundary)?);
+        let stream = chunk::ChunkStream::new(limit, overlap, kind(boundary)?);
         let stream = stream.map_err(|error| raise(tokenizer.py(), error))?;
         let tokenizer = tokenizer.clone().unbind();
         Ok(Self { tokenizer, said, stream, is_bytes: None, pending: Vec::new(), before: (0, 0) })
@@ -198,7 +198,7 @@ impl ChunkStream {
         self.before.0 += text.len();
         self.before.1 += text.chars().count();
         let is_bytes = self.is_bytes == Some(true);
-        let row = |streamed: count::Streamed| {
+        let row = |streamed: chunk::Streamed| {
             let Chunk { start, end, tokens } = streamed.chunk;
             let characters = streamed.characters;
             let row = if is_bytes { (start, end, tokens) } else { (characters.start, characters.end, tokens) };

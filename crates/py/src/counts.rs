@@ -11,7 +11,7 @@ use bytepair_core::segment::{Segmenter, Steps};
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::train::{self, Counter, Progress, Row};
-use bytepair_core::{Error, Kind, Result};
+use bytepair_core::{Error, Kind, Result, utf8};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -64,7 +64,7 @@ impl PieceCounter {
         &mut self,
         py: Python<'_>,
         options: &Options<'_>,
-        job: impl FnOnce(&mut Counter, &Segmenter, train::OnInvalid, usize, &Progress) -> Result<()> + Send,
+        job: impl FnOnce(&mut Counter, &Segmenter, utf8::OnInvalid, usize, &Progress) -> Result<()> + Send,
     ) -> PyResult<()> {
         let threads = check_threads(options.threads)?;
         let on_invalid = OnInvalid::parse(&options.errors)?.into();

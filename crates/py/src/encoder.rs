@@ -2,7 +2,8 @@
 
 use bytepair_core::encode::{Count, Sink};
 use bytepair_core::merge::{Merger, Scratch};
-use bytepair_core::{Error, Kind, study};
+use bytepair_core::pipeline::study;
+use bytepair_core::{Error, Kind};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bytepair_core::encode_stream::EncodeStream;
+use bytepair_core::pipeline::EncodeStream;
 use bytepair_core::utf8;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};

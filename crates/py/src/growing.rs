@@ -1,7 +1,7 @@
 //! Texts that grow and parts that fit, as Python calls.
 
-use bytepair_core::batch::Run;
 use bytepair_core::count::{self, FrontMark, Side};
+use bytepair_core::pipeline::Run;
 use bytepair_core::pipeline::Span;
 use bytepair_core::{Error, parallel};
 use pyo3::exceptions::{PyTypeError, PyValueError};

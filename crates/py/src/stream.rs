@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bytepair_core::text_stream::TextStream;
+use bytepair_core::pipeline::TextStream;
 use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

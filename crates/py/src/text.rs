@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use bytepair_core::batch::Batch;
+use bytepair_core::pipeline::Batch;
 use bytepair_core::pipeline::Span;
 use bytepair_core::segment::{Policy, Treat};
 use bytepair_core::{Error, Kind, Tokenizer, utf8};
