@@ -236,3 +236,34 @@ impl Given {
         &self.ids[start..self.ends[at]]
     }
 }
+
+#[pymethods]
+impl CoreTokenizer {
+    /// A decoder that is given one id after another, or several at once.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> stream = bp.train({"é": 5}, vocab_size=256).stream()
+    ///     >>> [stream.push(id) for id in "né".encode()], stream.flush()
+    ///     (['n', '', 'é'], '')
+    #[pyo3(signature = (*, skip_special_tokens=false))]
+    fn stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> StreamDecoder {
+        StreamDecoder::new(slf.unbind(), skip_special_tokens)
+    }
+
+    /// Stream decoders for sequences that are generated side by side, each in a row of its own.
+    ///
+    /// Args:
+    ///     rows: How many. A row whose sequence has ended is flushed or reset, and then takes another.
+    ///     skip_special_tokens: Leaves special tokens out.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> streams = bp.train({"é": 5}, vocab_size=256).stream_batch(2)
+    ///     >>> [streams.push(ids) for ids in zip("né".encode(), "éh".encode())], streams.flush()
+    ///     ([['n', ''], ['', 'é'], ['é', 'h']], ['', ''])
+    #[pyo3(signature = (rows, *, skip_special_tokens=false))]
+    fn stream_batch(slf: Bound<'_, Self>, rows: usize, skip_special_tokens: bool) -> StreamBatch {
+        StreamBatch::new(slf.unbind(), rows, skip_special_tokens)
+    }
+}
