@@ -62,6 +62,11 @@ impl Error {
             .remedy("pass errors=\"replace\" to have U+FFFD in its place")
     }
 
+    /// The error of a piece whose places do not fit into 32 bits, placed at its start.
+    pub(crate) fn piece_too_long() -> Self {
+        Self::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern that cuts the text").at(0)
+    }
+
     /// The same error with a remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
@@ -73,6 +78,13 @@ impl Error {
     #[must_use]
     pub fn at(mut self, byte: usize) -> Self {
         self.byte = Some(byte);
+        self
+    }
+
+    /// The same error, of a text that has `bytes` more in front.
+    #[must_use]
+    pub(crate) fn shifted(mut self, bytes: usize) -> Self {
+        self.byte = self.byte.map(|byte| byte + bytes);
         self
     }
 

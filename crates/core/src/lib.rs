@@ -10,6 +10,7 @@ mod cache;
 pub mod chunk;
 pub mod count;
 pub mod decode;
+mod eight_bytes;
 pub mod encode;
 pub mod error;
 pub mod files;

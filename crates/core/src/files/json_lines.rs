@@ -12,7 +12,6 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Kind, Result};
-use crate::segment::shifted;
 use crate::utf8::OnInvalid;
 
 /// An error names so many fields at most.
@@ -90,7 +89,7 @@ pub fn fields(data: &[u8], wanted: Wanted, on_invalid: OnInvalid, first: bool) -
         let whole = &data[start..end];
         let line = if first && start == 0 { whole.strip_prefix(MARK).unwrap_or(whole) } else { whole };
         if !line.trim_ascii().is_empty() {
-            let text = on_invalid.text(line).map_err(|error| shifted(error, whole.len() - line.len()));
+            let text = on_invalid.text(line).map_err(|error| error.shifted(whole.len() - line.len()));
             match text.as_ref().map_err(Error::clone).and_then(|text| line_of(text, wanted, on_invalid)) {
                 Ok(Line { text, id }) => {
                     read.texts.push(&text);

@@ -276,7 +276,7 @@ impl WordModel {
 /// Refuses a piece whose places 32 bits do not count.
 fn check_length(length: usize) -> Result<()> {
     if u32::try_from(length).is_err() {
-        return Err(crate::merge::too_long());
+        return Err(Error::piece_too_long());
     }
     Ok(())
 }

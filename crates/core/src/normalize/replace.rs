@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::eight_bytes::{WORD, equal_bytes, word_at};
 use crate::error::{Error, Kind, Result};
 use crate::normalize::aligned::Edit;
-use crate::split::marked_words::{WORD, equal_bytes, word_at};
 use crate::split::matches::{Matches, Stated};
 
 /// Bytes that a step may put in one place. Tokenizers in use put a few; what has more makes texts of any length.

@@ -94,7 +94,7 @@ pub(crate) fn each_piece(
     while !inner.is_empty() || pieces.at() < range.end {
         let at = pieces.at();
         let Some(piece) = pieces.next() else { break };
-        piece.and_then(|piece| visitor.piece(piece).map_err(|error| shifted(error, at)))?;
+        piece.and_then(|piece| visitor.piece(piece).map_err(|error| error.shifted(at)))?;
     }
     Ok(pieces.at())
 }
@@ -565,7 +565,7 @@ fn walk_added<V: Visit>(
             Some(token) => visitor.added(token, &text[range]).map_err(|error| Error { byte: Some(0), ..error }),
             None => between(start, &text[range], visitor),
         };
-        visited.map_err(|error| shifted(error, start))
+        visited.map_err(|error| error.shifted(start))
     })
 }
 
@@ -613,11 +613,6 @@ fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Re
         None => visitor.piece(text),
         Some((pattern, inner)) => visitor.pieces(text, pattern, inner, 0..text.len()).map(|_| ()),
     }
-}
-
-/// The same error, its place counted from `start` bytes further left.
-pub(crate) fn shifted(error: Error, start: usize) -> Error {
-    Error { byte: error.byte.map(|byte| byte + start), ..error }
 }
 
 /// Whether the policy lets this token stand.

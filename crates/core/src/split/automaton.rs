@@ -10,8 +10,8 @@ use std::collections::HashMap;
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
+use super::alternatives;
 use super::classes::Classes;
-use super::{alternatives, seams};
 
 /// Set in a transition: what was read up to here is a match.
 const MATCH: u16 = 1 << 15;
@@ -21,6 +21,15 @@ const DEAD: u16 = 0;
 
 /// More threads or states than this are not worth their memory; patterns in use have some dozens.
 const MOST: usize = 4096;
+
+/// Between which classes of characters there are seams.
+pub(super) struct SeamTable {
+    pub(super) symbols: usize,
+    /// At `left * symbols + right`: whether there is a seam between characters of these classes.
+    pub(super) between: Vec<bool>,
+    /// Whether each character starts a match, so that no text lies between two.
+    pub(super) covers: bool,
+}
 
 /// A split pattern that is decided by the classes of its characters.
 pub(super) struct Automaton {
@@ -136,8 +145,8 @@ impl Automaton {
         self.next.iter().skip(usize::from(class)).step_by(symbols).all(|next| next & !MATCH == DEAD)
     }
 
-    /// Between which classes of characters text may be cut (the argument is in [`super::seams`]).
-    pub(super) fn seams(&self) -> seams::Table {
+    /// Between which classes of characters text may be cut (the argument is in `split::seams`).
+    pub(super) fn seams(&self) -> SeamTable {
         let symbols = usize::from(self.end_of_text) + 1;
         let next = |state: u16, symbol: usize| self.next[usize::from(state) + symbol];
         let ends = |state: u16, symbol| next(state, symbol) == MATCH | DEAD;
@@ -158,7 +167,7 @@ impl Automaton {
                 }
             }
         }
-        seams::Table { symbols, between, covers: self.covers() }
+        SeamTable { symbols, between, covers: self.covers() }
     }
 
     /// Whether each character starts a match.

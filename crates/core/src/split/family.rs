@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use super::alternatives;
-use super::blocks::Masks;
+use super::masks::Masks;
 
 /// What may stand in front of letters and belongs to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,14 +4,12 @@
 //! vocabularies have tokens such as `>` and U+2581. The first byte of U+2581 begins other characters as well, but few that
 //! texts have: so it is looked for in eight bytes at once, in plain integers, and the rest is looked at where it stands.
 
-use super::blocks::BLOCK;
-use super::scan::Ends;
+use super::ends::Ends;
+use super::masks::BLOCK;
+use crate::eight_bytes::{WORD, equal_bytes, word_at};
 
 const MARK: char = '\u{2581}';
 const BYTES: [u8; 3] = [0xE2, 0x96, 0x81];
-
-/// Bytes that are looked at together.
-pub(crate) const WORD: usize = 8;
 
 /// The pattern of the words of a vocabulary in which these characters reach across.
 pub(crate) fn pattern(reaching: &[char]) -> String {
@@ -84,26 +82,6 @@ impl Words {
     }
 }
 
-/// The bytes from `at` on, which is in them; in place of those beyond the end `other`.
-#[inline(always)]
-pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
-    let rest = &bytes[at..];
-    if let Some(word) = rest.first_chunk() {
-        return *word;
-    }
-    let mut word = [other; WORD];
-    word[..rest.len()].copy_from_slice(rest);
-    word
-}
-
-/// The highest bit of each byte that is this one.
-#[inline(always)]
-pub(crate) fn equal_bytes(word: [u8; WORD], byte: u8) -> u64 {
-    const LOW: u64 = u64::from_ne_bytes([0x7F; WORD]);
-    let other = u64::from_le_bytes(word) ^ u64::from_ne_bytes([byte; WORD]);
-    !(((other & LOW) + LOW) | other | LOW)
-}
-
 #[inline(always)]
 fn is_mark(bytes: &[u8], place: usize) -> bool {
     bytes.get(place..place + BYTES.len()).is_some_and(|found| found == BYTES)
@@ -113,7 +91,7 @@ fn is_mark(bytes: &[u8], place: usize) -> bool {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::super::automaton::Automaton;
-    use super::super::{Engine, Faster, Pattern, scan};
+    use super::super::{Engine, Faster, Pattern, ends};
     use super::*;
 
     #[test]
@@ -154,7 +132,7 @@ mod tests {
             let mut expected = Vec::new();
             let mut at = 0;
             while at < text.len() {
-                at = scan::piece_end(automaton, &text, at);
+                at = ends::piece_end(automaton, &text, at);
                 expected.push(at);
             }
             let mut found: Vec<usize> = Vec::new();

@@ -8,9 +8,12 @@ mod alternatives;
 mod automaton;
 mod blocks;
 mod classes;
+mod ends;
 mod family;
+mod fill;
 mod growing;
 pub(crate) mod marked_words;
+mod masks;
 pub(crate) mod matches;
 pub mod names;
 mod scan;
@@ -28,12 +31,13 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
-use self::automaton::Automaton;
+use self::automaton::{Automaton, SeamTable};
+pub(crate) use self::ends::Ends;
 use self::family::Family;
 pub(crate) use self::growing::{Growing, GrowingPiece};
 use self::marked_words::Words;
 pub use self::scan::Pieces;
-pub(crate) use self::scan::{Ends, Scan};
+pub(crate) use self::scan::Scan;
 pub(crate) use self::seams::Seams;
 use crate::error::{Error, Kind, Result};
 
@@ -62,7 +66,7 @@ pub struct Pattern {
     text: String,
     engine: Engine,
     /// Known when they are asked for.
-    seams: OnceLock<seams::Table>,
+    seams: OnceLock<SeamTable>,
 }
 
 enum Engine {

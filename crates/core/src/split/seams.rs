@@ -11,22 +11,13 @@
 
 use std::ops::Range;
 
-use super::automaton::Automaton;
+use super::automaton::{Automaton, SeamTable};
 use super::{Engine, Pattern};
 
 /// The seams of a pattern.
 pub(crate) struct Seams<'p> {
     automaton: &'p Automaton,
-    table: &'p Table,
-}
-
-/// Between which classes of characters there are seams.
-pub(super) struct Table {
-    pub(super) symbols: usize,
-    /// At `left * symbols + right`: whether there is a seam between characters of these classes.
-    pub(super) between: Vec<bool>,
-    /// Whether each character starts a match, so that no text lies between two.
-    pub(super) covers: bool,
+    table: &'p SeamTable,
 }
 
 impl Pattern {
@@ -95,7 +86,7 @@ impl Seams<'_> {
     }
 
     fn between(&self, left: Option<u8>, right: Option<u8>) -> bool {
-        let Table { symbols, between, .. } = self.table;
+        let SeamTable { symbols, between, .. } = self.table;
         left.zip(right).is_some_and(|(left, right)| between[usize::from(left) * symbols + usize::from(right)])
     }
 }

@@ -10,9 +10,10 @@ use std::arch::x86_64::{
 };
 
 use super::automaton::Automaton;
-use super::blocks::{AT_ONCE, BLOCK, Fill, Masks, copy_end, fill_with, push_one_by_one};
+use super::blocks::{Fill, copy_end, fill_with, push_one_by_one};
+use super::ends::{AT_ONCE, Ends};
 use super::family::Family;
-use super::scan::Ends;
+use super::masks::{BLOCK, Masks};
 
 /// The fastest way that this machine has.
 #[inline]

@@ -10,7 +10,6 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::error::Result;
-use crate::merge::{self, Scratch};
 
 use characters::Characters;
 pub(crate) use endings::Endings;
@@ -77,14 +76,14 @@ pub(crate) struct Beginnings {
 }
 
 impl Vocab {
-    /// Compiles a vocabulary from parallel columns of tokens and ids.
-    ///
-    /// Time: linear in the bytes of the tokens, for vocabularies as they are trained.
-    ///
-    /// # Errors
-    /// `Format`, if an id or a token occurs twice, ids do not ascend, a token is empty, a merge names an id that is
-    /// not there or makes bytes that are not a token, or there are more than two million tokens or four million merges.
-    pub fn new(tokens: &[&[u8]], ids: &[u32], semantics: Semantics) -> Result<Self> {
+    /// [`Vocab::new`], which is in `merge::compile`: `encodes_to_itself` says of token `index` whether merging its bytes
+    /// yields it, of vocabularies that are not proper.
+    pub(crate) fn compiled(
+        tokens: &[&[u8]],
+        ids: &[u32],
+        semantics: Semantics,
+        encodes_to_itself: impl Fn(&Self, usize) -> bool,
+    ) -> Result<Self> {
         match semantics {
             Semantics::Ranks => {
                 let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
@@ -95,7 +94,12 @@ impl Vocab {
                 let rules = Rules::of_merges(&columns, tokens, &pairs)?;
                 let mut vocab = Self::of_rules(columns, rules);
                 if !ignore_merges {
-                    vocab.whole = Some((0..vocab.len()).map(|index| vocab.encodes_to_itself(index)).collect());
+                    let (rules, index) = (&vocab.rules, 0..vocab.len());
+                    vocab.whole = Some(if rules.is_proper() {
+                        index.map(|index| rules.symbol(index) != NONE).collect()
+                    } else {
+                        index.map(|index| encodes_to_itself(&vocab, index)).collect()
+                    });
                 }
                 Ok(vocab)
             }
@@ -132,15 +136,6 @@ impl Vocab {
         if let Some(beginnings) = &self.beginnings {
             beginnings.expand(ids, from);
         }
-    }
-
-    fn encodes_to_itself(&self, index: usize) -> bool {
-        if self.rules.is_proper() {
-            return self.rules.symbol(index) != NONE;
-        }
-        let token = self.tokens.bytes_at(index);
-        let mut ids = Vec::new();
-        merge::encode(self, token, &mut Scratch::default(), &mut ids).is_ok() && ids == [self.ids()[index]]
     }
 
     /// What merges, and into what.

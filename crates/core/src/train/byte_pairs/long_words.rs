@@ -11,7 +11,7 @@
 use crate::error::{Error, Kind, Result};
 use crate::prefetch::prefetch;
 use crate::train::Progress;
-use crate::train::byte_pairs::short_words::Place;
+use crate::train::byte_pairs::pair::Place;
 use crate::train::byte_pairs::symbols::{Merge, Symbols};
 use crate::train::byte_pairs::tally::Tally;
 

@@ -26,7 +26,8 @@ use std::sync::atomic::Ordering;
 
 use crate::error::{Error, Kind, Result};
 use crate::train::byte_pairs::learn::{Learned, State, Trainer, lock, read, write};
-use crate::train::byte_pairs::pairs::{Entry, Order, Pair, Shard, key, symbols_of};
+use crate::train::byte_pairs::pair::{Pair, key, symbols_of};
+use crate::train::byte_pairs::pairs::{Entry, Order, Shard};
 use crate::train::byte_pairs::settings::Ties;
 use crate::train::byte_pairs::symbols::Merge;
 

@@ -7,6 +7,7 @@ mod merge_batch;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod oracle;
+mod pair;
 mod pairs;
 mod plan;
 mod queue;

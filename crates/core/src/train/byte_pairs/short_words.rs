@@ -6,6 +6,7 @@
 use crate::error::Result;
 use crate::prefetch::prefetch;
 use crate::train::Progress;
+use crate::train::byte_pairs::pair::Place;
 use crate::train::byte_pairs::symbols::{Merge, Symbols};
 use crate::train::byte_pairs::tally::Tally;
 
@@ -23,9 +24,6 @@ const MIDDLE: usize = 12;
 
 /// How many visits pass until the caller is asked whether to stop.
 const VISITS: usize = 1 << 12;
-
-/// Where an occurrence is: order of the word, symbols of the alphabet from its start.
-pub(super) type Place = (u32, u32);
 
 /// The short words of one worker.
 #[derive(Debug, Default)]

@@ -3,7 +3,8 @@
 use crate::error::{Error, Kind, Result};
 use crate::train::Progress;
 use crate::train::byte_pairs::long_words::LongWords;
-use crate::train::byte_pairs::short_words::{LONGEST, Place, Words};
+use crate::train::byte_pairs::pair::Place;
+use crate::train::byte_pairs::short_words::{LONGEST, Words};
 use crate::train::byte_pairs::symbols::{Merge, Symbols};
 use crate::train::byte_pairs::tally::Tally;
 

@@ -6,7 +6,7 @@
 
 use crate::error::Result;
 use crate::train::Progress;
-use crate::train::byte_pairs::pairs::{Pair, key};
+use crate::train::byte_pairs::pair::{Pair, key};
 use crate::train::byte_pairs::symbols::{Merge, Symbols};
 
 /// How many records pass until the caller is asked whether to stop, and for how many room is kept.
