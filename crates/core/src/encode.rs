@@ -11,7 +11,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::short::{self, Short};
-use crate::cache::whole_tokens::{self, Found, Tokens};
+use crate::cache::whole_tokens::{self, Found, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::merge::{self, Scratch};
 use crate::model::{self, OnBytes, Token, WordModel};
@@ -113,7 +113,7 @@ impl Pool {
 /// A vocabulary with its caches: what all threads share.
 pub(crate) struct Compiled {
     pub(crate) vocab: Vocab,
-    tokens: Tokens,
+    tokens: WholeTokens,
     /// A model that is spelled in characters. The vocabulary does its work on bytes, or is empty.
     words: Option<WordModel>,
     /// Pieces with one of these are left to the model that is spelled in characters.
@@ -123,7 +123,7 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     pub(crate) fn new(vocab: Vocab) -> Self {
-        let tokens = Tokens::new(vocab.all_bytes(), vocab.wholes());
+        let tokens = WholeTokens::new(vocab.all_bytes(), vocab.wholes());
         Self { vocab, tokens, words: None, hazards: None, pool: Pool::default() }
     }
 

@@ -10,8 +10,8 @@ use crate::error::{Error, Kind, Result};
 use crate::files::byte_alphabet::byte_of;
 use crate::normalize::aligned::{grows_too_long, most_bytes};
 use crate::normalize::{Replace, parsed};
-use crate::pre_tokenize::{Metaspace, MetaspaceStated};
-use crate::split::matches::Stated;
+use crate::pre_tokenize::{Metaspace, StatedMetaspace};
+use crate::split::matches::StatedPattern;
 
 /// One step from tokens to text.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ enum Named {
         prefix: String,
         cleanup: bool,
     },
-    Metaspace(MetaspaceStated),
+    Metaspace(StatedMetaspace),
     #[serde(rename = "BPEDecoder")]
     Bpe {
         suffix: String,
@@ -59,7 +59,7 @@ enum Named {
         stop: usize,
     },
     Replace {
-        pattern: Stated,
+        pattern: StatedPattern,
         content: String,
     },
     #[serde(rename = "CTC")]

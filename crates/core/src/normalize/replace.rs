@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::eight_bytes::{WORD, equal_bytes, word_at};
 use crate::error::{Error, Kind, Result};
 use crate::normalize::aligned::Edit;
-use crate::split::matches::{Matches, Stated};
+use crate::split::matches::{Matches, StatedPattern};
 
 /// Bytes that a step may put in one place. Tokenizers in use put a few; what has more makes texts of any length.
 const MOST_CONTENT: usize = 1024;
@@ -34,11 +34,11 @@ impl std::fmt::Debug for Replace {
 }
 
 impl Replace {
-    pub(crate) fn new(pattern: &Stated, content: String) -> Result<Self> {
+    pub(crate) fn new(pattern: &StatedPattern, content: String) -> Result<Self> {
         check_content(&content)?;
         let mut put = content.chars();
         let character = match (pattern, put.next(), put.next()) {
-            (Stated::String(text), Some(put), None) => match text.as_bytes() {
+            (StatedPattern::String(text), Some(put), None) => match text.as_bytes() {
                 [byte] => Some((*byte, put)),
                 _ => None,
             },
@@ -124,7 +124,7 @@ mod tests {
         let letters = [" ", "  ", "a", "word", "\u{2581}", "é", "\0", "!", "       "];
         let mut seed = 3_u64;
         for (from, to) in [(" ", "\u{2581}"), ("a", " "), ("\0", "é")] {
-            let replace = Replace::new(&Stated::String(from.into()), to.into()).unwrap();
+            let replace = Replace::new(&StatedPattern::String(from.into()), to.into()).unwrap();
             for round in 0..2_000 {
                 let mut text = String::new();
                 for _ in 0..round % 40 {
@@ -135,7 +135,7 @@ mod tests {
             }
         }
         for (from, to) in [("é", "e"), ("ab", "c"), (" ", "ab"), (" ", ""), ("", "a")] {
-            assert!(Replace::new(&Stated::String(from.into()), to.into()).unwrap().characters(" ").is_none());
+            assert!(Replace::new(&StatedPattern::String(from.into()), to.into()).unwrap().characters(" ").is_none());
         }
     }
 }

@@ -16,7 +16,7 @@ use std::ops::Range;
 pub use self::behavior::Behavior;
 use self::byte_level::ByteLevel;
 use self::kinds::Kinds;
-pub(crate) use self::metaspace::{Metaspace, Stated as MetaspaceStated};
+pub(crate) use self::metaspace::{Metaspace, StatedMetaspace};
 use crate::error::Result;
 use crate::normalize::Normalizer;
 use crate::normalize::aligned::{Aligned, Edit};

@@ -3,10 +3,14 @@
 //! Long because all ways through a text are one walk: whole, in parts for workers, with origins; and what a call says of
 //! added tokens holds for each.
 
+mod policy;
+
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use self::policy::admit;
+pub use self::policy::{Policy, Treat};
 use crate::error::{Error, Kind, Result};
 use crate::normalize::Aligned;
 use crate::normalize::{self, Normalizer};
@@ -19,42 +23,6 @@ const MOST_STEPS: usize = 32;
 
 /// Longer added tokens, in bytes, are refused: compiling them takes time that grows with the square of the length.
 const LONGEST_ADDED: usize = 1024;
-
-/// What becomes of an added token's text in the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Treat<'a> {
-    /// It is an error.
-    #[default]
-    Raise,
-    /// It is text like any other.
-    Text,
-    /// It becomes the token.
-    Match,
-    /// It becomes the token if its id is in the set, else it is an error.
-    Only(&'a HashSet<u32>),
-}
-
-/// How one call treats special tokens, and added tokens that are not special.
-#[derive(Clone, Copy, Debug)]
-pub struct Policy<'a> {
-    /// For special tokens.
-    pub special: Treat<'a>,
-    /// For added tokens that are not special.
-    pub added: Treat<'a>,
-}
-
-impl Default for Policy<'_> {
-    fn default() -> Self {
-        Self { special: Treat::Raise, added: Treat::Match }
-    }
-}
-
-impl Policy<'_> {
-    /// Whether there can be tokens that it does not admit.
-    fn refuses(&self) -> bool {
-        [self.special, self.added].iter().any(|treat| matches!(treat, Treat::Raise | Treat::Only(_)))
-    }
-}
 
 /// Passes over all segments.
 struct Nothing;
@@ -613,28 +581,4 @@ fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Re
         None => visitor.piece(text),
         Some((pattern, inner)) => visitor.pieces(text, pattern, inner, 0..text.len()).map(|_| ()),
     }
-}
-
-/// Whether the policy lets this token stand.
-pub(crate) fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
-    let (treat, option, kind) =
-        if token.special { (policy.special, "special", "special") } else { (policy.added, "added", "added") };
-    let admitted = match treat {
-        Treat::Match | Treat::Text => true,
-        Treat::Raise => false,
-        Treat::Only(ids) => ids.contains(&token.id),
-    };
-    if admitted {
-        return Ok(());
-    }
-    let content = &token.content;
-    let allow = if token.special { "\"allow\"" } else { "\"match\"" };
-    Err(Error::new(
-        Kind::SpecialToken,
-        format!("the text holds the {kind} token {content:?}, which this call does not allow"),
-    )
-    .remedy(format!(
-        "pass {option}=\"text\" to encode it as ordinary text, {option}={allow} to let text become such tokens, \
-             or bp.Control({content:?}) where you mean the token"
-    )))
 }

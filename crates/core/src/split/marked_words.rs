@@ -23,12 +23,12 @@ pub(crate) fn pattern(reaching: &[char]) -> String {
 
 /// What finds the pieces of such a pattern.
 #[derive(Clone, Copy)]
-pub(super) struct Words {
+pub(super) struct MarkedWords {
     /// A bit for each ASCII character that reaches across.
     reaching: u128,
 }
 
-impl Words {
+impl MarkedWords {
     /// None if the pattern is another one, or other characters than those of ASCII reach across.
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut reaching = Vec::new();
@@ -103,7 +103,11 @@ mod tests {
             };
             are_those(&pattern, automaton);
         }
-        assert!(Words::of(&pattern(&['é'])).is_none() && Words::of("|[").is_none() && Words::of("a").is_none());
+        assert!(
+            MarkedWords::of(&pattern(&['é'])).is_none()
+                && MarkedWords::of("|[").is_none()
+                && MarkedWords::of("a").is_none()
+        );
     }
 
     fn are_those(pattern: &Pattern, automaton: &Automaton) {

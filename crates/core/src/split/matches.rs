@@ -15,7 +15,7 @@ use crate::split::{Pattern, after_character, names};
 /// A pattern as a step states it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) enum Stated {
+pub(crate) enum StatedPattern {
     String(String),
     Regex(String),
 }
@@ -35,14 +35,14 @@ pub(crate) enum Matches {
 impl Matches {
     /// # Errors
     /// `Pattern`, if it is not a regular expression.
-    pub(crate) fn new(stated: &Stated) -> Result<Self> {
+    pub(crate) fn new(stated: &StatedPattern) -> Result<Self> {
         let regex = match stated {
-            Stated::String(text) if !text.is_empty() => {
+            StatedPattern::String(text) if !text.is_empty() => {
                 return Ok(Self::Text(Arc::new(Finder::new(text.as_bytes()).into_owned())));
             }
-            Stated::Regex(regex) if !regex.is_empty() => regex,
+            StatedPattern::Regex(regex) if !regex.is_empty() => regex,
             // What the empty expression is to a `Pattern` is something else: no match at all.
-            Stated::String(_) | Stated::Regex(_) => "(?:)",
+            StatedPattern::String(_) | StatedPattern::Regex(_) => "(?:)",
         };
         Ok(Self::Regex { pattern: Arc::new(Pattern::new(regex)?), never_empty: never_empty(regex) })
     }
@@ -125,7 +125,7 @@ fn has_character(part: &Expr) -> bool {
 mod tests {
     use super::*;
 
-    fn found(stated: &Stated, text: &str) -> Vec<(usize, usize)> {
+    fn found(stated: &StatedPattern, text: &str) -> Vec<(usize, usize)> {
         let mut all = Vec::new();
         Matches::new(stated).unwrap().each(text, |start, end| all.push((start, end))).unwrap();
         all
@@ -133,12 +133,12 @@ mod tests {
 
     #[test]
     fn empty_matches_count_but_not_where_a_match_ended() {
-        let regex = |text: &str| Stated::Regex(text.to_owned());
+        let regex = |text: &str| StatedPattern::Regex(text.to_owned());
         assert_eq!(found(&regex("x*"), "axxb"), [(0, 0), (1, 3), (4, 4)]);
         assert_eq!(found(&regex("(?=[A-Z])"), "aBéC"), [(1, 1), (4, 4)]);
         assert_eq!(found(&regex(""), "é"), [(0, 0), (2, 2)]);
-        assert_eq!(found(&Stated::String(String::new()), "ab"), [(0, 0), (1, 1), (2, 2)]);
-        assert_eq!(found(&Stated::String("..".into()), "a....."), [(1, 3), (3, 5)]);
+        assert_eq!(found(&StatedPattern::String(String::new()), "ab"), [(0, 0), (1, 1), (2, 2)]);
+        assert_eq!(found(&StatedPattern::String("..".into()), "a....."), [(1, 3), (3, 5)]);
         assert_eq!(found(&regex("^|a"), ""), []);
     }
 

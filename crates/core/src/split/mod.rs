@@ -35,7 +35,7 @@ use self::automaton::{Automaton, SeamTable};
 pub(crate) use self::ends::Ends;
 use self::family::Family;
 pub(crate) use self::growing::{Growing, GrowingPiece};
-use self::marked_words::Words;
+use self::marked_words::MarkedWords;
 pub use self::scan::Pieces;
 pub(crate) use self::scan::Scan;
 pub(crate) use self::seams::Seams;
@@ -86,7 +86,7 @@ enum Faster {
     /// Of the usual family of patterns: on ASCII text.
     Family(Family),
     /// Of words that begin with U+2581.
-    Words(Words),
+    Words(MarkedWords),
 }
 
 impl Pattern {
@@ -214,7 +214,7 @@ fn automaton(pattern: &str) -> Option<Engine> {
     if let Some(alternatives) = &alternatives
         && let Some(automaton) = Automaton::new(alternatives)
     {
-        let words = Words::of(pattern).map(Faster::Words);
+        let words = MarkedWords::of(pattern).map(Faster::Words);
         let faster = words.or_else(|| Family::of(alternatives).map(Faster::Family));
         return Some(Engine::Classes(Box::new(automaton), faster));
     }

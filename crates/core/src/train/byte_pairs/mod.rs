@@ -21,7 +21,7 @@ mod vocabulary;
 mod workers;
 
 pub use alphabet::Alphabet;
-pub use learn::{Learned, Training, learn};
+pub use learn::{Training, learn};
 pub use plan::learn_bytes;
 pub use settings::{Settings, Ties};
 pub use vocabulary::token_uses;
