@@ -1,4 +1,4 @@
-//! Chunks of texts, as `bytepair.chunking` asks for them.
+//! Chunks of texts: the functions behind `bytepair.chunking`.
 
 use bytepair_core::chunk::{self, Boundary, Chunk, Settings};
 use bytepair_core::{Error, Tokenizer};
@@ -15,10 +15,10 @@ use crate::tokenizer::CoreTokenizer;
 /// Start, end, tokens.
 type Row = (usize, usize, u64);
 
-/// The texts of a batch, each with the places that the caller gives.
+/// The texts of a batch, each with the boundaries that the caller passed.
 type Rows<'a> = Vec<(&'a str, Vec<usize>)>;
 
-/// What a stream gives: a row, and the text of the chunk.
+/// A chunk of a stream: its row and its text.
 type StreamedRow = (Row, String);
 
 fn kind(name: &str) -> PyResult<Boundary> {
@@ -29,7 +29,7 @@ fn kind(name: &str) -> PyResult<Boundary> {
     })
 }
 
-/// Says in characters what is in bytes: the starts of chunks never go back.
+/// Converts chunks from bytes to characters. The starts of chunks never go back.
 fn rows(text: &str, is_bytes: bool, chunks: Vec<Chunk>) -> Vec<Row> {
     let same = is_bytes || text.is_ascii();
     let (mut at, mut character) = (0, 0);
@@ -44,7 +44,7 @@ fn rows(text: &str, is_bytes: bool, chunks: Vec<Chunk>) -> Vec<Row> {
     chunks.into_iter().map(row).collect()
 }
 
-/// Places in order, given in characters or bytes of a text, in bytes.
+/// Converts ascending places in characters to bytes; checks those in bytes.
 fn in_bytes(text: &str, is_bytes: bool, places: Vec<usize>) -> PyResult<Vec<usize>> {
     let outside = |place| PyValueError::new_err(format!("the boundary {place} is not a place between two characters"));
     let (mut at, mut character) = (0, 0);
@@ -119,7 +119,7 @@ pub(crate) fn chunks_batch(
     })
 }
 
-/// All places of one kind in a text, in characters of ``str`` and in bytes of ``bytes``: what the tests' oracle is told.
+/// All boundaries of one kind in a text, in characters of ``str`` and bytes of ``bytes``: input for the tests' oracle.
 #[pyfunction]
 pub(crate) fn places(text: &Bound<'_, PyAny>, boundary: &str) -> PyResult<Vec<usize>> {
     let (is_bytes, text) = (text.is_instance_of::<PyBytes>(), utf8(text, OnInvalid::Strict)?);
@@ -128,7 +128,7 @@ pub(crate) fn places(text: &Bound<'_, PyAny>, boundary: &str) -> PyResult<Vec<us
     Ok(rows.into_iter().map(|(place, _, _)| place).collect())
 }
 
-/// The chunks of a text that comes in parts; see `Tokenizer.chunk_stream`.
+/// The chunks of a text that arrives in parts; see `Tokenizer.chunk_stream`.
 #[pyclass(module = "bytepair._core")]
 pub(crate) struct ChunkStream {
     tokenizer: Py<CoreTokenizer>,
@@ -136,9 +136,9 @@ pub(crate) struct ChunkStream {
     stream: chunk::ChunkStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
-    /// The start of a character whose end has not come.
+    /// The first bytes of an incomplete character.
     pending: Vec<u8>,
-    /// How many bytes came before, and how many characters.
+    /// The numbers of bytes and characters before.
     before: (usize, usize),
 }
 
@@ -161,7 +161,7 @@ impl ChunkStream {
         Ok(Self { tokenizer, policy, stream, is_bytes: None, pending: Vec::new(), before: (0, 0) })
     }
 
-    /// Takes the next part; gives the chunks that are certain now, each as ((start, end, tokens), text).
+    /// Takes the next part and returns the chunks that are now final, each as ((start, end, tokens), text).
     fn push(&mut self, part: &Bound<'_, PyAny>) -> PyResult<Vec<StreamedRow>> {
         let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
         if *self.is_bytes.get_or_insert(is_bytes) != is_bytes {
@@ -182,7 +182,7 @@ impl ChunkStream {
         self.take(py, &text, false)
     }
 
-    /// The chunks that are left.
+    /// The remaining chunks.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<StreamedRow>> {
         match std::str::from_utf8(&self.pending) {
             Err(error) => Err(self.not_utf8(py, &error)),
@@ -208,7 +208,7 @@ impl ChunkStream {
         Ok(chunks.into_iter().map(row).collect())
     }
 
-    /// The error of the bytes that came last.
+    /// The error for the pending bytes.
     fn not_utf8(&self, py: Python<'_>, error: &std::str::Utf8Error) -> PyErr {
         let error = Error::not_utf8(&self.pending, error).placed(&String::from_utf8_lossy(&self.pending));
         let (byte, character) = self.before;

@@ -1,4 +1,4 @@
-//! A text that comes in parts, encoded, as a Python class.
+//! Streaming encode: the ids of a text that arrives in parts.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::run::run;
 use crate::text::{moved, utf8};
 use crate::tokenizer::CoreTokenizer;
 
-/// A text that comes in parts, encoded; see `Tokenizer.encoding_stream`. For one thread at a time.
+/// Encodes a text that arrives in parts; see `Tokenizer.encoding_stream`. For one thread at a time.
 #[pyclass(module = "bytepair")]
 pub(crate) struct EncodingStream {
     tokenizer: Py<CoreTokenizer>,
@@ -24,7 +24,7 @@ pub(crate) struct EncodingStream {
     stream: EncodeStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
-    /// The first half of a surrogate pair, whose second one may come.
+    /// The first half of a surrogate pair; the second may begin the next part.
     half: Option<Py<PyString>>,
     /// Whether an error was raised.
     failed: bool,
@@ -37,7 +37,7 @@ impl EncodingStream {
     }
 }
 
-/// What is given to the core.
+/// Input for the core.
 enum Given<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
@@ -56,14 +56,14 @@ impl Given<'_> {
 
 #[pymethods]
 impl EncodingStream {
-    /// Takes the next part of the text; gives the ids that no text to come can change, often none.
+    /// Takes the next part of the text and returns the ids that no further text can change, often none.
     ///
     /// Args:
-    ///     part: ``str``, or UTF-8 ``bytes`` that may be cut within a character; all parts of a text are of one type.
+    ///     part: ``str``, or UTF-8 ``bytes``, which may be cut inside a character. All parts of a text have one type.
     ///
     /// Raises:
-    ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain, and so are the other errors; places
-    ///         are in the whole text. The stream is then of no more use.
+    ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain; likewise the other errors. Places are
+    ///         those in the whole text. The stream cannot be used after an error.
     fn push<'py>(&mut self, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
         if !is_bytes && !part.is_instance_of::<PyString>() {
@@ -96,10 +96,10 @@ impl EncodingStream {
         self.take(py, &[Given::Text(&text)])
     }
 
-    /// The ids that are left when no more text comes. The stream is then as new, ready for another text.
+    /// Ends the text and returns its remaining ids. The stream can then take another text.
     ///
     /// Raises:
-    ///     EncodeError: As `push`, and where the text ends within a character.
+    ///     EncodeError: As `push`, and for a text that ends inside a character.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let half = self.half.take().map(|half| half.into_bound(py));
         let rest = half.as_ref().map_or(Ok(Cow::Borrowed("")), |half| utf8(half, self.on_invalid))?;
@@ -135,7 +135,7 @@ impl EncodingStream {
         Ok(array(py, ids))
     }
 
-    /// A text, of which the first half of a surrogate pair at its end is kept for what comes.
+    /// The text without the first half of a surrogate pair at its end, which is kept for the next part.
     fn without_half<'py>(&mut self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let last = text.len()?.saturating_sub(1);
         let half = text.get_item(last)?;
@@ -150,18 +150,17 @@ impl EncodingStream {
 
 #[pymethods]
 impl CoreTokenizer {
-    /// Encodes a text that comes in parts: `EncodingStream`. The ids of all calls together are those of the whole text.
+    /// A stream that encodes a text in parts: `EncodingStream`. The ids of all calls together are those of the whole text.
     ///
     /// Args:
-    ///     special: As for `encode`.
-    ///     added: As for `encode`.
-    ///     errors: As for `encode`.
+    ///     special: See `encode`.
+    ///     added: See `encode`.
+    ///     errors: See `encode`.
     ///
-    /// Memory is for what has come since the last place where any text may be cut: a piece, some thousand bytes, and a
-    /// part. Split patterns have such places, between words as a rule, as have pre-tokenizers that drop white space or mark
-    /// it with U+2581; where normalizers are normal forms or tables, only between ASCII. Other normalizers and
-    /// pre-tokenizers, models without any, and split patterns that need backtracking could change their mind until the
-    /// end: then the whole text is held.
+    /// The stream holds the text since the last place where it can be cut: a piece, some thousand bytes, and a part. Split
+    /// patterns can be cut between words as a rule, as can pre-tokenizers that drop white space or mark it with U+2581; after
+    /// normal forms and tables only between ASCII characters. The whole text is held for other normalizers and
+    /// pre-tokenizers, for models without either, and for split patterns that need backtracking.
     ///
     /// Example:
     ///     >>> import bytepair as bp

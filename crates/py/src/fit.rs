@@ -1,4 +1,4 @@
-//! The longest part of a text that has at most a number of ids.
+//! The longest prefix or suffix of a text within a token budget.
 
 use bytepair_core::count::Side;
 use bytepair_core::{Error, parallel};
@@ -12,7 +12,7 @@ use crate::run::detached;
 use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 
-/// The end of a text that is kept.
+/// Parses `side`, the end of a text to keep.
 fn by_name(side: &str) -> PyResult<Side> {
     match side {
         "left" => Ok(Side::Left),
@@ -37,20 +37,21 @@ fn part<'py>(text: &Bound<'py, PyAny>, content: &str, at: usize, side: Side) -> 
 
 #[pymethods]
 impl CoreTokenizer {
-    /// The longest part of a text that has at most `limit` ids, cut between characters; options and errors as `encode`.
+    /// The longest prefix or suffix of a text with at most `limit` ids, cut between characters. Options and errors: see
+    /// `encode`.
     ///
-    /// Reads little more than the limit needs, and reports errors only in what it read.
+    /// Reads little more text than the limit needs, and reports only the errors in that text.
     ///
     /// Args:
     ///     text: ``str`` or UTF-8 ``bytes``.
     ///     limit: The most ids.
-    ///     side: ``"left"`` keeps the beginning of the text, ``"right"`` its end.
+    ///     side: ``"left"`` keeps the start of the text, ``"right"`` its end.
     ///
     /// Returns:
-    ///     The part, of the type of `text`; empty if not even one character fits. No longer part fits, although counts are
-    ///     not monotone: one more character can make fewer ids.
+    ///     The part, of the same type as `text`; empty if not one character fits. It is the longest of all that fit, although
+    ///     counts are not monotone: one more character can lower the count.
     ///
-    /// Time is linear in the part, as with ``appender()``, and with the tokenizers that it names as slow quadratic in the text.
+    /// Time is linear in the part. For the tokenizers that ``appender()`` lists as slow it is quadratic in the text.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -76,7 +77,7 @@ impl CoreTokenizer {
         Ok(part(text, &content, fit.at, side))
     }
 
-    /// The longest part of each text of a batch, on several threads; options as `fit`, errors with their row.
+    /// The longest part of each text of a batch, on several threads. Options: see `fit`. Errors report their row.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -1,4 +1,4 @@
-//! Texts that grow and parts that fit, as Python calls.
+//! Token counts of texts that grow at one end.
 
 use bytepair_core::count::{self, FrontMark};
 use bytepair_core::pipeline::Run;
@@ -33,7 +33,7 @@ pub(crate) struct Prepender {
     new: usize,
 }
 
-/// A moment of a text that grows, to roll back to.
+/// A saved state of a growing text, to roll back to.
 #[pyclass(frozen, module = "bytepair")]
 pub(crate) struct Mark(Moment);
 
@@ -69,7 +69,7 @@ impl Appender {
 
 #[pymethods]
 impl Appender {
-    /// Appends text. ``bytes`` of UTF-8 may end inside a character, whose beginning waits in ``pending``.
+    /// Appends text. UTF-8 ``bytes`` may end inside a character; its first bytes are then in ``pending``.
     fn append(&mut self, text: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = text.py();
         let appended = if let Ok(bytes) = text.cast::<PyBytes>() {
@@ -95,21 +95,21 @@ impl Appender {
         ids(py, self.tokenizer.get(), self.inner.text(), &self.policy)
     }
 
-    /// The end of the text as it is now, to roll back to.
+    /// The current end of the text, to roll back to.
     fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
         let Self { tokenizer, policy, inner, new } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Back(mark)))
     }
 
-    /// Takes back what was appended since a mark was made, as often as wanted; ValueError if the mark is of another text, or
-    /// if its own place was rolled back.
+    /// Removes the text appended since a mark. A mark can be used again; ValueError if it belongs to another text, or to a
+    /// place that was itself rolled back.
     fn rollback(&mut self, mark: &Bound<'_, Mark>) -> PyResult<()> {
         let Mark(Moment::Back(mark)) = mark.get() else { return Err(lost()) };
         self.inner.rollback(mark).then_some(()).ok_or_else(lost)
     }
 
-    /// Whether the text with this one appended has at most `limit` ids; the text stays as it is.
+    /// Whether the text would have at most `limit` ids with this one appended. Does not change the text.
     fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
         let py = text.py();
         let Self { tokenizer, policy, inner, new } = self;
@@ -124,7 +124,7 @@ impl Appender {
         PyString::new(py, self.inner.text())
     }
 
-    /// The beginning of a character that waits for the rest of it.
+    /// The first bytes of an incomplete character.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.inner.pending())
@@ -159,21 +159,21 @@ impl Prepender {
         ids(py, self.tokenizer.get(), self.inner.text(), &self.policy)
     }
 
-    /// The front of the text as it is now, to roll back to.
+    /// The current front of the text, to roll back to.
     fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
         let Self { tokenizer, policy, inner, new } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Front(mark)))
     }
 
-    /// Takes back what was prepended since a mark was made, as often as wanted; ValueError if the mark is of another text, or
-    /// if its own place was rolled back.
+    /// Removes the text prepended since a mark. A mark can be used again; ValueError if it belongs to another text, or to a
+    /// place that was itself rolled back.
     fn rollback(&mut self, mark: &Bound<'_, Mark>) -> PyResult<()> {
         let Mark(Moment::Front(mark)) = mark.get() else { return Err(lost()) };
         self.inner.rollback(mark).then_some(()).ok_or_else(lost)
     }
 
-    /// Whether the text with this one prepended has at most `limit` ids; the text stays as it is.
+    /// Whether the text would have at most `limit` ids with this one prepended. Does not change the text.
     fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
         let py = text.py();
         let Self { tokenizer, policy, inner, new } = self;
@@ -191,19 +191,19 @@ impl Prepender {
 
 #[pymethods]
 impl CoreTokenizer {
-    /// A text that grows at its end, counted at any moment: `Appender`.
+    /// A text that grows at its end and can be counted at any time: `Appender`.
     ///
     /// Args:
-    ///     special: As for `encode`; what it does not allow raises when the text is counted.
-    ///     added: As for `encode`.
+    ///     special: See `encode`. A token that is not allowed raises when the text is counted.
+    ///     added: See `encode`.
     ///
-    /// Appending does nothing but keep the text, and a count does what was not done since the last one. Time is linear in the
-    /// text, whatever the pieces are and however often it is counted, also for one endless word; what comes in many parts
-    /// and is counted once takes little more than encoding it. Slower are tokenizers with normalizers, ``prefix_space``,
-    /// added tokens that mind what is around them, or a pattern that needs backtracking (each count encodes the text), with
-    /// several patterns in a row (the text since the last cut), and with a vocabulary in which tokens are made in several
-    /// ways, such as Llama 3 (the piece at the end). Memory: the text, and eight bytes for each byte in pieces of more than a
-    /// thousand. For one thread at a time.
+    /// Appending only stores the text; a count encodes what is new since the last count. Total time is linear in the text,
+    /// however often it is counted, even for one endless word; many parts counted once cost little more than encoding.
+    /// Three kinds of tokenizers are slower. With normalizers, ``prefix_space``, added tokens that depend on the text around
+    /// them, or a pattern that needs backtracking, each count encodes the text. With several patterns in a row it encodes the
+    /// text since the last cut. With a vocabulary whose tokens can be made in several ways, such as Llama 3, it encodes the
+    /// last piece. Memory: the text, and eight bytes for each byte in pieces of more than a thousand bytes. For one thread at
+    /// a time.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -225,8 +225,8 @@ impl CoreTokenizer {
         Ok(Appender::new(slf.clone().unbind(), policy))
     }
 
-    /// A text that grows at its front, counted at any moment: `Prepender`; options and cost as `appender`, and up to forty
-    /// bytes of memory for each byte where the text cannot be cut.
+    /// A text that grows at its front and can be counted at any time: `Prepender`. Options and cost: see `appender`. Text that
+    /// cannot be cut takes up to forty bytes of memory for each byte.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -1,4 +1,4 @@
-//! Counts of intervals of one text, as a Python class.
+//! Token counts of intervals of one text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use crate::options::{Added, OnInvalid, OwnedPolicy};
 use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 
-/// Of a text that is not ASCII the place of each of so many characters is kept.
+/// The index of a text that is not ASCII keeps the place of one in this many characters.
 const APART: usize = 64;
 
-/// The bytes of a buffer that are read at a time.
+/// The bytes of a buffer that are read at once.
 const WINDOW: usize = 1 << 20;
 
 /// A text whose intervals can be counted; see `Tokenizer.index`.
@@ -37,7 +37,7 @@ pub(crate) struct TextIndex {
 enum Text {
     Characters(Py<PyString>),
     Bytes(Py<PyBytes>),
-    /// Bytes that belong to someone else, who could change them: they are copied and checked whenever they are read.
+    /// A buffer that its owner could change: it is copied and checked at each read.
     Buffer(Py<PyAny>),
 }
 
@@ -129,7 +129,7 @@ impl TextIndex {
         }
     }
 
-    /// The bytes of an interval, which is meant as Python means a slice.
+    /// The byte range of an interval, with the semantics of a Python slice.
     fn range(&self, py: Python<'_>, start: Option<isize>, end: Option<isize>) -> PyResult<Range<usize>> {
         let place = |place: Option<isize>, otherwise: usize| match place {
             None => otherwise,
@@ -178,7 +178,7 @@ impl TextIndex {
         self.length
     }
 
-    /// The bytes that the index takes beside the text.
+    /// The size of the index in bytes, without the text.
     #[getter]
     fn nbytes(&self) -> usize {
         self.index.bytes() + self.places.len() * size_of::<usize>()
@@ -187,22 +187,21 @@ impl TextIndex {
 
 #[pymethods]
 impl CoreTokenizer {
-    /// An index of a text, by which any interval of it is counted without encoding it; options and errors as `encode`.
+    /// An index that counts any interval of a text without encoding it. Options and errors: see `encode`.
     ///
-    /// Goes through the text once. An interval then costs a search and the encoding of about a hundred bytes at each end,
-    /// wherever the text can be cut (between most words), and that of a few tokens if there is no split pattern. Memory: a
-    /// quarter of a byte for each byte of text, and an eighth for each character of a ``str`` that is not ASCII; without a
-    /// split pattern 16 bytes for each byte. Tokenizers with normalizers, ``prefix_space``, added tokens that take white
-    /// space, or a split pattern that needs backtracking encode the interval; so do those without a split pattern whose
-    /// tokens can be made in several ways.
+    /// Building it reads the text once. A count then takes a search and the encoding of about a hundred bytes at each end of
+    /// the interval, or of a few tokens if there is no split pattern. Memory: a quarter of a byte for each byte of text, and
+    /// an eighth for each character of a ``str`` that is not ASCII; without a split pattern, 16 bytes for each byte. The whole
+    /// interval is encoded for tokenizers with normalizers, ``prefix_space``, added tokens that take white space, or a split
+    /// pattern that needs backtracking, and without a split pattern if tokens can be made in several ways.
     ///
     /// Args:
-    ///     text: ``str``, whose intervals are characters; or UTF-8 whose intervals are bytes: ``bytes``, or a buffer such as
-    ///         ``mmap.mmap``, which is read a window at a time and has to stay as it is.
+    ///     text: ``str``, with intervals in characters; or UTF-8 ``bytes`` or a buffer such as ``mmap.mmap``, with intervals
+    ///         in bytes. A buffer is read one window at a time and must not change.
     ///
     /// Returns:
-    ///     `TextIndex`, with ``count(start, end)``, ``ids(start, end)``, ``len`` and ``nbytes``. ``start`` and ``end`` are meant
-    ///     as in a slice. EncodeError for a place inside a character of bytes.
+    ///     `TextIndex`, with ``count(start, end)``, ``ids(start, end)``, ``len`` and ``nbytes``. ``start`` and ``end`` work as
+    ///     in a slice. EncodeError for a byte place inside a character.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -1,4 +1,4 @@
-//! Ids with their places in the original text, and the added tokens in a text.
+//! Ids with their places in the original text, and the added tokens of a text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::run::run;
 use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 
-/// Ids, their places, the numbers of their pieces, and what some stand for.
+/// Ids, their places, the numbers of their pieces, and the surfaces of some of them.
 type LocatedRows<'py> = (Bound<'py, PyList>, Vec<(usize, usize)>, Vec<u32>, BTreeMap<usize, String>);
 
-/// Places in bytes, which are all at characters, as places in characters. They seldom go back, and never far.
+/// Converts byte places at character boundaries to character places. They seldom go back, and never far.
 fn characters(text: &str, places: &mut [(usize, usize)]) {
     let bytes = text.as_bytes();
     let is_start = |byte: &&u8| **byte & 0xC0 != 0x80;
@@ -61,16 +61,16 @@ fn in_bytes(text: &str, intervals: Vec<(usize, usize)>) -> PyResult<Vec<Range<us
 
 #[pymethods]
 impl CoreTokenizer {
-    /// The ids of a text with their places and the numbers of their pieces; options and errors as `encode`.
+    /// The ids of a text with their places and the numbers of their pieces. Options and errors: see `encode`.
     ///
     /// Args:
     ///     text: ``str``, whose places are in characters; or UTF-8 ``bytes``, whose places are in bytes.
     ///
     /// Returns:
-    ///     Ids; for each the start and the end of what it stands for in the text, whatever steps changed it before; and the
-    ///     number of its piece, or of the added token that it is. A token that covers a part of a character has the place of
-    ///     the whole character. Last, by row, the normalized text of added tokens that took white space, and of what a
-    ///     Unigram model does not know: other libraries spell these tokens so.
+    ///     Ids; the start and end of each id's source in the original text, before any normalizer; and the number of its
+    ///     piece or added token. A token that covers part of a character has the place of the whole character. Last, by row,
+    ///     the normalized text of added tokens that took white space and of characters unknown to a Unigram model: other
+    ///     libraries spell these tokens so.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -103,19 +103,19 @@ impl CoreTokenizer {
         Ok((self.list(py, &ids)?, places, words, surfaces))
     }
 
-    /// The ids of a text of which only parts may hold added tokens, with their places; errors as `encode`.
+    /// The ids of a text in which only some intervals may hold added tokens, with their places. Errors: see `encode`.
     ///
     /// Args:
     ///     text: One ``str``.
-    ///     trusted: Intervals of the text, in characters, in order and apart from one another: an added token stands only
-    ///         where all of it lies in one of them. Elsewhere what looks like one is text like any other, but for tokens
-    ///         that are white space, which control nothing.
+    ///     trusted: Sorted, disjoint intervals of the text, in characters. An added token is matched only if it lies
+    ///         completely inside one of them; elsewhere it is ordinary text, except for white space tokens, which control
+    ///         nothing.
     ///
     /// Returns:
-    ///     Ids; and for each the start and the end of what it stands for, in characters, in one flat array of int64.
+    ///     Ids, and the start and end of each id's source in characters, in one flat array of int64.
     ///
     /// Raises:
-    ///     ValueError: The intervals are not in order, or not in the text.
+    ///     ValueError: The intervals are not sorted, or not in the text.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -142,11 +142,11 @@ impl CoreTokenizer {
         Ok((array(py, ids), array(py, places.collect())))
     }
 
-    /// The added tokens in a text, as (id, start, end) in characters; errors as `encode`.
+    /// The added tokens in a text, as (id, start, end) in characters. Errors: see `encode`.
     ///
     /// Args:
     ///     text: One ``str``.
-    ///     trusted: As for `located_trusted`, those that it lets stand; None for all.
+    ///     trusted: See `located_trusted`: only tokens that it would match. None for all.
     ///
     /// Example:
     ///     >>> import bytepair as bp

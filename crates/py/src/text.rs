@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 use crate::errors::raise;
 use crate::options::OnInvalid;
 
-/// A token that the caller vouches for, among text that could come from anyone.
+/// A special token that the caller vouches for, next to untrusted text.
 ///
 /// In a list next to plain `str`, only a `Control` becomes a special token:
 ///
@@ -70,7 +70,7 @@ pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyR
     Err(PyTypeError::new_err(format!("a text is str or bytes, not {}", text.get_type().name()?)))
 }
 
-/// The error of a part of a text, placed in the whole, of which so many bytes and characters come before.
+/// The error of a part of a text, placed in the whole text: the numbers are the bytes and characters before the part.
 pub(crate) fn moved(py: Python<'_>, error: PyErr, (bytes, characters): (usize, usize)) -> PyErr {
     let value = error.value(py);
     for (name, before) in [("byte", bytes), ("character", characters)] {
@@ -108,7 +108,7 @@ fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
 #[derive(Default)]
 pub(crate) struct Texts<'py> {
     parts: Vec<Bound<'py, PyAny>>,
-    /// Where each text's parts end; none while each has one.
+    /// The end of each text's parts; None while each text has one part.
     ends: Option<Vec<usize>>,
 }
 
