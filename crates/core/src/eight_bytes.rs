@@ -1,9 +1,9 @@
-//! Eight bytes at once in plain integers.
+//! Searching eight bytes at once in plain integers (SIMD within a register).
 
-/// Bytes that are looked at together.
+/// The bytes of a word.
 pub(crate) const WORD: usize = 8;
 
-/// The bytes from `at` on, which is in them; in place of those beyond the end `other`.
+/// The word at `at`, which is inside `bytes`; filled up with `other` beyond their end.
 #[inline(always)]
 pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
     let rest = &bytes[at..];
@@ -15,7 +15,7 @@ pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
     word
 }
 
-/// The highest bit of each byte that is this one.
+/// A word with the highest bit set in each byte that equals `byte`.
 #[inline(always)]
 pub(crate) fn equal_bytes(word: [u8; WORD], byte: u8) -> u64 {
     const LOW: u64 = u64::from_ne_bytes([0x7F; WORD]);
