@@ -234,7 +234,7 @@ impl Borrowed<'_> {
     /// number of pieces. None if the pieces have to be asked for one by one.
     ///
     /// # Errors
-    /// As [`Borrowed::tokens`], and `Pattern`, where a pattern gives up.
+    /// As [`Borrowed::tokens`], and `Pattern`, if a pattern exceeds its step budget.
     pub(crate) fn all_tokens(
         &mut self,
         text: &str,

@@ -304,7 +304,7 @@ impl WholeTokens {
     pub(crate) fn get_many(&self, text: &[u8], start: usize, ends: &[u32], found: &mut Found) {
         #[cfg(target_arch = "x86_64")]
         if x86::is_there() {
-            // SAFETY: the machine has what the function is compiled for.
+            // SAFETY: the machine has the features that the function is compiled for.
             #[allow(unsafe_code, reason = "the call of what the machine was asked for first")]
             unsafe {
                 x86::get_many(self, text, start, ends, found);

@@ -174,7 +174,7 @@ pub(crate) fn minds_only_the_first(decoders: &[TextDecoder]) -> bool {
 /// ```
 ///
 /// # Errors
-/// `Pattern`, if the pattern of a replacement gives up; `Encode`, if the tokens become more than 32 times as long.
+/// `Pattern`, if the pattern of a replacement exceeds its step budget; `Encode`, if the tokens become more than 32 times as long.
 pub fn decode_tokens(decoders: &[TextDecoder], tokens: Vec<String>) -> Result<String> {
     // A token may be empty, and still a space is put before it.
     let length = |tokens: &[String]| tokens.iter().map(|token| token.len() + 1).sum();

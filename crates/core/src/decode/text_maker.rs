@@ -41,7 +41,7 @@ impl TextMaker {
     /// The text of tokens.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern of a decoder gives up.
+    /// `Pattern`, if the pattern of a decoder exceeds its step budget.
     pub(crate) fn text(&self, tokens: Vec<String>) -> Result<String> {
         if self.decoders.is_empty() { Ok(tokens.join(" ")) } else { decode_tokens(&self.decoders, tokens) }
     }

@@ -10,20 +10,20 @@ use super::simple::{lowercase, put_lowered};
 use super::{Normalizer, forms};
 use crate::normalize::aligned::{Aligned, Edit};
 
-/// What of it is done.
+/// The enabled stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bert {
     /// Removes control characters and U+FFFD, and makes all white space spaces.
     pub clean_text: bool,
     /// Puts spaces around ideographs.
     pub handle_chinese_chars: bool,
-    /// Decomposes characters and removes nonspacing marks; as `lowercase` is, if nothing is said.
+    /// Decomposes characters and removes nonspacing marks; None follows `lowercase`.
     pub strip_accents: Option<bool>,
     /// Makes letters small.
     pub lowercase: bool,
 }
 
-/// What becomes of a character in the first stage.
+/// The result of the first stage for a character.
 enum Cleaned {
     Removed,
     Space,

@@ -1,7 +1,7 @@
-//! Categories of characters, as the steps of `tokenizers` mean them.
+//! Categories of characters, as `tokenizers` defines them.
 //!
-//! Its categories are those of the crate `unicode_categories`, which stand still at Unicode 8: characters that came later
-//! are in none of them. The ranges here are that version's general categories (`DerivedGeneralCategory.txt`). Words and
+//! Its categories are those of the crate `unicode_categories`, which are fixed at Unicode 8: later characters are in
+//! none of them. The ranges here are that version's general categories (`DerivedGeneralCategory.txt`). Words and
 //! white space are those of the regular expressions `\w` and `\s`, whose tables follow Unicode.
 
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ pub(crate) const NONSPACING: u8 = 4;
 pub(crate) const WORD: u8 = 8;
 /// The category `\s`.
 pub(crate) const SPACE: u8 = 16;
-/// What BERT sets between spaces: ideographs.
+/// The ideographs that BERT puts between spaces.
 pub(crate) const CHINESE: u8 = 32;
 
 /// The blocks of ideographs that BERT's normalizer names.
@@ -34,7 +34,7 @@ const IDEOGRAPHS: [(u32, u32); 8] = [
     (0x2F800, 0x2FA1F),
 ];
 
-/// What decomposes, or is a mark: the decomposition of a text changes it, or where it stands.
+/// Characters that decompose, and marks: decomposing a text changes them or their order.
 pub(crate) const DECOMPOSES: u8 = 64;
 /// Some part of it is sorted with the marks around it, and is no nonspacing mark.
 pub(crate) const SORTED: u8 = 128;
@@ -52,7 +52,7 @@ pub(crate) struct Categories {
 
 static CATEGORIES: LazyLock<Categories> = LazyLock::new(Categories::new);
 
-/// The table, which is made when it is first asked for.
+/// The table, built on first use.
 pub(crate) fn categories() -> &'static Categories {
     &CATEGORIES
 }

@@ -1,4 +1,4 @@
-//! Normalizers as files state them.
+//! Reading normalizers from `tokenizer.json`.
 
 use std::sync::Arc;
 
@@ -104,10 +104,10 @@ impl Normalizer {
     }
 }
 
-/// Characters of a step and of what is wrong with it that are shown: both may hold what the file holds.
+/// The most characters of a step, and of its error, in a message: both may contain parts of the file.
 const MOST_SHOWN: usize = 200;
 
-/// A step of some kind, given as a bare name or as an object.
+/// Parses a step, which is a bare name or an object.
 pub(crate) fn parsed<T: DeserializeOwned>(kind: &str, step: &str) -> Result<T> {
     let parsed = if step.trim_start().starts_with('{') {
         serde_json::from_str(step)

@@ -374,7 +374,7 @@ impl Tokenizer {
     /// The text of some ids, as the decoders make it. Where tokens are bytes U+FFFD stands for what is not UTF-8.
     ///
     /// # Errors
-    /// As [`Tokenizer::decode`]; `Pattern`, if the pattern of a decoder gives up.
+    /// As [`Tokenizer::decode`]; `Pattern`, if the pattern of a decoder exceeds its step budget.
     pub fn decode_text(&self, ids: &[u32], skip_special_tokens: bool) -> Result<String> {
         let Some((_, maker)) = &self.spelled else {
             return Ok(String::from_utf8_lossy(&self.decode(ids, skip_special_tokens)?).into_owned());

@@ -1,4 +1,4 @@
-//! Steps that tell kinds of characters apart: one pass, one table.
+//! Steps that distinguish kinds of characters: one pass, one table.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use super::Behavior;
 use super::behavior::Cutter;
 use crate::normalize::categories::{Categories, PUNCT, SPACE, WORD, categories};
 
-/// What is taken away.
+/// Removed.
 const GONE: u8 = 0;
-/// What each makes a piece of its own.
+/// Each is a piece of its own.
 const ALONE: u8 = 1;
-/// What makes a piece together with its like: these and above.
+/// This kind and above: a run of one kind is a piece.
 const ONE: u8 = 2;
 const OTHER: u8 = 3;
 
-/// The kinds that a step tells apart.
+/// The kinds that a step distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// White space goes, and words and what is neither are pieces.
+    /// White space is removed; words and runs of other characters are pieces.
     Whitespace,
     /// White space goes.
     WhitespaceSplit,
@@ -31,7 +31,7 @@ pub(super) enum Rule {
     Character(char),
 }
 
-/// A rule, and what becomes of what it matches.
+/// A rule, and the treatment of its matches.
 #[derive(Clone)]
 pub(super) struct Kinds {
     rule: Rule,

@@ -17,7 +17,7 @@ pub(crate) enum Scheme {
     Always,
 }
 
-/// The step as files state it; older ones have fields that say the same in another way.
+/// The step as files state it; older files have other fields for the same options.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatedMetaspace {

@@ -1,4 +1,4 @@
-//! Pre-tokenizers as files state them.
+//! Reading pre-tokenizers from `tokenizer.json`.
 
 use serde::Deserialize;
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::error::{Error, Kind, Result};
 use crate::split::added::AddedToken;
 
-/// What becomes of an added token's text in the input.
+/// The treatment of an added token's text in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Treat<'a> {
     /// It is an error.
@@ -41,7 +41,7 @@ impl Policy<'_> {
     }
 }
 
-/// Whether the policy lets this token stand.
+/// Whether the policy admits this token.
 pub(crate) fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
     let (treat, option, kind) =
         if token.special { (policy.special, "special", "special") } else { (policy.added, "added", "added") };

@@ -1,8 +1,10 @@
 //! The pieces of a text, 64 bytes at a time where its bytes are ASCII, by the automaton where they are not.
 //!
-//! A block is read from where a piece starts. It is classified into one mask of 64 bits for each kind of character, and
-//! the masks say where pieces start in it; the next block is read from the last of these. Nothing is carried from block
-//! to block, so that the automaton can take over anywhere.
+//! A block begins where a piece starts. It is classified into one mask of 64 bits for each kind of character; shifts of the
+//! masks mark the starts of pieces in it ([`Family::starts`]), and the next block begins at the last of these. No state is
+//! carried from block to block, so that the automaton can take over anywhere.
+//!
+//! Weakness: text outside ASCII goes through the automaton, a character at a time.
 
 use super::automaton::Automaton;
 use super::ends::{Ends, piece_end};
@@ -50,7 +52,7 @@ pub(super) fn fill_with(
     at
 }
 
-/// The end of a text as a block. What comes after it is not known, like what is not ASCII.
+/// The end of a text as a block, filled up with bytes that count as not ASCII.
 pub(super) fn copy_end(rest: &[u8]) -> [u8; BLOCK] {
     let mut block = [0xFF; BLOCK];
     block[..rest.len()].copy_from_slice(rest);
@@ -62,7 +64,7 @@ pub(super) fn copy_end(rest: &[u8]) -> [u8; BLOCK] {
 pub(super) fn push_one_by_one(ends: &mut Ends, at: usize, mut starts: u64) {
     let count = ends.count + starts.count_ones() as usize;
     let offset = ends.counted(at);
-    // In groups whose size is fixed, so that there is no branch on the number of bits; what is too many counts not.
+    // In groups of fixed size, so that there is no branch on the number of bits; surplus entries are not counted.
     while starts != 0 {
         if let Some(group) = ends.places[ends.count..].first_chunk_mut::<8>() {
             for place in group {

@@ -1,4 +1,4 @@
-//! Where some pieces end, and the automaton's way to find that: one match after another.
+//! The ends of some pieces, and finding them with the automaton, one match after another.
 
 use super::automaton::Automaton;
 use super::masks::BLOCK;

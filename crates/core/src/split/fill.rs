@@ -1,4 +1,4 @@
-//! The ends of pieces in blocks, by the fastest way that the machine has.
+//! The ends of pieces, block by block, with the widest registers of the machine.
 
 use super::automaton::Automaton;
 use super::blocks::{copy_end, fill_with, push_one_by_one};

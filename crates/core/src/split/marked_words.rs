@@ -1,8 +1,8 @@
-//! Words with the U+2581 in front of them, which stand for spaces: what models of characters are mostly cut into.
+//! Words with U+2581 in front, which marks a space: the usual pieces of models of characters.
 //!
-//! A piece ends where a U+2581 stands behind a character that is neither one itself nor one that *reaches* across, as some
-//! vocabularies have tokens such as `>` and U+2581. The first byte of U+2581 begins other characters as well, but few that
-//! texts have: so it is looked for in eight bytes at once, in plain integers, and the rest is looked at where it stands.
+//! A piece ends before a U+2581 that follows another character, unless that one *reaches* across: some vocabularies have
+//! tokens such as `>` and U+2581. The first byte of U+2581 begins few other characters that occur in texts. So this byte is
+//! searched in eight bytes at once, in plain integers, and the other two are compared where it is found.
 
 use super::ends::Ends;
 use super::masks::BLOCK;
@@ -21,7 +21,7 @@ pub(crate) fn pattern(reaching: &[char]) -> String {
     format!("{MARK}*(?:[^{MARK}{reaching}]|[{reaching}]{MARK}*)+|{MARK}+")
 }
 
-/// What finds the pieces of such a pattern.
+/// Finds the pieces of such a pattern.
 #[derive(Clone, Copy)]
 pub(super) struct MarkedWords {
     /// A bit for each ASCII character that reaches across.

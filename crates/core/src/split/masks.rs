@@ -1,4 +1,4 @@
-//! Which bytes of a block are of which kind of character, as bits of one mask a kind.
+//! The kinds of characters in a block of 64 bytes, as one mask of bits for each kind.
 
 /// How many bytes are looked at together.
 pub(super) const BLOCK: usize = 64;
@@ -24,7 +24,7 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    /// The masks, by what says where a byte is, where bytes from a first to a last one are, and what is not ASCII.
+    /// The masks, from functions for one byte and for a range of bytes, and the mask of bytes outside ASCII.
     #[inline(always)]
     pub(super) fn of(is: impl Fn(u8) -> u64, range: impl Fn(u8, u8) -> u64, beyond: u64) -> Self {
         let blank = is(b' ');

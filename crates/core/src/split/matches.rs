@@ -1,7 +1,7 @@
-//! The matches of a pattern that a step has: a text as it is, or a regular expression.
+//! The matches of a step's pattern, which is a literal text or a regular expression.
 //!
 //! Unlike the pieces of a [`Pattern`], empty matches count, as in Oniguruma's search for all matches: an empty one is
-//! passed over only where the match before it ended. In an empty text nothing matches.
+//! skipped only where the match before it ended. In an empty text nothing matches.
 
 use std::sync::Arc;
 
@@ -41,13 +41,13 @@ impl Matches {
                 return Ok(Self::Text(Arc::new(Finder::new(text.as_bytes()).into_owned())));
             }
             StatedPattern::Regex(regex) if !regex.is_empty() => regex,
-            // What the empty expression is to a `Pattern` is something else: no match at all.
+            // To a `Pattern` the empty expression has no match at all.
             StatedPattern::String(_) | StatedPattern::Regex(_) => "(?:)",
         };
         Ok(Self::Regex { pattern: Arc::new(Pattern::new(regex)?), never_empty: never_empty(regex) })
     }
 
-    /// The pattern, if its pieces are its matches and what lies between them.
+    /// The pattern, if its pieces are its matches and the text between them.
     pub(crate) fn tiles(&self) -> Option<&Pattern> {
         match self {
             Self::Regex { pattern, never_empty: true } => Some(pattern),
@@ -74,7 +74,7 @@ impl Matches {
     /// Calls `found` with the start and the end of each match, in order.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern gives up.
+    /// `Pattern`, if the pattern exceeds its step budget.
     pub(crate) fn each(&self, text: &str, mut found: impl FnMut(usize, usize)) -> Result<()> {
         let pattern = match self {
             Self::Text(finder) => {

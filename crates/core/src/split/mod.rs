@@ -1,7 +1,8 @@
 //! Text -> pieces: hard walls for merges.
 //!
-//! A [`Pattern`] tiles a text: its matches are pieces and so is what lies between two matches, so that nothing is
-//! lost. [`added`] finds the added tokens, which are matched before everything else.
+//! A [`Pattern`] tiles a text: its matches are pieces, and so is the text between two matches, so that nothing is lost.
+//! [`added`] finds the added tokens, which are matched before everything else. `matches` finds the matches of a step's
+//! pattern, which normalizers and pre-tokenizers use: so this room is below both.
 
 pub mod added;
 mod alternatives;
@@ -65,14 +66,14 @@ const AUTOMATON_BYTES: usize = 16 << 20;
 pub struct Pattern {
     text: String,
     engine: Engine,
-    /// Known when they are asked for.
+    /// Computed on first use.
     seams: OnceLock<SeamTable>,
 }
 
 enum Engine {
     /// The empty pattern: the whole text is one piece.
     Whole,
-    /// An automaton over classes of characters, and what finds the same pieces faster.
+    /// An automaton over classes of characters, and a faster way to the same pieces.
     Classes(Box<Automaton>, Option<Faster>),
     /// An automaton over bytes, built as it runs: linear on every text.
     Regular(Regex),
@@ -80,12 +81,12 @@ enum Engine {
     Backtracking(fancy_regex::Regex),
 }
 
-/// What finds the pieces of some patterns faster than their automaton.
+/// A faster way than the automaton to the pieces of some patterns.
 #[derive(Clone, Copy)]
 enum Faster {
-    /// Of the usual family of patterns: on ASCII text.
+    /// For the usual family of patterns, on ASCII text.
     Family(Family),
-    /// Of words that begin with U+2581.
+    /// For words that begin with U+2581.
     Words(MarkedWords),
 }
 
@@ -117,7 +118,7 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), engine, seams: OnceLock::new() })
     }
 
-    /// The pattern as it was given.
+    /// The source of the pattern.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -131,7 +132,7 @@ impl Pattern {
     /// Whether the empty text is a match.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern gives up.
+    /// `Pattern`, if the pattern exceeds its step budget.
     pub fn matches_nothing(&self) -> Result<bool> {
         Ok(!matches!(self.engine, Engine::Whole) && self.match_from("", 0)?.is_some())
     }
@@ -207,8 +208,8 @@ fn after_character(text: &str, at: usize) -> usize {
 
 /// The engine of a pattern that needs no backtracking.
 ///
-/// Each alternative is parsed by itself, since the parser of regular expressions takes out what all alternatives begin
-/// with, and so makes `a?a|a?b` prefer what it should not.
+/// Each alternative is parsed by itself, since the parser of regular expressions factors out a common prefix of all
+/// alternatives, which changes the preference of `a?a|a?b`.
 fn automaton(pattern: &str) -> Option<Engine> {
     let alternatives = alternatives::relaxed(pattern);
     if let Some(alternatives) = &alternatives

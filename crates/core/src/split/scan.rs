@@ -1,4 +1,4 @@
-//! Scans: the ends of the pieces of a text, many at a time, by patterns in a row; and the pieces one by one.
+//! Scans for the ends of pieces, many at a time, by one pattern or several in a row; and an iterator over pieces.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(crate) struct Scan<'p, 't> {
     at: usize,
     /// With inner patterns, no piece of the first one is begun from here on.
     end: usize,
-    /// A match that was found beyond `at`: what lies before it is a piece of its own.
+    /// A match beyond `at`: the text before it is a piece of its own.
     found: Option<(usize, usize)>,
     /// Where the piece starts that the inner patterns are at, and their scan over it.
     inside: Option<(usize, Box<Self>)>,
@@ -31,7 +31,7 @@ impl<'p, 't> Scan<'p, 't> {
     /// Replaces `ends` by those of the next pieces; there are none at the end.
     ///
     /// # Errors
-    /// `Pattern`, if a pattern gives up on the next piece; `ends` then holds the ones before it. `Encode`, if a piece is
+    /// `Pattern`, if a pattern exceeds its step budget on the next piece; `ends` then holds the ones before it. `Encode`, if a piece is
     /// longer than 4 GiB.
     pub(crate) fn fill(&mut self, ends: &mut Ends, start: usize) -> Result<()> {
         ends.clear(start);
@@ -62,7 +62,7 @@ impl<'p, 't> Scan<'p, 't> {
         Ok(())
     }
 
-    /// Appends what the inner patterns make of one piece after another.
+    /// Appends the ends that the inner patterns make in one piece after another.
     fn append_inner(&mut self, ends: &mut Ends) -> Result<()> {
         while ends.has_room_for_a_block() {
             let Some((start, scan)) = &mut self.inside else {

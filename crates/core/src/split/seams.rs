@@ -1,10 +1,10 @@
-//! Seams: places where text may be cut without changing any piece, whatever stands further left or right.
+//! Seams: places where text can be cut without changing any piece, whatever the text further left or right.
 //!
 //! Which two neighbouring characters have a seam between them is read off the automaton. Take all states that it can be
 //! in after the left character, in whatever text. If in each of them the right character ends the scan with a match that
 //! ends between the two, then the piece that holds the left character ends there, no scan that began before reads beyond
 //! the right character, and the next piece begins with it. If the end of the text would have done the same in each, then
-//! what lies left of the seam may be split by itself. Nothing reads backwards, so that the right part may be as well.
+//! the text left of the seam can be split by itself. Nothing reads backwards, so the right part can be as well.
 //!
 //! That holds if some match takes the left character: whatever tried to match before it either took it, and then the match
 //! ends behind it, or came to an end before. What starts no match may lie between matches, and has no seam behind it.

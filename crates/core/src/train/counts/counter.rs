@@ -115,7 +115,7 @@ impl Counter {
     /// Counts the pieces of some texts in a group of sources. Added tokens are cut out and not counted.
     ///
     /// # Errors
-    /// `Pattern`, if a split pattern gives up, with the row of the text; `Training`, if a count overflows; `Artifact`, if
+    /// `Pattern`, if a split pattern exceeds its step budget, with the row of the text; `Training`, if a count overflows; `Artifact`, if
     /// a temporary file cannot be written; `Interrupted`.
     ///
     /// ```
