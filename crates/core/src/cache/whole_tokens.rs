@@ -1,9 +1,9 @@
 //! Whole tokens: piece -> id, for pieces up to 28 bytes.
 //!
-//! The bytes of a token stand in the table itself, so that a look-up touches one cache line, which can be asked for
-//! beforehand: four entries of up to 12 bytes, or two of up to 28, with id and length in the last four bytes.
+//! The bytes of a token are in the table itself, so that a look-up touches one cache line, which can be prefetched: four
+//! entries of up to 12 bytes, or two of up to 28, with id and length in the last four bytes.
 //!
-//! Long because both kinds of line stand here, with the loop that looks up many pieces at once and its tests.
+//! Long because it holds both kinds of line, the loop that looks up many pieces at once, and its tests.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;

@@ -1,5 +1,6 @@
-//! The stages composed: segments, merges; and ids back to bytes. Nothing else composes them, but [`crate::pipeline::Batch`] for
-//! several threads. Long because it says what a tokenizer is, whatever its tokens are.
+//! A tokenizer: its stages composed from text to ids, and from ids back to text.
+//!
+//! Long because it defines a tokenizer for both kinds of tokens, bytes and characters.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -38,7 +39,7 @@ impl<'a> Span<'a> {
     }
 }
 
-/// What turns pieces into ids.
+/// The model, which turns pieces into ids.
 #[allow(clippy::large_enum_variant, reason = "there is one a tokenizer, and it is moved twice")]
 pub enum Model {
     /// Tokens are bytes, and merging begins from bytes.
@@ -75,9 +76,9 @@ pub struct Parts {
     pub model: Model,
     /// Added tokens, special ones among them.
     pub added: Vec<AddedToken>,
-    /// What comes between added tokens and the model.
+    /// The steps between added tokens and the model.
     pub steps: Steps,
-    /// What makes text of tokens that are spelled in characters; without any, spaces stand between them.
+    /// Decoders for tokens of characters; without any, tokens are joined by spaces.
     pub decoders: Vec<TextDecoder>,
 }
 
@@ -121,7 +122,7 @@ impl Tokenizer {
     /// Composes the parts.
     ///
     /// # Errors
-    /// `Format`, if an added token is empty, stands there twice, or has the id of another token.
+    /// `Format`, if an added token is empty, is listed twice, or has the id of another token.
     pub fn new(parts: Parts) -> Result<Self> {
         let Parts { model, added, mut steps, decoders } = parts;
         let (model, tokens) = match model {
