@@ -1,4 +1,4 @@
-//! A text read in windows.
+//! Reading a text in windows that end between characters.
 
 use std::io::{self, Read};
 

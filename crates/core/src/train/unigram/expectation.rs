@@ -1,4 +1,4 @@
-//! How often each token is expected in the text, over all paths; and the scores that follow.
+//! The expected count of each token over all paths, and the scores that follow (the two steps of EM).
 //!
 //! Forward and backward sums are of probabilities, not of their logarithms; where they become too small all that is still
 //! in use is multiplied by a power of two. Each expected count is a sum of whole numbers, whose order does not matter.

@@ -1,4 +1,4 @@
-//! Which script a character is of: tokens of a Unigram model stay within one.
+//! The scripts of characters: a token of a Unigram model stays within one.
 
 use std::collections::HashMap;
 
