@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus.engines.slurm import Slurm
+from bytepair.shards.engines.slurm import Slurm
 
 CONFIGURATION = """\
 ClusterName=tests
