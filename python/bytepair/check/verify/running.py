@@ -23,8 +23,8 @@ _REPEATS = 100
 _SECONDS = 120
 _ELSEWHERE = """
 import sys
-from bytepair.formats import Tokenizer, probes
-from bytepair.formats import native
+from bytepair import Tokenizer
+from bytepair.formats import native, probes
 print(probes.behaviour(Tokenizer._from_loaded(native.load(sys.stdin.buffer.read()))))
 """
 
