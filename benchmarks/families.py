@@ -25,8 +25,8 @@ from fuzz.hostile import hostile_text
 
 import bytepair as bp
 from benchmarks import pages
-from bytepair.formats import byte_alphabet
-from bytepair.spec import Unigram
+from bytepair.model import byte_alphabet
+from bytepair.model.spec import Unigram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -23,8 +23,8 @@ import bytepair as bp
 from bytepair import files
 from bytepair.chat.packing import pack
 from bytepair.chat.template import Template
+from bytepair.drawing.characters import show_line
 from bytepair.view import chat
-from bytepair.view.characters import show_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import bytepair as bp
-from bytepair import probes
-from bytepair.spec import Characters, WordPiece
+from bytepair.formats import probes
+from bytepair.model.spec import Characters, WordPiece
 from tests.conftest import HOSTILE
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def slowly(tok: bp.Tokenizer, ids: list[int]) -> bool:
 def test_random_ids_and_encodings(tok: bp.Tokenizer, sources: list[str], kind: str) -> None:
     spec = tok.spec
     if kind == "ranks":
-        from bytepair.semantics import to_ranks
+        from bytepair.model.semantics import to_ranks
 
         spec = replace(spec, model=to_ranks(spec.byte_pair))
     elif kind == "prefix_space":

@@ -19,8 +19,8 @@ import pytest
 import tokenizers
 
 import bytepair as bp
-from bytepair import truncation as cutting
-from bytepair.encodings import BatchEncoding
+from bytepair.call import truncation as cutting
+from bytepair.call.encoding import BatchEncoding
 from tests.conftest import HOSTILE
 from tests.test_post_processing import BERT, BERT_TEMPLATE, PROCESSORS, TEXTS, fields, plain, with_processor
 

@@ -14,8 +14,8 @@ import tiktoken.load
 import tokenizers
 
 import bytepair as bp
-from bytepair.formats import byte_alphabet
-from bytepair.hub import ENCODINGS
+from bytepair.formats.hub import ENCODINGS
+from bytepair.model import byte_alphabet
 from tests.conftest import data_folder
 from tests.test_peers import TIKTOKEN
 

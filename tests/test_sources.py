@@ -20,11 +20,11 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus.digest import SourceDigest, TextsHash
-from bytepair.corpus.memory import parse_bytes
-from bytepair.corpus.parts import ArrowTexts, File, Rows, Text
-from bytepair.corpus.sources import holds_counts, plan
-from bytepair.corpus.weights import multipliers, parse_group, parse_weight
+from bytepair.sources.digest import SourceDigest, TextsHash
+from bytepair.sources.parts import ArrowTexts, File, Rows, Text
+from bytepair.sources.sources import holds_counts, plan
+from bytepair.training.memory import parse_bytes
+from bytepair.training.weights import multipliers, parse_group, parse_weight
 from tests.conftest import HOSTILE
 
 try:

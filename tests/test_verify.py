@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair import manifest, probes
-from bytepair.verifying import checkpoint, running, texts
-from bytepair.verifying.report import quoted
+from bytepair.check.verify import checkpoint, running, texts
+from bytepair.check.verify.report import quoted
+from bytepair.formats import manifest, probes
 
 WORDS = {"low": 5, "lower": 2, " the": 9, " new": 7, "newest": 3, "widest": 3}
 TEMPLATE = "{{ bos_token }}{% for m in messages %}<|user|>{{ m }}<|end|>{% endfor %}"

@@ -9,14 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair import chunking, formats
+from bytepair import formats
 from bytepair._core import CoreTokenizer
-from bytepair.checks import MOST_IDS
+from bytepair.call.validity import is_valid
+from bytepair.chunk import chunks
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import native
-from bytepair.loaded import Loaded, unload
-from bytepair.manifest import SIDES, About
-from bytepair.validity import is_valid
+from bytepair.formats.manifest import SIDES, About
+from bytepair.model.checks import MOST_IDS
+from bytepair.model.loaded import Loaded, unload
 
 if TYPE_CHECKING:
     import datetime
@@ -27,19 +28,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from bytepair.call.encoding import BatchEncoding, Encoding
+    from bytepair.call.post_processing import PostProcessor
+    from bytepair.call.ragged import Ids, Ragged, Special, TextInput
     from bytepair.chat.cache import EncodingCache
     from bytepair.chat.example import ChatExample
     from bytepair.chat.labels import TrainOn
     from bytepair.chat.limits import Limits
     from bytepair.chat.reserved import Policy
     from bytepair.chat.template import Template
-    from bytepair.chunking import Boundary, Chunk, Kind
-    from bytepair.encoding import Ids, Ragged, Special, TextInput
-    from bytepair.encodings import BatchEncoding, Encoding
-    from bytepair.hub import Origin
-    from bytepair.manifest import Side
-    from bytepair.post_processing import PostProcessor
-    from bytepair.spec import AddedToken, TokenizerSpec
+    from bytepair.chunk.chunks import Boundary, Chunk, Kind
+    from bytepair.formats.hub import Origin
+    from bytepair.formats.manifest import Side
+    from bytepair.model.spec import AddedToken, TokenizerSpec
 
 
 class Tokenizer(CoreTokenizer):
@@ -66,7 +67,7 @@ class Tokenizer(CoreTokenizer):
 
     def __new__(cls, spec: TokenizerSpec) -> Self:  # noqa: D102 (the class says it)
         # Whoever has a spec has imported this; who loads a file need not.
-        from bytepair.spec import TokenizerSpec  # noqa: PLC0415
+        from bytepair.model.spec import TokenizerSpec  # noqa: PLC0415
 
         if not isinstance(spec, TokenizerSpec):
             raise TypeError(
@@ -183,7 +184,7 @@ class Tokenizer(CoreTokenizer):
             FormatError: There is no tokenizer among them, it is broken, or holds something that is not supported.
         """
         # Only those who load from a hub wait for this import.
-        from bytepair import hub  # noqa: PLC0415
+        from bytepair.formats import hub  # noqa: PLC0415
 
         options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
         loaded, origin = hub.from_pretrained(
@@ -301,7 +302,7 @@ class Tokenizer(CoreTokenizer):
             array([257, 119], dtype=uint32)
         """
         # Only those who want arrays wait for this import.
-        from bytepair.encoding import Ragged  # noqa: PLC0415
+        from bytepair.call.ragged import Ragged  # noqa: PLC0415
 
         return Ragged(*self.encode_batch_flat(texts, special=special, added=added, errors=errors, threads=threads))
 
@@ -487,17 +488,17 @@ class Tokenizer(CoreTokenizer):
             [[257, 32], [32, 257], [257, 258]]
         """
         # Only those who call wait for this import.
-        from bytepair import calling  # noqa: PLC0415
+        from bytepair.call import model_inputs  # noqa: PLC0415
 
         is_one = isinstance(text, (str, bytes))
         if pair is not None and is_one != isinstance(pair, (str, bytes)):
             raise TypeError("text and pair are both one text, or both a sequence of texts")
         texts, pairs = ([text], pair if pair is None else [pair]) if is_one else (text, pair)
-        return calling.call(
+        return model_inputs.call(
             self,
             texts,
             pairs,
-            calling.options(
+            model_inputs.options(
                 self,
                 pair=pair is not None,
                 add_special_tokens=add_special_tokens,
@@ -576,15 +577,15 @@ class Tokenizer(CoreTokenizer):
             >>> bp.train({"low": 5}, vocab_size=258).offsets("low é")
             [(0, 3), (3, 4), (4, 5), (4, 5)]
         """
-        from bytepair import locating  # noqa: PLC0415 (only those who call wait for this import)
+        from bytepair.call import offsets  # noqa: PLC0415 (only those who call wait for this import)
 
-        return locating.located(self, text, 0, {"special": special, "added": added, "errors": errors}).offsets
+        return offsets.located(self, text, 0, {"special": special, "added": added, "errors": errors}).offsets
 
     @cached_property
     def _post_processor(self) -> PostProcessor:
         import json  # noqa: PLC0415 (not before it is needed)
 
-        from bytepair.post_processing import PostProcessor  # noqa: PLC0415 (as above)
+        from bytepair.call.post_processing import PostProcessor  # noqa: PLC0415 (as above)
 
         text = self._loaded.post_processor
         return PostProcessor(None if text is None else json.loads(text))
@@ -649,7 +650,7 @@ class Tokenizer(CoreTokenizer):
             ({'<|user|>': 258, '<|bot|>': 259}, 260, True)
         """
         # Few do this.
-        from bytepair.adding import with_added_tokens  # noqa: PLC0415
+        from bytepair.model.adding import with_added_tokens  # noqa: PLC0415
 
         return with_added_tokens(self, tokens, special=special)
 
@@ -716,7 +717,7 @@ class Tokenizer(CoreTokenizer):
             >>> tok.chunks("low low low", 3, boundary="word", overlap=1)
             [Chunk(start=0, end=7, tokens=3), Chunk(start=4, end=11, tokens=3)]
         """
-        return chunking.chunks(self, text, limit, overlap=overlap, boundary=boundary, special=special, added=added)
+        return chunks.chunks(self, text, limit, overlap=overlap, boundary=boundary, special=special, added=added)
 
     def chunks_batch(
         self,
@@ -746,7 +747,7 @@ class Tokenizer(CoreTokenizer):
             >>> [len(chunks) for chunks in tok.chunks_batch(["low low low", "", "low"], 2)]
             [3, 0, 1]
         """
-        return chunking.chunks_batch(
+        return chunks.chunks_batch(
             self,
             texts,
             limit,
@@ -792,9 +793,7 @@ class Tokenizer(CoreTokenizer):
             >>> [text for chunk, text in tok.chunk_stream(["low lo", "w. Low", "er low"], 7)]
             ['low low. ', 'Lower low']
         """
-        return chunking.chunk_stream(
-            self, parts, limit, overlap=overlap, boundary=boundary, special=special, added=added
-        )
+        return chunks.chunk_stream(self, parts, limit, overlap=overlap, boundary=boundary, special=special, added=added)
 
     def encode_stream(
         self,

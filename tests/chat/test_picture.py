@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bytepair as bp
+from bytepair.drawing.characters import show, show_line
 from bytepair.errors import ArtifactError, InvalidIdError
 from bytepair.view import chat
-from bytepair.view.characters import show, show_line
 from bytepair.view.chat_tokens import Cell, Gap, cells
 from tests.conftest import HOSTILE
 

@@ -17,7 +17,7 @@ import pytest
 
 import bytepair as bp
 from bytepair.cli import main
-from bytepair.corpus.summaries import Summary
+from bytepair.shards.summaries import Summary
 
 LINES = [f"low lower {number} newest widest" for number in range(300)]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bytepair.corpus.sinks import FORMATS
 from bytepair.errors import ArtifactError, FormatError
+from bytepair.shards.sinks import FORMATS
 from tests.corpus.shards import INPUTS, Document, files_of, flat, random_documents, write_shard
 
 # What the libraries warn of is theirs to mend.

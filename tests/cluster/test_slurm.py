@@ -1,4 +1,4 @@
-"""The engine for Slurm: with stand-ins for its commands, and with a cluster of this machine where Slurm is installed."""
+"""The engine for Slurm: with stand-ins for its commands, and with a cluster here where Slurm is installed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus.engines.slurm import Slurm, _Array
-from bytepair.corpus.plans import WORK
+from bytepair.shards.engines.slurm import Slurm, _Array
+from bytepair.shards.plans import WORK
 
 CONFIGURATION = """\
 ClusterName=tests

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.comparing import documents, texts
 from bytepair.errors import ArtifactError, EncodeError, SourceError, SpecialTokenError
-from bytepair.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, split_pattern
+from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, split_pattern
+from bytepair.study.compare import documents, texts
 from bytepair.view import compared
 from tests.conftest import HOSTILE
 

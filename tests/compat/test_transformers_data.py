@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bytepair import probes
 from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast, patch, unpatch
+from bytepair.formats import probes
 from tests.compat.test_transformers import columns, said, same_texts, theirs_of
 
 transformers = pytest.importorskip("transformers")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bytepair.corpus.documents import Documents, Fault, LongDocument
-from bytepair.corpus.inputs import Input, Reading, find
-from bytepair.corpus.readers import portions, read
 from bytepair.errors import LimitError
+from bytepair.sources.documents import Documents, Fault, LongDocument
+from bytepair.sources.inputs import Input, Reading, find
+from bytepair.sources.readers import portions, read
 
 Document = tuple[int, bytes, bytes | None]
 

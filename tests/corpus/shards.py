@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bytepair.corpus.parts import ArrowTexts
-from bytepair.corpus.sinks import FORMATS, Encoded, Shard
+from bytepair.shards.sinks import FORMATS, Encoded, Shard
+from bytepair.sources.parts import ArrowTexts
 
 INPUTS = ["a/one.jsonl", "zwei – ü.parquet", "a/three.txt"]
 

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import encoding_task
-from bytepair.corpus.engines.local import Local
+from bytepair.shards import encoding_task
+from bytepair.shards.engines.local import Local
 
 
 def archive(path: Path, members: dict[str, bytes]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import ledger, sealed
+from bytepair.shards import ledger, sealed
 from tests.corpus.corpora import corpus, digests
 
 

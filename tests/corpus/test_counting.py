@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import bytepair as bp
-from bytepair.corpus.counting import count_corpus
-from bytepair.corpus.counting_tasks import reductions
-from bytepair.corpus.engines.local import Local
-from bytepair.counts import Counts
 from bytepair.errors import ArtifactError, CorpusError, EncodeError, PatternError, TrainingError
+from bytepair.shards.count_corpus import count_corpus
+from bytepair.shards.counting_tasks import reductions
+from bytepair.shards.engines.local import Local
+from bytepair.training.counts import Counts
 
 WORDS = [
     "low",

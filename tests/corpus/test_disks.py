@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import ledger, plans
-from bytepair.corpus.compressed import ByteReader
-from bytepair.corpus.engines.local import Local
+from bytepair.shards import ledger, plans
+from bytepair.shards.engines.local import Local
+from bytepair.sources.compressed import ByteReader
 from tests.corpus.corpora import Corpus, corpus, digests
 
 OPTIONS: dict[str, Any] = {

@@ -10,12 +10,12 @@ import pytest
 
 import bytepair as bp
 from bytepair import errors
-from bytepair.corpus.engines import ENGINES, engine, watched
-from bytepair.corpus.engines.local import Local
-from bytepair.corpus.engines.slurm import Slurm
-from bytepair.corpus.plans import TaskName
-from bytepair.corpus.tasks import run
 from bytepair.errors import ArtifactError, BytepairError, CorpusError, EncodeError
+from bytepair.shards.engines import ENGINES, engine, watched
+from bytepair.shards.engines.local import Local
+from bytepair.shards.engines.slurm import Slurm
+from bytepair.shards.plans import TaskName
+from bytepair.shards.tasks import run
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, BytepairError)]
 PLACES: dict[str, Any] = {"file": "a.txt", "pointer": "/a", "line": 1, "row": 2, "character": 3, "byte": 4}

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bytepair.corpus import opening
-from bytepair.corpus.inputs import Input, Reading, check, find
-from bytepair.corpus.readers import portions
 from bytepair.errors import ArtifactError, BytepairError, SourceError
+from bytepair.sources import opening
+from bytepair.sources.inputs import Input, Reading, check, find
+from bytepair.sources.readers import portions
 from tests.corpus.reading import documents, only
 
 fsspec = pytest.importorskip("fsspec")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import ledger, plans, sealed, tasks
-from bytepair.corpus.engines.local import Local
+from bytepair.shards import ledger, plans, sealed, tasks
+from bytepair.shards.engines.local import Local
 from tests.corpus.corpora import corpus
 
 

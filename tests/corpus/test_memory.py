@@ -33,7 +33,7 @@ RUN = """
 import json, sys
 import bytepair as bp
 from benchmarks.worker import peak
-from bytepair.corpus.sharding import shard
+from bytepair.shards.sharding import shard
 source, tokenizer, output, options = sys.argv[1:]
 tok = bp.Tokenizer.from_file(tokenizer)
 imported = peak()

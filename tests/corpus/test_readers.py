@@ -22,10 +22,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bytepair.corpus.documents import LongDocument
-from bytepair.corpus.inputs import Input, Reading
-from bytepair.corpus.readers import check, portions, read
 from bytepair.errors import ArtifactError, BytepairError, EncodeError, LimitError, SourceError
+from bytepair.sources.documents import LongDocument
+from bytepair.sources.inputs import Input, Reading
+from bytepair.sources.readers import check, portions, read
 from tests.conftest import HOSTILE
 from tests.corpus.reading import Document, documents, every_cut, of, only
 

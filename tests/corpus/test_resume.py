@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import encoding_task, packages, shuffling, spooling, tasks
-from bytepair.corpus.engines.local import Local
-from bytepair.corpus.summaries import Summary
-from bytepair.corpus.tasks import Told
+from bytepair.shards import encoding_task, packages, shuffling, spooling, tasks
+from bytepair.shards.engines.local import Local
+from bytepair.shards.summaries import Summary
+from bytepair.shards.tasks import Told
 from tests.corpus.corpora import Corpus, corpus, digests
 
 WHOLE = os.environ.get("BYTEPAIR_WHOLE") == "1"
@@ -34,7 +34,7 @@ CHILD = """
 import json, os, signal, sys
 import bytepair as bp
 from bytepair.corpus import encoding_task, shuffling, spooling
-from bytepair.corpus.engines.local import Local
+from bytepair.shards.engines.local import Local
 
 given = json.loads(sys.argv[1])
 if not given["processes"]:

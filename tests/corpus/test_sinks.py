@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bytepair.corpus.parts import ArrowTexts
-from bytepair.corpus.sinks import FORMATS, Encoded, documents_table, megatron, row_groups, table
 from bytepair.errors import ArtifactError, FormatError
+from bytepair.shards.sinks import FORMATS, Encoded, documents_table, megatron, row_groups, table
+from bytepair.sources.parts import ArrowTexts
 from tests.corpus.shards import INPUTS, Document, encoded, files_of, flat, random_documents, write_shard
 
 pa = pytest.importorskip("pyarrow")

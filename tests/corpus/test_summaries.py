@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from bytepair.corpus import histogram
-from bytepair.corpus.inputs import Input, Reading
-from bytepair.corpus.plans import Plan, Portion, ShardOptions, Stage
-from bytepair.corpus.summaries import Summary
-from bytepair.corpus.tally import Tally, step
 from bytepair.errors import ArtifactError, IntegrityError
+from bytepair.shards import histogram
+from bytepair.shards.plans import Plan, Portion, ShardOptions, Stage
+from bytepair.shards.summaries import Summary
+from bytepair.shards.tally import Tally, step
+from bytepair.sources.inputs import Input, Reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -247,6 +247,6 @@ def test_pictures_say_what_they_need(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_pictures_are_not_imported_before_one_is_drawn() -> None:
-    code = "import sys, bytepair.corpus.summaries; print('matplotlib' in sys.modules)"
+    code = "import sys, bytepair.shards.summaries; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

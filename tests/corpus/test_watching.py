@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus import ledger, sealed
-from bytepair.corpus.engines.local import Local
-from bytepair.corpus.inputs import Input, Reading
-from bytepair.corpus.plans import LEDGER, Plan, Portion, ShardOptions, Stage
-from bytepair.corpus.tasks import Told
-from bytepair.corpus.watching import Watch, sizes
 from bytepair.progress import Progress, RunProgress, Worker
+from bytepair.shards import ledger, sealed
+from bytepair.shards.engines.local import Local
+from bytepair.shards.plans import LEDGER, Plan, Portion, ShardOptions, Stage
+from bytepair.shards.tasks import Told
+from bytepair.shards.watching import Watch, sizes
+from bytepair.sources.inputs import Input, Reading
 
 OPTIONS = ShardOptions("bin", "uint16", (), (), "raise", "match", "strict", "raise", True, 0, "0", False, True)
 SIZES = (1000, 70, 301)
@@ -52,7 +52,7 @@ class Ear:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
         self.states: list[RunProgress] = []
-        monkeypatch.setattr("bytepair.corpus.watching.time.perf_counter", lambda: self.now)
+        monkeypatch.setattr("bytepair.shards.watching.time.perf_counter", lambda: self.now)
 
     def __call__(self, state: Progress) -> None:
         assert isinstance(state, RunProgress)

@@ -15,8 +15,7 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import EncodeError, SpecialTokenError
-from bytepair.explaining import Explanation, Match, Step, explain
-from bytepair.spec import (
+from bytepair.model.spec import (
     AddedToken,
     BytePair,
     Characters,
@@ -26,7 +25,8 @@ from bytepair.spec import (
     WordPiece,
     split_pattern,
 )
-from bytepair.steps import spell_step
+from bytepair.model.steps import spell_step
+from bytepair.study.explain import Explanation, Match, Step, explain
 from tests.conftest import HOSTILE
 
 ADDED = (

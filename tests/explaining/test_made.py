@@ -11,10 +11,10 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import InvalidIdError
-from bytepair.explaining import Made, made_by, taken_whole
-from bytepair.explaining.merging import Merging, Step
-from bytepair.explaining.trees import merging_of
-from bytepair.spec import AddedToken, BytePair, Characters, TokenizerSpec, WordLevel
+from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, WordLevel
+from bytepair.study.explain import Made, made_by, taken_whole
+from bytepair.study.explain.merging import Merging, Step
+from bytepair.study.explain.trees import merging_of
 
 
 def random_model(draw: random.Random, *, merges: bool, proper: bool) -> BytePair:

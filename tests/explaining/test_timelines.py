@@ -9,8 +9,8 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import ArtifactError, FormatError
-from bytepair.explaining import timeline
-from bytepair.spec import BytePair, Characters, TokenizerSpec, WordLevel
+from bytepair.model.spec import BytePair, Characters, TokenizerSpec, WordLevel
+from bytepair.study.explain import timeline
 from bytepair.view import timeline as view
 
 COUNTS = {"low": 5, "lower": 2, " mañana": 4, "\n\n": 3}

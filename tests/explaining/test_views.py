@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.explaining import ExplainedPiece, Step, explain
-from bytepair.explaining.trees import merging_of
-from bytepair.spec import AddedToken, BytePair, TokenizerSpec, Unigram, WordLevel, WordPiece
+from bytepair.drawing.layout import columns
+from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec, Unigram, WordLevel, WordPiece
+from bytepair.study.explain import ExplainedPiece, Step, explain
+from bytepair.study.explain.trees import merging_of
 from bytepair.view import explained
 from bytepair.view.explained.ladder import rows
 from bytepair.view.explained.tree import tree
-from bytepair.view.layout import columns
 from bytepair.view.spelling import spell
 from tests.conftest import HOSTILE
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 import bytepair as bp
+from bytepair.check.lint import Lint, lint, lint_file
 from bytepair.errors import ArtifactError, FormatError
-from bytepair.linting import Lint, lint, lint_file
-from bytepair.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, WordLevel
-from bytepair.steps import spell_step
+from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, WordLevel
+from bytepair.model.steps import spell_step
 
 Craft = Callable[..., Lint]
 

@@ -9,11 +9,11 @@ from itertools import pairwise, product
 import pytest
 
 import bytepair as bp
-from bytepair.linting.merging import merged
-from bytepair.linting.scores import beaten
-from bytepair.linting.subject import Subject
-from bytepair.linting.vocabulary import is_part_of_text, never
-from bytepair.spec import BytePair, Characters, TokenizerSpec, Unigram
+from bytepair.check.lint.merging import merged
+from bytepair.check.lint.scores import beaten
+from bytepair.check.lint.subject import Subject
+from bytepair.check.lint.vocabulary import is_part_of_text, never
+from bytepair.model.spec import BytePair, Characters, TokenizerSpec, Unigram
 
 
 def random_model(seed: int, letters: str = "abc", merges: int = 12) -> BytePair:

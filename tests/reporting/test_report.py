@@ -16,8 +16,8 @@ import pytest
 
 import bytepair as bp
 from bytepair import _core
-from bytepair.reporting import reading, words
-from bytepair.reporting.measures import entropy, ranks, renyi_efficiency, texts_of
+from bytepair.study.report import reading, words
+from bytepair.study.report.measures import entropy, ranks, renyi_efficiency, texts_of
 from tests.conftest import HOSTILE
 
 ALPHABETS = [

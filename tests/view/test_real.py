@@ -11,8 +11,8 @@ import pytest
 from fuzz.hostile import hostile_text
 
 import bytepair as bp
+from bytepair.drawing.layout import columns
 from bytepair.view import notebook, terminal
-from bytepair.view.layout import columns
 from bytepair.view.pictures import picture
 from bytepair.view.terminal import Settings
 from tests.test_data import WHOLE, texts

@@ -10,8 +10,8 @@ from itertools import pairwise, product
 import pytest
 
 import bytepair as bp
+from bytepair.drawing.layout import columns, is_coloured
 from bytepair.view import terminal
-from bytepair.view.layout import columns, is_coloured
 from bytepair.view.looks import parts
 from bytepair.view.pictures import Picture, picture
 from bytepair.view.terminal import Settings

@@ -1,4 +1,4 @@
-//! Chunks of texts, as `bytepair.chunking` asks for them.
+//! Chunks of texts, as `bytepair.chunk.chunks` asks for them.
 
 use bytepair_core::count::{self, Boundary, Chunk, Settings};
 use bytepair_core::{Error, Tokenizer};

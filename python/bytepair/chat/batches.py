@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from bytepair.calling import _tensors
+from bytepair.call.model_inputs import _tensors
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.truncation import Side
+    from bytepair.call.truncation import Side
 
 IGNORED = -100
 """The label of what is not trained: what the losses of torch and of transformers pass over."""

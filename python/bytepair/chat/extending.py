@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bytepair.call.ragged import Ids
     from bytepair.chat.example import Ints
-    from bytepair.encoding import Ids
     from bytepair.tokenizer import Tokenizer
 
 

@@ -17,23 +17,23 @@ from typing import TYPE_CHECKING, Any
 from bytepair.cli.arguments import add_model, load, number, policy
 from bytepair.cli.corpus import checked
 from bytepair.cli.documents import add_documents, add_shards, named_tasks
-from bytepair.corpus import histogram, plans
-from bytepair.corpus.checking import verify_shards
-from bytepair.corpus.engines import ENGINES, watched
-from bytepair.corpus.engines.local import Local
-from bytepair.corpus.memory import parse_bytes
-from bytepair.corpus.sharding import shard
-from bytepair.corpus.summaries import many
 from bytepair.errors import BytepairError
 from bytepair.progress import RunProgress, reporter, short
-from bytepair.training import peak_memory
+from bytepair.shards import histogram, plans
+from bytepair.shards.engines import ENGINES, watched
+from bytepair.shards.engines.local import Local
+from bytepair.shards.sharding import shard
+from bytepair.shards.summaries import many
+from bytepair.shards.verify import verify_shards
+from bytepair.training.byte_pairs import peak_memory
+from bytepair.training.memory import parse_bytes
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
-    from bytepair.corpus.summaries import Summary
     from bytepair.progress import Progress
+    from bytepair.shards.summaries import Summary
 
 EXAMPLE = """\
 examples:

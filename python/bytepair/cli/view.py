@@ -55,8 +55,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes lines to stdout, or a page."""
+    from bytepair.drawing.layout import is_coloured  # noqa: PLC0415 (as above)
     from bytepair.view import interactive, terminal  # noqa: PLC0415 (`--help` does without)
-    from bytepair.view.layout import is_coloured  # noqa: PLC0415 (as above)
     from bytepair.view.pictures import picture  # noqa: PLC0415 (as above)
 
     lines = (options.ids, options.boundaries, options.pieces, options.by_line, options.width)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.loaded import AddedRow, Loaded, unload
+from bytepair.model.loaded import AddedRow, Loaded, unload
 
 if TYPE_CHECKING:
-    from bytepair.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 MAGIC = b"bytepair\x01\n"
 _HASH_BYTES = 32
@@ -58,7 +58,7 @@ def write(tokenizer: TokenizerSpec | Loaded) -> bytes:
     """Writes a tokenizer; nothing is lost.
 
     Example:
-        >>> from bytepair.spec import BytePair, TokenizerSpec
+        >>> from bytepair.model.spec import BytePair, TokenizerSpec
         >>> spec = TokenizerSpec(BytePair((b"a", b"b", b"ab"), (0, 1, 2)))
         >>> read(write(spec)) == spec
         True

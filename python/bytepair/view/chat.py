@@ -11,9 +11,9 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.view.characters import show, show_line
+from bytepair.drawing.characters import show, show_line
+from bytepair.drawing.layout import is_coloured
 from bytepair.view.chat_tokens import Cell, Gap, cells, instead, name
-from bytepair.view.layout import is_coloured
 from bytepair.view.page import page, write_page
 from bytepair.view.spelling import quote
 

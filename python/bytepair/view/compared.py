@@ -9,16 +9,16 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.view.characters import show, show_line
-from bytepair.view.layout import aligned
+from bytepair.drawing.characters import show, show_line
+from bytepair.drawing.layout import aligned
+from bytepair.drawing.wording import plural
 from bytepair.view.page import page
 from bytepair.view.spelling import spell
-from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.comparing import AddedTokens, Compared, Comparison, Divergence, Passage, Source
+    from bytepair.study.compare import AddedTokens, Compared, Comparison, Divergence, Passage, Source
 
 _MOST_LISTED = 12
 """Added tokens of a kind, and tokens of a passage, that are listed."""

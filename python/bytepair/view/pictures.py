@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair.explaining import made_by, taken_whole
-from bytepair.keeping import kept
-from bytepair.marks import named_byte
+from bytepair.model.marks import named_byte
+from bytepair.study.cache import kept
+from bytepair.study.explain import made_by, taken_whole
 from bytepair.view.cuts import clusters, differing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytepair.encoding import Special
+    from bytepair.call.ragged import Special
     from bytepair.tokenizer import Tokenizer
     from bytepair.view.cuts import Interval
 

@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bytepair.patterns import split_name
-from bytepair.spec import BytePair, Unigram, WordLevel, WordPiece
-from bytepair.view.characters import show_line
+from bytepair.drawing.characters import show_line
+from bytepair.drawing.wording import plural
+from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.model.split_patterns import split_name
 from bytepair.view.spelling import step_name
-from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bytepair.spec import AddedToken, TokenizerSpec
+    from bytepair.model.spec import AddedToken, TokenizerSpec
     from bytepair.tokenizer import Tokenizer
 
 _MOST_NAMES = 6

@@ -5,17 +5,17 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.reporting.glossary import SOURCES, definitions
-from bytepair.view.characters import show_line
-from bytepair.view.charts import Bars, Series, bars, lines
-from bytepair.view.layout import aligned
+from bytepair.drawing.characters import show_line
+from bytepair.drawing.charts import Bars, Series, bars, lines
+from bytepair.drawing.layout import aligned
+from bytepair.study.report.glossary import SOURCES, definitions
 from bytepair.view.page import page
 from bytepair.view.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytepair.reporting.results import CorpusReport, CorpusSize, Cost, Used, VocabularyUse
+    from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, Used, VocabularyUse
 
 _NAN = float("nan")
 _NONE = "–"

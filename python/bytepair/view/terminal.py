@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.view.characters import show_line
-from bytepair.view.layout import columns, padded
+from bytepair.drawing.characters import show_line
+from bytepair.drawing.layout import columns, padded
+from bytepair.drawing.wording import plural
 from bytepair.view.terminal_rows import LEAST, PIECE, TOKEN, Drawing, Settings
-from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.view.layout import columns
+from bytepair.drawing.layout import columns
 from bytepair.view.looks import parts
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytepair.compat.tiktoken import splitting, unstable
 from bytepair.compat.tiktoken.specials import Specials
 from bytepair.errors import EncodeError, FormatError, InvalidIdError, SpecialTokenError
-from bytepair.spec import AddedToken, BytePair, TokenizerSpec
+from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytepair._core import Encoder
-    from bytepair.encoding import Ids, Special
+    from bytepair.call.ragged import Ids, Special
 
     Allowed = Literal["all"] | AbstractSet[str]
     Disallowed = Literal["all"] | Collection[str]
@@ -137,7 +137,7 @@ class Encoding:
             >>> Encoding.from_tokenizer(tok, "tiny").eot_token
             257
         """
-        from bytepair.semantics import to_ranks  # noqa: PLC0415 (few need it)
+        from bytepair.model.semantics import to_ranks  # noqa: PLC0415 (few need it)
 
         spec = tokenizer.spec
         model = to_ranks(spec.byte_pair)

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from bytepair import hub
 from bytepair.compat.tiktoken import load, splitting
 from bytepair.compat.tiktoken.core import Encoding
+from bytepair.formats import hub
 from bytepair.tokenizer import Tokenizer
 
 ENCODINGS: dict[str, Encoding] = {}

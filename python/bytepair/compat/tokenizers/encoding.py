@@ -9,10 +9,10 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bytepair import encodings as core
-from bytepair.post_processing import _joined
-from bytepair.processors import _copy, added, claim
-from bytepair.truncation import Padding, Truncation
+from bytepair.call import encoding as core
+from bytepair.call.post_processing import _joined
+from bytepair.call.processors import _copy, added, claim
+from bytepair.call.truncation import Padding, Truncation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

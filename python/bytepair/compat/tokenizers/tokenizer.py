@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from bytepair.call.post_processing import PostProcessor as Processing
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
 from bytepair.compat.tokenizers.compiling import compile_core
 from bytepair.compat.tokenizers.components import Changes, Component, read
@@ -30,7 +31,6 @@ from bytepair.files import replacing
 from bytepair.formats import hf_models
 from bytepair.formats.hf_common import list_of, shown, unsupported
 from bytepair.formats.hf_json import _read_added
-from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -256,7 +256,7 @@ class Tokenizer:
             FormatError: As `from_str`.
         """
         # Only those who load from a hub wait for this import.
-        from bytepair import hub  # noqa: PLC0415 (only who calls it waits for it)
+        from bytepair.formats import hub  # noqa: PLC0415 (only who calls it waits for it)
 
         origin = hub.snapshot(identifier, revision=revision, token=token)
         return Tokenizer.from_file(origin.folder / "tokenizer.json")

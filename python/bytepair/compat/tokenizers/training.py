@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.compat.tokenizers import models, trainers
 from bytepair.compat.tokenizers.counting import count_words
-from bytepair.counts import Counts
 from bytepair.errors import TrainingError
-from bytepair.learning import learn_merges
 from bytepair.progress import Report, reporter
-from bytepair.unigram import learn_unigram
+from bytepair.training.counts import Counts
+from bytepair.training.learning import learn_merges
+from bytepair.training.unigram import learn_unigram
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bytepair.compat.tokenizers.tokenizer import Tokenizer
-    from bytepair.learning import Learned
+    from bytepair.training.learning import Learned
 
 _FIRST = 0x10000
 """The character that stands for the first symbol; from here on all have four bytes."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from bytepair import files, manifest
+from bytepair import files
 from bytepair.compat.transformers.added import FLAGS, is_token
 from bytepair.errors import ArtifactError, FormatError
-from bytepair.formats import configs, hf_json
+from bytepair.formats import configs, hf_json, manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
-    from bytepair.manifest import Side
+    from bytepair.formats.manifest import Side
 
 _ATTRIBUTES = (
     *("model_max_length", "padding_side", "truncation_side", "model_input_names"),

@@ -11,7 +11,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair import calling
+from bytepair.call import model_inputs
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import added, arguments, batch, chats, loading, saving, words
 from bytepair.compat.transformers.added import as_added
@@ -348,7 +348,7 @@ class PreTrainedTokenizerFast(Vocabulary):
             "offset_mapping": return_offsets_mapping,
             "length": return_length,
         }
-        options = calling.options(
+        options = model_inputs.options(
             self._tok,
             pair=pairs is not None,
             add_special_tokens=add_special_tokens,
@@ -367,7 +367,7 @@ class PreTrainedTokenizerFast(Vocabulary):
         if is_split_into_words:
             unwrap = not given.is_batch and not return_overflowing_tokens
             return words.call(self._tok, texts, pairs, options, tensors=tensors, columns=columns, unwrap=unwrap)
-        made = calling.call(
+        made = model_inputs.call(
             self._tok, texts, pairs, options, tensors=tensors, columns=columns, unwrap=not given.is_batch
         )
         return batch.adopt(made)

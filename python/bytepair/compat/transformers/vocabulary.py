@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bytepair._core import decode_tokens
+from bytepair.call.offsets import spelled
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import added
 from bytepair.compat.transformers.added import as_added
 from bytepair.compat.transformers.decoding import plain_ids
 from bytepair.compat.transformers.names import SpecialTokens
 from bytepair.formats import configs, hf_stages
-from bytepair.locating import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair.calling import _columns
+from bytepair.call.encoding import Encoding
+from bytepair.call.model_inputs import _columns
+from bytepair.call.offsets import located
 from bytepair.compat.transformers.batch import BatchEncoding
-from bytepair.encodings import Encoding
 from bytepair.errors import BytepairError
-from bytepair.locating import located
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytepair.id_rows import Options
+    from bytepair.call.rows import Options
     from bytepair.tokenizer import Tokenizer
 
 

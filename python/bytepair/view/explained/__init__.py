@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from bytepair.view.characters import show_line
+from bytepair.drawing.characters import show_line
+from bytepair.drawing.layout import columns, is_coloured, padded
+from bytepair.drawing.wording import plural
 from bytepair.view.explained.ladder import Row, rows
 from bytepair.view.explained.page import html
 from bytepair.view.explained.shared import (
@@ -19,17 +21,15 @@ from bytepair.view.explained.shared import (
     same,
     tried,
 )
-from bytepair.view.layout import columns, is_coloured, padded
 from bytepair.view.page import write_page
 from bytepair.view.spelling import spell, step_name
-from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import TextIO
 
-    from bytepair.explaining.explanation import ExplainedPiece, Explanation, Match, Way
+    from bytepair.study.explain.explanation import ExplainedPiece, Explanation, Match, Way
 
 __all__ = ["LEAST", "html", "save", "text"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.explaining.merging import Step
+from bytepair.study.explain.merging import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair.explaining.explanation import ExplainedPiece
+    from bytepair.study.explain.explanation import ExplainedPiece
 
 
 class Row(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.view.characters import show_line
+from bytepair.drawing.characters import show_line
+from bytepair.drawing.wording import plural
 from bytepair.view.explained.ladder import rows
 from bytepair.view.explained.shared import (
     KINDS,
@@ -22,12 +23,11 @@ from bytepair.view.explained.shared import (
 from bytepair.view.explained.tree import MOST_LEAVES, tree
 from bytepair.view.page import page
 from bytepair.view.spelling import spell, step_name
-from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair.explaining.explanation import ExplainedPiece, Explanation
+    from bytepair.study.explain.explanation import ExplainedPiece, Explanation
 
 _MOST_CHIPS = 24
 """Symbols in one row of a page."""

@@ -12,7 +12,7 @@ from bytepair.view.spelling import spell
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytepair.explaining.explanation import ExplainedPiece
+    from bytepair.study.explain.explanation import ExplainedPiece
 
 MOST_LEAVES = 32
 """A piece of more symbols has no tree: it would be wider than anyone scrolls."""

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from bytepair.errors import BytepairError, FormatError
-from bytepair.patterns import SPLIT_PATTERNS
+from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.view.interactive import SCRIPTS, STYLES
 from bytepair.view.page import asset, page
 from bytepair.view.playground import uploads

@@ -1,0 +1,356 @@
+"""Lines and bars as SVG: one drawing for light and dark, phones and desktops, whose series differ by more than colour.
+
+A chart is a ``figure`` with its title, the drawing, and the names of its series as text that wraps. It needs
+``charts.css``. Its drawing has room for letters of 17 units, which phones are given so that they can be read.
+
+Long because both kinds share marks, colours and how numbers are written, and because of the docstrings.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+from math import ceil, floor, hypot, isfinite, isnan, log10
+from typing import TYPE_CHECKING, NamedTuple
+
+from bytepair.drawing.characters import show_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_WIDTH, _HEIGHT = 560, 340
+_LETTER, _LINE = 17, 22
+"""The largest letters, and the height of a line of them."""
+_COLOURS = 6
+_DASHES = ("", "8 4", "2 3", "12 3 2 3", "5 2")
+_MARKERS = ("disc", "square", "triangle", "diamond", "drop", "cross", "plus")
+_MOST_MARKERS = 12
+_NAME = 28
+"""So many characters of a name are written beside a bar; all of it stands in the bar's title."""
+_NEAR = 0.75
+"""Points that are nearer to one another are drawn as one."""
+
+
+class Series(NamedTuple):
+    """A line.
+
+    Attributes:
+        name: What it is called: any text.
+        points: Its points, from left to right.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+class Bars(NamedTuple):
+    """Bars of one kind.
+
+    Attributes:
+        name: What they are called: any text.
+        values: One for each label; NaN if there is none, which is drawn as a dash.
+    """
+
+    name: str
+    values: Sequence[float]
+
+
+def lines(series: Sequence[Series], *, title: str, x: str, y: str, log_x: bool = False, log_y: bool = False) -> str:
+    """Draws lines, which differ by colour, by dashes and by marks, as HTML.
+
+    Args:
+        series: The lines. Points that would be drawn on top of one another are drawn once.
+        title: What is written above.
+        x: What the numbers from left to right are.
+        y: What those from below are.
+        log_x: Whether equal steps to the right are equal factors.
+        log_y: Whether equal steps upwards are.
+
+    Raises:
+        ValueError: A number is not finite, or not above 0 where the axis is of factors.
+
+    Complexity:
+        Linear in the points; what is drawn is bounded by the size of the drawing.
+
+    Example:
+        >>> drawn = lines([Series("a <b>", [(1, 1), (10, 5)])], title="Uses", x="rank", y="uses", log_x=True)
+        >>> drawn.count("uses 5</title>"), "a &lt;b&gt;" in drawn
+        (1, True)
+    """
+    for one in series:
+        for point in one.points:
+            _check(one.name, point[0], log_x)
+            _check(one.name, point[1], log_y)
+    points = [point for one in series for point in one.points]
+    if not points:
+        return _figure(title, "", _empty(), _legend([one.name for one in series]))
+    across = _Axis([point[0] for point in points], log=log_x, zero=False)
+    up = _Axis([point[1] for point in points], log=log_y, zero=True)
+    left = 12 + max(_wide(label) for _, label in up.ticks)
+    # The last label stands half beyond the end.
+    right, top, bottom = _WIDTH - 26, _LINE + 10, _HEIGHT - 2 * _LINE - 8
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        return left + across.share(point[0]) * (right - left), bottom - up.share(point[1]) * (bottom - top)
+
+    drawn = [f'<text class="axis" x="0" y="{_LETTER - 3}">{_text(y)}</text>']
+    for value, label in up.ticks:
+        height = place((across.least, value))[1]
+        drawn.append(f'<path class="grid" d="M{left} {height:.1f}H{right}"/>')
+        drawn.append(f'<text class="axis" x="{left - 8}" y="{height + 5:.1f}" text-anchor="end">{label}</text>')
+    drawn.append(f'<path class="base" d="M{left} {bottom}H{right}"/>')
+    for value, label in across.ticks:
+        at = place((value, up.least))[0]
+        drawn.append(f'<path class="base" d="M{at:.1f} {bottom}v5"/>')
+        drawn.append(f'<text class="axis" x="{at:.1f}" y="{bottom + _LINE + 2}" text-anchor="middle">{label}</text>')
+    middle = (left + right) / 2
+    drawn.append(f'<text class="axis" x="{middle:.1f}" y="{_HEIGHT - 8}" text-anchor="middle">{_text(x)}</text>')
+    for number, one in enumerate(series):
+        kept = _thin([place(point) for point in one.points])
+        path = " ".join(f"{kept[at][0]:.1f},{kept[at][1]:.1f}" for at in kept)
+        drawn.append(f'<polyline class="l{number % _COLOURS}"{_dash(number)} points="{path}"/>')
+    # Marks are above all lines.
+    for number, one in enumerate(series):
+        kept = _thin([place(point) for point in one.points])
+        for at in _marked(kept, number, len(series), left, right):
+            told = f"{one.name}: {x} {_exact(one.points[at][0])}, {y} {_exact(one.points[at][1])}"
+            drawn.append(_mark(number, *kept[at], told))
+    names = [one.name for one in series]
+    described = f"{len(series)} lines of {y} over {x}" if len(series) > 1 else f"{y} over {x}"
+    return _figure(title, "", _svg(title, described, drawn, _HEIGHT), _legend(names))
+
+
+def bars(groups: Sequence[Bars], labels: Sequence[str], *, title: str, unit: str = "") -> str:
+    """Draws bars that lie below one another, a few for each label, as HTML. Each has its number and name beside it.
+
+    Args:
+        groups: The bars of each kind.
+        labels: What the bars of all kinds stand for, one value of each kind for each.
+        title: What is written above.
+        unit: What the numbers are of; written behind the title.
+
+    Raises:
+        ValueError: A kind has not one value for each label, or a number is infinite.
+
+    Example:
+        >>> drawn = bars([Bars("a", [1.5, 3]), Bars("b", [2, float("nan")])], ["en", "zh"], title="Bytes per token")
+        >>> drawn.count("<rect"), "1.500" in drawn
+        (3, True)
+    """
+    for group in groups:
+        if len(group.values) != len(labels):
+            raise ValueError(f"{group.name!r} has {len(group.values)} values for {len(labels)} labels")
+        for value in group.values:
+            if not isnan(value):
+                _check(group.name, value, False)
+    numbers = [value for group in groups for value in group.values if not isnan(value)]
+    if not (groups and labels):
+        return _figure(title, unit, _empty(), "")
+    least, most = min([0.0, *numbers]), max([0.0, *numbers])
+    written = _writer(numbers)
+    named = [show_line(group.name, _NAME) if len(groups) > 1 else "" for group in groups]
+    room = max(
+        _wide(f"{written(value)}  {name}") for group, name in zip(groups, named, strict=True) for value in group.values
+    )
+    width = max(_WIDTH - room - 12, 80)
+    scale = width / ((most - least) or 1)
+    zero = -least * scale
+    drawn: list[str] = []
+    down = 0
+    for at, label in enumerate(labels):
+        drawn.append(f'<text x="0" y="{down + _LETTER - 1}">{_text(label)}</text>')
+        down += _LINE + 2
+        first = down
+        for number, group in enumerate(groups):
+            value = group.values[at]
+            long = 0.0 if isnan(value) else value * scale
+            if not isnan(value):
+                told = f"{group.name}, {label}: {_exact(value)} {unit}"
+                drawn.append(
+                    f'<rect class="f{number % _COLOURS}" x="{min(zero, zero + long):.1f}" y="{down + 2}" rx="2" '
+                    f'width="{max(abs(long), 1):.1f}" height="{_LINE - 5}">{_title(told)}</rect>'
+                )
+            # Right of the zero there is nothing where a bar goes to the left.
+            end = zero + max(long, 0) + 7
+            name = f' <tspan class="axis" dx="4">{escape(named[number])}</tspan>' if named[number] else ""
+            drawn.append(f'<text x="{end:.1f}" y="{down + _LETTER - 1}">{written(value)}{name}</text>')
+            down += _LINE
+        if least < 0:
+            drawn.append(f'<path class="base" d="M{zero:.1f} {first}V{down}"/>')
+        down += 10
+    described = f"bars of {', '.join(show_line(group.name) for group in groups)} for {len(labels)} labels"
+    return _figure(title, unit, _svg(title, described, drawn, max(down - 4, _LINE)), "")
+
+
+class _Axis:
+    """Where numbers stand on an axis, as shares of it from 0 to 1, and which of them are written."""
+
+    def __init__(self, values: Sequence[float], *, log: bool, zero: bool) -> None:
+        self._log = log
+        least, most = min(values), max(values)
+        if log:
+            self.ticks = _log_ticks(least, most)
+        else:
+            if zero:
+                least, most = min(least, 0.0), max(most, 0.0)
+            self.ticks = _linear_ticks(least, most)
+        # Upwards an axis ends at a tick; across it ends where the data does, unless no two ticks are between.
+        inside = [tick for tick in self.ticks if least <= tick[0] <= most]
+        if not zero and len(inside) >= 2:
+            self.ticks, self.least, self.most = inside, least, most
+        else:
+            self.least, self.most = min(least, self.ticks[0][0]), max(most, self.ticks[-1][0])
+
+    def share(self, value: float) -> float:
+        if self._log:
+            return (log10(value) - log10(self.least)) / (log10(self.most) - log10(self.least))
+        return (value - self.least) / (self.most - self.least)
+
+
+def _linear_ticks(least: float, most: float) -> list[tuple[float, str]]:
+    """Four to eight round numbers that lie around the data."""
+    if least == most:
+        least, most = (least - 0.5, most + 0.5) if least else (0.0, 1.0)
+    raw = (most - least) / 6
+    power = 10.0 ** floor(log10(raw))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw * 0.999)
+    first, last = floor(least / step + 1e-9), ceil(most / step - 1e-9)
+    return [(number * step, _tick(number * step)) for number in range(first, last + 1)]
+
+
+def _log_ticks(least: float, most: float) -> list[tuple[float, str]]:
+    """Powers of ten around the data, no more than seven; in a short range also twice and five times these."""
+    first, last = floor(log10(least) + 1e-9), ceil(log10(most) - 1e-9)
+    last = max(last, first + 1)
+    if last - first <= 2:
+        ticks = [10.0**power * factor for power in range(first, last + 1) for factor in (1, 2, 5)]
+        below = [tick for tick in ticks if tick <= least * (1 + 1e-9)]
+        above = [tick for tick in ticks if tick >= most * (1 - 1e-9)]
+        low, high = below[-1], above[0]
+        high = high if high > low else next(tick for tick in ticks if tick > low)
+        return [(tick, _tick(tick)) for tick in ticks if low <= tick <= high]
+    step = ceil((last - first) / 6)
+    powers = range(first, last + step, step)
+    return [(10.0**power, _tick(10.0**power)) for power in powers]
+
+
+def _tick(value: float) -> str:
+    """A round number in a few characters."""
+    if value and abs(value) >= 10_000:
+        for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+            if abs(value) >= size * (1 - 1e-9):
+                return f"{value / size:.6g}{letter}".replace("-", "−")
+    return (f"{value:.6g}" if abs(value) < 1000 else f"{value:,.0f}").replace("-", "−")
+
+
+def _exact(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}"
+
+
+def _writer(numbers: Sequence[float]) -> Callable[[float], str]:
+    """How all numbers of a chart are written: with as many digits behind the point as the largest needs."""
+    most = max(map(abs, numbers), default=0.0)
+    places = (
+        0
+        if all(value == int(value) for value in numbers)
+        else next((places for least, places in ((1000, 0), (100, 1), (10, 2)) if most >= least), 3)
+    )
+
+    def write(value: float) -> str:
+        if isnan(value):
+            return "–"
+        text = f"{value:,.{places}f}"
+        # What is there is not written as nothing.
+        return (f"{value:.2g}" if value and not float(text.replace(",", "")) else text).replace("-", "−")
+
+    return write
+
+
+def _thin(places: Sequence[tuple[float, float]]) -> dict[int, tuple[float, float]]:
+    """The points that are apart from those before them, and the last one, by their numbers."""
+    kept: dict[int, tuple[float, float]] = {}
+    last = None
+    for number, place in enumerate(places):
+        if last is None or number == len(places) - 1 or hypot(place[0] - last[0], place[1] - last[1]) >= _NEAR:
+            kept[number] = last = place
+    return kept
+
+
+def _marked(kept: dict[int, tuple[float, float]], number: int, many: int, left: float, right: float) -> list[int]:
+    """The points that have marks: all if they are few; else some, which are elsewhere on each line."""
+    if len(kept) <= _MOST_MARKERS:
+        return list(kept)
+    gap = (right - left) / 8
+    wanted = [left + gap * (step + (number + 0.5) / many) for step in range(8)]
+    order = list(kept)
+    near = [min(order, key=lambda at: abs(kept[at][0] - goal)) for goal in wanted]
+    return [at for at, goal in zip(near, wanted, strict=True) if abs(kept[at][0] - goal) < gap / 2]
+
+
+_SHAPES = {
+    "square": "M-4-4h8v8h-8z",
+    "triangle": "M0-5.5L5 4H-5z",
+    "diamond": "M0-6L5 0L0 6L-5 0z",
+    "drop": "M0 5.5L5-4H-5z",
+    "cross": "M-5-3L-3-5L0-2L3-5L5-3L2 0L5 3L3 5L0 2L-3 5L-5 3L-2 0z",
+    "plus": "M-1.6-5.5h3.2v3.9h3.9v3.2h-3.9v3.9h-3.2v-3.9h-3.9v-3.2h3.9z",
+    "disc": "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
+}
+
+
+def _mark(number: int, at: float, height: float, told: str) -> str:
+    shape = _SHAPES[_MARKERS[number % len(_MARKERS)]]
+    return (
+        f'<path class="point f{number % _COLOURS}" transform="translate({at:.1f} {height:.1f})" d="{shape}">'
+        f"{_title(told) if told else ''}</path>"
+    )
+
+
+def _dash(number: int) -> str:
+    dash = _DASHES[number % len(_DASHES)]
+    return f' stroke-dasharray="{dash}"' if dash else ""
+
+
+def _legend(names: Sequence[str]) -> str:
+    items = [
+        f'<li><svg viewBox="0 0 36 14" aria-hidden="true"><polyline class="l{number % _COLOURS}"{_dash(number)} '
+        f'points="0,7 36,7"/>{_mark(number, 18, 7, "")}</svg><span>{_text(name)}</span></li>'
+        for number, name in enumerate(names)
+    ]
+    return f'<ul class="legend">{"".join(items)}</ul>' if items else ""
+
+
+def _figure(title: str, unit: str, drawing: str, legend: str) -> str:
+    of = f" <span>({_text(unit)})</span>" if unit else ""
+    return f'<figure class="chart"><figcaption>{_text(title)}{of}</figcaption>{drawing}{legend}</figure>\n'
+
+
+def _svg(title: str, described: str, drawn: Sequence[str], height: float) -> str:
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{_text(title)}">'
+        f"<desc>{escape(show_line(described, 400))}</desc>{''.join(drawn)}</svg>"
+    )
+
+
+def _empty() -> str:
+    return "<p>There is nothing to draw.</p>"
+
+
+def _title(told: str) -> str:
+    return f"<title>{escape(show_line(told, 200))}</title>"
+
+
+def _text(text: str) -> str:
+    return escape(show_line(text))
+
+
+def _wide(text: str) -> int:
+    """About how many units a text takes in the largest letters, rather more than less."""
+    ems = sum(1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.58 for letter in text)
+    return ceil(ems * _LETTER)
+
+
+def _check(name: str, value: float, log: bool) -> None:
+    if not isfinite(value) or (log and value <= 0):
+        what = "is not above 0, and the axis is of factors" if log and isfinite(value) else "is not a finite number"
+        raise ValueError(f"{show_line(name)!r} has {value}, which {what}")

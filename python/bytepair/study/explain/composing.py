@@ -1,0 +1,88 @@
+"""`explain`: all stages of a tokenizer, one after another, each said as it happens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair.study.cache import kept
+from bytepair.study.explain.explanation import ExplainedPiece, Explanation
+from bytepair.study.explain.models import Explainer, explainer_of
+from bytepair.study.explain.stages import Stages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bytepair.call.ragged import Special
+    from bytepair.tokenizer import Tokenizer
+
+
+class _Parts(NamedTuple):
+    """What explains the texts of one tokenizer."""
+
+    stages: Stages
+    model: Explainer
+
+
+def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", added: str = "match") -> Explanation:
+    """Why a text has its ids: what normalizers change, the pieces, and the merges, matches or ways of each.
+
+    The ids are those of ``tokenizer.encode(text, special=special, added=added)``, worked out here by the definition of
+    each model and not by the fast encoders.
+
+    Args:
+        tokenizer: Any tokenizer.
+        text: The text.
+        special: As for `Tokenizer.encode`.
+        added: As for `Tokenizer.encode`.
+
+    Raises:
+        SpecialTokenError: The text holds a token that the call does not allow; all errors are those of
+            `Tokenizer.encode`.
+        TypeError: `text` is no ``str``.
+
+    Time is n log n in the longest piece, in Python: a million characters take some seconds. The first call with a
+    tokenizer makes tables of its vocabulary, which are kept with it.
+
+    Example:
+        >>> import bytepair as bp
+        >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+        >>> found = explain(tok, "low")
+        >>> found.ids, [(step.left, step.right, step.result, step.rank) for step in found.pieces[0].steps]
+        ([257], [(108, 111, 256, 0), (256, 119, 257, 1)])
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"the text is a str, not {type(text).__name__}")
+    said: dict[str, Any] = {"special": special, "added": added}
+    # Whatever is wrong with the text is said as encoding it says it.
+    tokenizer.count(text, **said)
+    parts = kept(tokenizer, "explaining", _parts)
+    pieces = []
+    for start, end, piece, id in parts.stages.segments(text, said):
+        if id is not None:
+            pieces.append(ExplainedPiece(start, end, piece, "added", (id,)))
+        else:
+            pieces.append(ExplainedPiece(start, end, piece, **parts.model.explain(piece)))
+    return Explanation(
+        text=text,
+        semantics=tokenizer.spec.semantics,
+        normalizers=parts.stages.normalizers,
+        normalized=parts.stages.normalized(text, said),
+        pieces=tuple(pieces),
+        tokens={id: tokenizer.token_bytes(id) for id in sorted(_named(pieces))},
+        spelled=not tokenizer.spec.is_byte_level,
+    )
+
+
+def _parts(tokenizer: Tokenizer) -> _Parts:
+    return _Parts(Stages(tokenizer.spec), explainer_of(tokenizer))
+
+
+def _named(pieces: Iterable[ExplainedPiece]) -> set[int]:
+    """All ids that are named."""
+    named: set[int] = set()
+    for piece in pieces:
+        named.update(piece.ids, piece.symbols)
+        named.update(step.result for step in piece.steps if step.result is not None)
+        for way in piece.ways:
+            named.update(token.id for token in way.tokens)
+    return named
