@@ -119,7 +119,7 @@ def test_only_json_is_taken(client: Client) -> None:
         assert "application/json" in answer.json()["error"]["what"]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=60)
     | st.recursive(
