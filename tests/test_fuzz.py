@@ -26,6 +26,7 @@ CASES = {
     "kinds": 240,
     "chats": 60,
     "fine-tuning": 60,
+    "expressions": 10,
     "taint": 8,
     "shards": 8,
     "pictures": 16,
