@@ -40,7 +40,7 @@ def test_conversations(subject: Subject) -> None:
                 refused += 1
                 continue
             check_labels(chooses, subject, chat, vocabulary, made[1])
-    assert refused < CONVERSATIONS / 4
+    assert refused < CONVERSATIONS / 3
 
 
 @pytest.mark.parametrize("policy", ["reject", "text", "escape"])
