@@ -24,7 +24,7 @@ from bytepair.shards.engines.local import Local
 from bytepair.shards.summaries import Summary
 from bytepair.shards.tasks import Told
 from tests.conftest import WHOLE
-from tests.corpus.corpora import Corpus, corpus, digests
+from tests.shards.corpora import Corpus, corpus, digests
 
 SIZES = 1 << 12, 1 << 11, 1 << 10
 """Of batches and runs, so that a small corpus has many."""

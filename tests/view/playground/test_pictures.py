@@ -14,7 +14,7 @@ import bytepair as bp
 from bytepair.view.pictures import picture
 from bytepair.view.playground import app, pictured, working
 from tests.conftest import HOSTILE
-from tests.playground.conftest import Client, ask
+from tests.view.playground.conftest import Client, ask
 
 JSON = {"Content-Type": "application/json"}
 

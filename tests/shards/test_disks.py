@@ -19,7 +19,7 @@ import bytepair as bp
 from bytepair.shards import ledger, plans
 from bytepair.shards.engines.local import Local
 from bytepair.sources.compressed import ByteReader
-from tests.corpus.corpora import Corpus, corpus, digests
+from tests.shards.corpora import Corpus, corpus, digests
 
 OPTIONS: dict[str, Any] = {
     "eos": "<|end|>",
