@@ -17,7 +17,7 @@ import pytest
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.shards.sinks import FORMATS, Encoded, documents_table, megatron, row_groups, table
 from bytepair.sources.parts import ArrowTexts
-from tests.corpus.shards import INPUTS, Document, encoded, files_of, flat, random_documents, write_shard
+from tests.shards.shards import INPUTS, Document, encoded, files_of, flat, random_documents, write_shard
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -20,7 +20,7 @@ from bytepair.model.spec import WordPiece
 from bytepair.shards import encoding_task, row_arrays, shuffling, spooling, tasks
 from bytepair.shards.draws import Draw, threshold
 from bytepair.shards.engines.local import Local
-from tests.corpus.corpora import Corpus, corpus, digests
+from tests.shards.corpora import Corpus, corpus, digests
 
 Row = tuple[str, int, str | None, list[int]]
 

@@ -14,7 +14,7 @@ import pytest
 
 import bytepair as bp
 from bytepair.shards import ledger, sealed
-from tests.corpus.corpora import corpus, digests
+from tests.shards.corpora import corpus, digests
 
 
 @pytest.fixture(scope="module")

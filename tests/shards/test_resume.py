@@ -23,9 +23,8 @@ from bytepair.shards import encoding_task, packages, shuffling, spooling, tasks
 from bytepair.shards.engines.local import Local
 from bytepair.shards.summaries import Summary
 from bytepair.shards.tasks import Told
-from tests.corpus.corpora import Corpus, corpus, digests
-
-WHOLE = os.environ.get("BYTEPAIR_WHOLE") == "1"
+from tests.conftest import WHOLE
+from tests.shards.corpora import Corpus, corpus, digests
 
 SIZES = 1 << 12, 1 << 11, 1 << 10
 """Of batches and runs, so that a small corpus has many."""
@@ -33,7 +32,7 @@ SIZES = 1 << 12, 1 << 11, 1 << 10
 CHILD = """
 import json, os, signal, sys
 import bytepair as bp
-from bytepair.corpus import encoding_task, shuffling, spooling
+from bytepair.shards import encoding_task, shuffling, spooling
 from bytepair.shards.engines.local import Local
 
 given = json.loads(sys.argv[1])

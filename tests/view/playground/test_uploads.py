@@ -12,7 +12,7 @@ import pytest
 import bytepair as bp
 from bytepair.view.playground import uploads
 from bytepair.view.playground.shelf import MOST_UPLOADS
-from tests.playground.conftest import Client, ask, send
+from tests.view.playground.conftest import Client, ask, send
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ import bytepair as bp
 from bytepair.check.verify import checkpoint, running, texts
 from bytepair.check.verify.report import quoted
 from bytepair.formats import manifest, probes
+from tests.conftest import WHOLE
 
 WORDS = {"low": 5, "lower": 2, " the": 9, " new": 7, "newest": 3, "widest": 3}
 TEMPLATE = "{{ bos_token }}{% for m in messages %}<|user|>{{ m }}<|end|>{% endfor %}"
@@ -427,6 +428,8 @@ def test_real_tokenizers(data: Path, tmp_path: Path, family: str) -> None:
             break
     report = bp.verify(tmp_path)
     assert names(report) == UNSTABLE.get(family, []), str(report)
+    if not WHOLE and family not in ("gpt2", "t5-small", "bert-base-uncased"):
+        return
     tok = bp.Tokenizer.from_file(tmp_path)
     (tmp_path / "tokenizer.json").unlink()
     tok.save(tmp_path, "native")

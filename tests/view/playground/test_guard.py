@@ -11,7 +11,7 @@ from starlette.websockets import WebSocketDisconnect
 
 import bytepair as bp
 from bytepair.view.playground.shelf import Shelf
-from tests.playground.conftest import ORIGIN, Client, ask
+from tests.view.playground.conftest import ORIGIN, Client, ask
 
 
 def get(client: TestClient, host: str) -> int:

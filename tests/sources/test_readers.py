@@ -27,9 +27,9 @@ from bytepair.sources.documents import LongDocument
 from bytepair.sources.inputs import Input, Reading
 from bytepair.sources.readers import check, portions, read
 from tests.conftest import HOSTILE
-from tests.corpus.reading import Document, documents, every_cut, of, only
+from tests.sources.reading import Document, documents, every_cut, of, only
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 brief = settings(quick, max_examples=60)
 
 WHOLE = Reading()

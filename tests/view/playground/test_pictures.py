@@ -14,7 +14,7 @@ import bytepair as bp
 from bytepair.view.pictures import picture
 from bytepair.view.playground import app, pictured, working
 from tests.conftest import HOSTILE
-from tests.playground.conftest import Client, ask
+from tests.view.playground.conftest import Client, ask
 
 JSON = {"Content-Type": "application/json"}
 
@@ -119,7 +119,7 @@ def test_only_json_is_taken(client: Client) -> None:
         assert "application/json" in answer.json()["error"]["what"]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=60)
     | st.recursive(

@@ -140,8 +140,15 @@ def test_a_damaged_word_of_a_failure_is_told(tmp_path: Path, tokenizer: bp.Token
         bp.shard(source, tokenizer, tmp_path / "out", engine=Damaging(0, 1))
 
 
-def test_engines_are_made_by_name() -> None:
+def test_engines_are_made_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(engine("local", 2), Local)
+    # Its check looks for sbatch on PATH, where this machine may have one or not.
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CorpusError, match="there is no sbatch on this machine"):
+        engine("slurm")
+    with pytest.raises(CorpusError, match="there is no sbatch on this machine"):
+        engine(Slurm())
+    (tmp_path / "sbatch").touch(mode=0o755)
     assert isinstance(engine("slurm"), Slurm)
     assert {"local", "slurm", "ray", "spark"} == set(ENGINES)
     with pytest.raises(CorpusError, match="no engine 'mainframe'"):

@@ -11,7 +11,7 @@ import pytest
 import bytepair as bp
 from bytepair.shards import ledger, plans, sealed, tasks
 from bytepair.shards.engines.local import Local
-from tests.corpus.corpora import corpus
+from tests.shards.corpora import corpus
 
 
 class Encoding(Local):

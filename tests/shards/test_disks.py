@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import io
 import os
-import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -18,7 +19,7 @@ import bytepair as bp
 from bytepair.shards import ledger, plans
 from bytepair.shards.engines.local import Local
 from bytepair.sources.compressed import ByteReader
-from tests.corpus.corpora import Corpus, corpus, digests
+from tests.shards.corpora import Corpus, corpus, digests
 
 OPTIONS: dict[str, Any] = {
     "eos": "<|end|>",
@@ -67,15 +68,16 @@ def small(tmp_path: Path) -> Iterator[Path]:
     """A file system of 2 MB."""
     place = tmp_path / "small"
     place.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    if sys.platform != "linux":
+        pytest.skip("a small file system is mounted on Linux alone")
+    # By the C library: a machine need not have the program `mount`.
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(b"tmpfs", os.fsencode(place), b"tmpfs", ctypes.c_ulong(0), b"size=2m"):
+        pytest.skip(f"no file system can be mounted here: {os.strerror(ctypes.get_errno())}")
     try:
         yield place
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        assert libc.umount(os.fsencode(place)) == 0, os.strerror(ctypes.get_errno())
 
 
 def test_a_disk_that_is_full(small: Path, files: Corpus, tok: bp.Tokenizer, clean: dict[str, str]) -> None:

@@ -23,7 +23,7 @@ from bytepair.errors import ArtifactError, BytepairError, SourceError
 from bytepair.sources import opening
 from bytepair.sources.inputs import Input, Reading, check, find
 from bytepair.sources.readers import portions
-from tests.corpus.reading import documents, only
+from tests.sources.reading import documents, only
 
 fsspec = pytest.importorskip("fsspec")
 
