@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
 from bytepair.errors import TemplateError
 from tests.chat.conversations import expected
 

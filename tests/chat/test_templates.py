@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import bytepair.chat.template as module
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
 from bytepair.chat.template import Template
 from bytepair.errors import ArtifactError, FormatError, TemplateError
 from tests.chat.conversations import proper

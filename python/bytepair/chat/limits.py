@@ -35,7 +35,7 @@ class Limits:
         messages: Characters of all that is given: messages, tools, documents and variables.
 
     Example:
-        >>> from bytepair.chat.rendering import render
+        >>> from bytepair.chat.rendering.render import render
         >>> from bytepair.errors import TemplateError
         >>> try:
         ...     render([], "{% for i in range(9999) %}{{ i }}{% endfor %}", limits=Limits(output=1000))

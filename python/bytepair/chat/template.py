@@ -17,8 +17,8 @@ from bytepair.errors import FormatError, TemplateError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytepair.chat.environment import Program
     from bytepair.chat.limits import Limits
+    from bytepair.chat.sandbox.program import Program
 
 _BUILT_IN = Path(__file__).parent / "templates"
 _ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
@@ -185,7 +185,7 @@ def compiled(template: Template, limits: Limits) -> Program:
     Raises:
         TemplateError: It is broken, or too large.
     """
-    from bytepair.chat.environment import Program  # noqa: PLC0415 (which Jinja comes with)
+    from bytepair.chat.sandbox.program import Program  # noqa: PLC0415 (which Jinja comes with)
 
     key = (template.source, limits)
     with _lock:

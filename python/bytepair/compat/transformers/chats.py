@@ -11,7 +11,7 @@ from bytepair.errors import TemplateError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bytepair.chat.spans import Rendered
+    from bytepair.chat.rendering.spans import Rendered
     from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
 
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
@@ -89,7 +89,7 @@ def apply(
         ValueError: There is no template or no message, or options do not go together.
         NotImplementedError: An argument is not supported.
     """
-    from bytepair.chat.rendering import render  # noqa: PLC0415 (only who has chats needs what it imports)
+    from bytepair.chat.rendering.render import render  # noqa: PLC0415 (only who has chats needs what it imports)
 
     if sanitize_control_tokens:
         raise NotImplementedError("sanitize_control_tokens=True is not supported; use Tokenizer.encode_chat")

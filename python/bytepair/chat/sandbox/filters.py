@@ -16,10 +16,11 @@ from jinja2.exceptions import FilterArgumentError, TemplateRuntimeError
 from jinja2.runtime import Undefined
 from markupsafe import escape as native_escape
 
-from bytepair.chat import methods
-from bytepair.chat.formatting import percent
 from bytepair.chat.limits import ELEMENT
-from bytepair.chat.traced import (
+from bytepair.chat.traced import methods
+from bytepair.chat.traced.formatting import percent
+from bytepair.chat.traced.printing import to_json, to_text
+from bytepair.chat.traced.values import (
     TEMPLATE,
     Safe,
     TracedBool,
@@ -36,13 +37,12 @@ from bytepair.chat.traced import (
     runs_of,
     weigh,
 )
-from bytepair.chat.writing import to_json, to_text
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from bytepair.chat.running import World
+    from bytepair.chat.sandbox.world import World
 
 REFUSED = ("pprint", "random", "striptags", "urlize", "xmlattr")
 """Filters of Jinja that have no use in a chat template, or whose places would be a guess."""

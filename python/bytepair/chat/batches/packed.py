@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair.chat.attention import find_segments
-from bytepair.chat.batches import converter
+from bytepair.chat.batches.attention import find_segments
+from bytepair.chat.batches.padding import converter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,7 +91,7 @@ class Packed:
 
         Example:
             >>> from types import SimpleNamespace
-            >>> from bytepair.chat.packing import pack
+            >>> from bytepair.chat.batches.packing import pack
             >>> examples = [SimpleNamespace(input_ids=[n] * n, labels=[n] * n, attention_mask=[1] * n) for n in (3, 4)]
             >>> batch = pack(examples, 5, pad_id=0).select([1])
             >>> batch.input_ids.tolist(), batch.cu_seqlens.tolist()

@@ -16,10 +16,12 @@ from jinja2.exceptions import SecurityError
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro, Undefined, new_context
 from jinja2.utils import Cycler, Joiner, Namespace
 
-from bytepair.chat import filters, methods
-from bytepair.chat.formatting import percent
 from bytepair.chat.limits import ELEMENT, RUN, Budget, Limits, exceeded
-from bytepair.chat.traced import (
+from bytepair.chat.sandbox import filters
+from bytepair.chat.traced import methods
+from bytepair.chat.traced.formatting import percent
+from bytepair.chat.traced.printing import to_text
+from bytepair.chat.traced.values import (
     CONTAINERS,
     TEMPLATE,
     VIEWS,
@@ -39,14 +41,13 @@ from bytepair.chat.traced import (
     weigh,
     weight,
 )
-from bytepair.chat.writing import to_text
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
-    from bytepair.chat.environment import Program
+    from bytepair.chat.sandbox.program import Program
 
 _LONGEST_RANGE = 100_000
 _LARGEST_NUMBER = 1 << 53

@@ -1,7 +1,7 @@
 """The sandbox: how chat templates are parsed, and compiled to code that a `World` bounds and traces.
 
 Jinja does both. The generator here writes a call of the world wherever Jinja would write plain Python that makes or
-walks values, and loops say that they turn; so all that a template does goes through `bytepair.chat.running`.
+walks values, and loops say that they turn; so all that a template does goes through `bytepair.chat.sandbox.world`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from jinja2.exceptions import TemplateSyntaxError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from bytepair.chat import filters
 from bytepair.chat.limits import Budget, Limits, exceeded
+from bytepair.chat.sandbox import filters
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.limits import ELEMENT, Limits, exceeded
-from bytepair.chat.spans import Rendered, Span
+from bytepair.chat.rendering.spans import Rendered, Span
 from bytepair.chat.template import SPECIAL, Template, compiled
 from bytepair.errors import BytepairError, TemplateError
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from bytepair.chat.traced import Origin
+    from bytepair.chat.traced.values import Origin
 
 # Where a message's reasoning stands; older names are copied to the newer ones, which templates read.
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _ANY_REASONING = frozenset(_REASONING)
-_TRACED = re.compile(r"(?:bytepair\.chat\.traced\.)?Traced(\w+)")
+_TRACED = re.compile(r"(?:bytepair\.chat\.traced\.values\.)?Traced(\w+)")
 _MOST_BITS = 1 << 13
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
@@ -73,9 +73,9 @@ def render(
         [('user', 'role'), ('user', 'content')]
     """
     try:
-        from bytepair.chat.environment import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
-        from bytepair.chat.running import World  # noqa: PLC0415 (only who calls it waits for it)
-        from bytepair.chat.traced import joined, runs_of  # noqa: PLC0415 (only who calls it waits for it)
+        from bytepair.chat.sandbox.program import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
+        from bytepair.chat.sandbox.world import World  # noqa: PLC0415 (only who calls it waits for it)
+        from bytepair.chat.traced.values import joined, runs_of  # noqa: PLC0415 (only who calls it waits for it)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
             raise
@@ -165,7 +165,7 @@ class _Given:
     """What is given, as values that know where they are from."""
 
     def __init__(self, limits: Limits) -> None:
-        from bytepair.chat import traced  # noqa: PLC0415 (as above)
+        from bytepair.chat.traced import values as traced  # noqa: PLC0415 (as above)
 
         self._limits = limits
         self._traced = traced

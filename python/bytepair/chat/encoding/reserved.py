@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from bytepair.chat.rendering import meant_by
+from bytepair.chat.rendering.render import meant_by
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
 from bytepair.model.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bytepair.chat.spans import Rendered
+    from bytepair.chat.rendering.spans import Rendered
     from bytepair.model.compiled import CompiledTokenizer
 
 Policy: TypeAlias = Literal["reject", "text", "escape", "allow"]

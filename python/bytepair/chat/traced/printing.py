@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2.runtime import LoopContext, Macro, Undefined
 from jinja2.utils import Namespace
 
-from bytepair.chat.traced import (
+from bytepair.chat.traced.values import (
     CONTAINERS,
     TEMPLATE,
     VIEWS,
