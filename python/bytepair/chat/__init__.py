@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bytepair.chat.batches.attention import block_mask, cu_seqlens
-    from bytepair.chat.batches.packed import Packed, Placed
+    from bytepair.chat.batches.fitting import Placed
+    from bytepair.chat.batches.packed import Packed
     from bytepair.chat.batches.packing import flatten, pack
     from bytepair.chat.batches.padding import pad
     from bytepair.chat.encoding.cache import EncodingCache
@@ -38,7 +39,7 @@ _LATER = {
     "EncodingCache": "encoding.cache",
     "Limits": "limits",
     "Packed": "batches.packed",
-    "Placed": "batches.packed",
+    "Placed": "batches.fitting",
     "Rendered": "rendering.spans",
     "Span": "rendering.spans",
     "Template": "template",

@@ -84,7 +84,7 @@ class Budget:
             self._look()
 
     def lookup(self, value: Any, name: Any, is_attribute: bool) -> Any:
-        """What a format means by ``value.name`` or ``value[name]``; a world looks it up as templates do."""
+        """What a format means by ``value.name`` or ``value[name]``; a runtime looks it up as templates do."""
         raise NotImplementedError
 
     def _look(self) -> None:

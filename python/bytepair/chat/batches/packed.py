@@ -7,7 +7,7 @@ of varying length take them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.batches.attention import find_segments
 from bytepair.chat.batches.padding import converter
@@ -15,24 +15,10 @@ from bytepair.chat.batches.padding import converter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from bytepair.chat.batches.fitting import Placed
+
 MATRICES = ("input_ids", "labels", "position_ids", "attention_mask", "segment_ids")
 """What there is for each cell of the rows."""
-
-
-class Placed(NamedTuple):
-    """Where an example lies.
-
-    Attributes:
-        example: Its number among those that were given.
-        row: The row that it is in.
-        start: Its first token in that row.
-        end: The token behind its last one.
-    """
-
-    example: int
-    row: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.limits import ELEMENT, Limits, exceeded
 from bytepair.chat.rendering.spans import Rendered, Span
-from bytepair.chat.template import SPECIAL, Template, compiled
+from bytepair.chat.template import SPECIAL, Template
 from bytepair.errors import BytepairError, TemplateError
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def render(
         [('user', 'role'), ('user', 'content')]
     """
     try:
-        from bytepair.chat.sandbox.program import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
-        from bytepair.chat.sandbox.world import World  # noqa: PLC0415 (only who calls it waits for it)
+        from bytepair.chat.sandbox.program import FILE_NAME, compiled  # noqa: PLC0415 (Jinja is an extra)
+        from bytepair.chat.sandbox.runtime import Runtime  # noqa: PLC0415 (only who calls it waits for it)
         from bytepair.chat.traced.values import joined, runs_of  # noqa: PLC0415 (only who calls it waits for it)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
@@ -86,12 +86,12 @@ def render(
     values["add_generation_prompt"] = add_generation_prompt
     program = compiled(template, limits)
     clock = datetime.now if now is None else (lambda: now)
-    world = World(limits, given.size, clock)
+    runtime = Runtime(limits, given.size, clock)
     pieces = []
     try:
-        for piece in world.pieces(program, values):
-            world.write(len(piece))
-            world.left -= ELEMENT
+        for piece in runtime.pieces(program, values):
+            runtime.write(len(piece))
+            runtime.left -= ELEMENT
             pieces.append(piece)
         text = joined(pieces)
     except Exception as error:
