@@ -138,6 +138,7 @@ EVERY_CONSTRUCT = """
 {%- macro shout(text, mark="!") -%}{{ text | upper }}{{ mark }}{{ caller() if caller }}{%- endmacro -%}
 {%- set ns = namespace(count=0) -%}
 {%- block whole scoped -%}
+{{ shout("c") }}
 {%- for item in messages if item.role is defined recursive -%}
 {%- set ns.count = ns.count + 1 -%}
 {{ shout(item.content[1:] ~ "," ~ item["role"]) }}{% call shout("a") %}b{% endcall %}

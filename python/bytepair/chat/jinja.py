@@ -1,7 +1,7 @@
 """Everything that rendering takes from Jinja, its undocumented parts included.
 
-No other module imports ``jinja2`` or ``markupsafe``. Jinja's compiler, runtime classes and filter functions may change in
-any release, so ``pyproject.toml`` has an upper bound; ``tests/chat/test_jinja.py`` lists each undocumented part, its
+No other module imports ``jinja2`` or ``markupsafe``. Jinja's compiler, runtime classes and filter functions may change
+in any release, so ``pyproject.toml`` has an upper bound; ``tests/chat/test_jinja.py`` lists each undocumented part, its
 signature, and the consequence of a change. Raise the bound only when that test passes.
 """
 
