@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from bytepair.chat.rendering.render import meant_by
+from bytepair.chat.rendering.plain import plain_value
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
 from bytepair.model.kept import kept
 
@@ -223,7 +223,7 @@ def copied(value: Any) -> Any:
 
 def rewritten(value: Any, change: Callable[[str], str], depth: int = 0, path: str = "") -> Any:
     """The same with each string and key changed."""
-    value = meant_by(value)
+    value = plain_value(value)
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):

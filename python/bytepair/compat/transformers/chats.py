@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bytepair.chat.rendering.spans import Rendered
-    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+    from bytepair.compat.transformers.state import State
 
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 
 
-def template(tokenizer: PreTrainedTokenizerFast, name: str | None, tools: Any = None) -> str:
+def template(tokenizer: State, name: str | None, tools: Any = None) -> str:
     """As `PreTrainedTokenizerFast.get_chat_template`."""
     own = tokenizer.chat_template
     if isinstance(own, dict):
@@ -42,7 +42,7 @@ def template(tokenizer: PreTrainedTokenizerFast, name: str | None, tools: Any = 
 
 
 def apply(
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: State,
     conversation: Any,
     tools: Sequence[Any] | None = None,
     documents: Sequence[Mapping[str, Any]] | None = None,
