@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Origin:
-    """Where characters are from; see `bytepair.chat.spans.Span` for what the attributes mean."""
+    """Where characters are from; see `bytepair.chat.rendering.spans.Span` for what the attributes mean."""
 
     __slots__ = ("_twin", "field", "generated", "kind", "message", "role")
 

@@ -7,32 +7,18 @@ of varying length take them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.attention import find_segments
-from bytepair.chat.batches import converter
+from bytepair.chat.batches.attention import find_segments
+from bytepair.chat.batches.padding import converter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from bytepair.chat.batches.fitting import Placed
+
 MATRICES = ("input_ids", "labels", "position_ids", "attention_mask", "segment_ids")
 """What there is for each cell of the rows."""
-
-
-class Placed(NamedTuple):
-    """Where an example lies.
-
-    Attributes:
-        example: Its number among those that were given.
-        row: The row that it is in.
-        start: Its first token in that row.
-        end: The token behind its last one.
-    """
-
-    example: int
-    row: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +77,7 @@ class Packed:
 
         Example:
             >>> from types import SimpleNamespace
-            >>> from bytepair.chat.packing import pack
+            >>> from bytepair.chat.batches.packing import pack
             >>> examples = [SimpleNamespace(input_ids=[n] * n, labels=[n] * n, attention_mask=[1] * n) for n in (3, 4)]
             >>> batch = pack(examples, 5, pad_id=0).select([1])
             >>> batch.input_ids.tolist(), batch.cu_seqlens.tolist()

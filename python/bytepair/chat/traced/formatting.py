@@ -10,8 +10,8 @@ import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]  # it has no stubs
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.traced import Origin, TracedNone, cut, joined, origin_of, placed, plain, runs_of, weight
-from bytepair.chat.writing import represent, to_text
+from bytepair.chat.traced.printing import represent, to_text
+from bytepair.chat.traced.values import Origin, TracedNone, cut, joined, origin_of, placed, plain, runs_of, weight
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:

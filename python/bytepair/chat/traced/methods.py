@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.formatting import format_map, format_text
 from bytepair.chat.limits import ELEMENT
-from bytepair.chat.traced import (
+from bytepair.chat.traced.formatting import format_map, format_text
+from bytepair.chat.traced.values import (
     Run,
     Text,
     TracedList,

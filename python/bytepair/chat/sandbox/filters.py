@@ -1,7 +1,8 @@
-"""The filters and tests of the sandbox, on values that know where they are from.
+"""The filters and tests of the sandbox, on traced values.
 
-Each filter takes the world first. Those that only choose, order or group give what they were given; those that rewrite
-text keep every place exactly, or raise. `REFUSED` are never run. The file is long because Jinja has many filters.
+Each filter takes the runtime as its first argument. Filters that select, order or group return the values unchanged;
+filters that rewrite text keep the exact source of every character, or raise. `REFUSED` are never run. The file is long
+because Jinja has many filters.
 """
 
 from __future__ import annotations
@@ -10,16 +11,13 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
-import jinja2.filters as native
-import jinja2.tests as native_tests
-from jinja2.exceptions import FilterArgumentError, TemplateRuntimeError
-from jinja2.runtime import Undefined
-from markupsafe import escape as native_escape
-
-from bytepair.chat import methods
-from bytepair.chat.formatting import percent
-from bytepair.chat.limits import ELEMENT
-from bytepair.chat.traced import (
+from bytepair.chat import jinja as native
+from bytepair.chat.jinja import FilterArgumentError, TemplateRuntimeError, Undefined
+from bytepair.chat.limits import ELEMENT, Budget
+from bytepair.chat.traced import methods
+from bytepair.chat.traced.formatting import percent
+from bytepair.chat.traced.printing import to_json, to_text
+from bytepair.chat.traced.values import (
     TEMPLATE,
     Safe,
     TracedBool,
@@ -36,13 +34,10 @@ from bytepair.chat.traced import (
     runs_of,
     weigh,
 )
-from bytepair.chat.writing import to_json, to_text
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from bytepair.chat.running import World
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 REFUSED = ("pprint", "random", "striptags", "urlize", "xmlattr")
 """Filters of Jinja that have no use in a chat template, or whose places would be a guess."""
@@ -54,43 +49,73 @@ _WORD = re.compile(r"\w+")
 _WORD_BEGINNING = re.compile(r"([-\s({\[<]+)")
 
 
+class Operations(Budget):
+    """The operations on values that filters need of a running template; `Runtime` implements them.
+
+    Attributes:
+        filters: Filters by name, bound to the running template.
+        tests: Tests by name, likewise.
+    """
+
+    __slots__ = ()
+    filters: Mapping[str, Any]
+    tests: Mapping[str, Any]
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """``obj[argument]``."""
+        raise NotImplementedError
+
+    def attribute(self, obj: Any, name: str) -> Any:
+        """``obj|attr("name")``."""
+        raise NotImplementedError
+
+    def call_binop(self, context: Any, sign: str, left: Any, right: Any) -> Any:
+        """``left + right`` and the like."""
+        raise NotImplementedError
+
+
 def _text_filter(method: Callable[..., Any]) -> Callable[..., Any]:
     """A filter that is a method of what the value is as text."""
 
-    def apply(world: World, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def apply(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> Any:
         arguments = [None if isinstance(arg, TracedNone) else arg for arg in args]
-        made = method(world, to_text(world, value), *arguments, **kwargs)
+        made = method(runtime, to_text(runtime, value), *arguments, **kwargs)
         # What is safe stays safe, and is as hard to put beside other text.
         return Safe(made, runs_of(made)) if type(value) is Safe else made
 
     return apply
 
 
-def _center(world: World, value: str, width: int = 80) -> str:
-    return methods.center(world, value, width)
+def _center(runtime: Operations, value: str, width: int = 80) -> str:
+    return methods.center(runtime, value, width)
 
 
-def _replace(world: World, value: Any, old: Any, new: Any, count: int | None = None) -> str:
+def _replace(runtime: Operations, value: Any, old: Any, new: Any, count: int | None = None) -> str:
     times = -1 if count is None or isinstance(count, TracedNone) else count
-    return methods.replace(world, to_text(world, value), to_text(world, old), to_text(world, new), times)
+    return methods.replace(runtime, to_text(runtime, value), to_text(runtime, old), to_text(runtime, new), times)
 
 
-def _title(world: World, value: Any) -> str:
+def _title(runtime: Operations, value: Any) -> str:
     """Words begin with a capital, by the rule of Jinja, which is not that of ``str.title``."""
-    text = to_text(world, value)
+    text = to_text(runtime, value)
     parts = []
     at = 0
     for piece in _WORD_BEGINNING.split(plain(text)):
         if piece:
-            world.spend(32 + len(runs_of(text)))
-            parts.append(methods.upper(world, cut(text, at, at + 1)))
-            parts.append(methods.lower(world, cut(text, at + 1, at + len(piece))))
+            runtime.spend(32 + len(runs_of(text)))
+            parts.append(methods.upper(runtime, cut(text, at, at + 1)))
+            parts.append(methods.lower(runtime, cut(text, at + 1, at + len(piece))))
         at += len(piece)
     return joined(parts)
 
 
 def _truncate(  # noqa: PLR0917 (as Jinja has it)
-    world: World, value: str, length: int = 255, killwords: bool = False, end: str = "...", leeway: int | None = None
+    runtime: Operations,
+    value: str,
+    length: int = 255,
+    killwords: bool = False,
+    end: str = "...",
+    leeway: int | None = None,
 ) -> str:
     leeway = 5 if leeway is None or isinstance(leeway, TracedNone) else leeway
     if length < len(end) or leeway < 0:
@@ -99,49 +124,49 @@ def _truncate(  # noqa: PLR0917 (as Jinja has it)
         return value
     start = cut(value, 0, length - len(end))
     if not killwords:
-        start = methods.rsplit(world, start, " ", 1)[0]
+        start = methods.rsplit(runtime, start, " ", 1)[0]
     return joined((start, end))
 
 
-def _indent(world: World, value: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
-    indention = width if isinstance(width, str) else methods.repeat(world, " ", width)
+def _indent(runtime: Operations, value: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+    indention = width if isinstance(width, str) else methods.repeat(runtime, " ", width)
     if not isinstance(value, str):
         raise TypeError(f"indent takes text, not {type(value).__name__}")
-    lines = methods.splitlines(world, joined((value, "\n")))
+    lines = methods.splitlines(runtime, joined((value, "\n")))
     if blank:
-        made = methods.join(world, joined(("\n", indention)), lines)
+        made = methods.join(runtime, joined(("\n", indention)), lines)
     else:
-        world.spend(len(lines) * (len(indention) + ELEMENT))
+        runtime.spend(len(lines) * (len(indention) + ELEMENT))
         made = methods.join(
-            world, "\n", [joined((indention, line)) if line and at else line for at, line in enumerate(lines)]
+            runtime, "\n", [joined((indention, line)) if line and at else line for at, line in enumerate(lines)]
         )
     return joined((indention, made)) if first else made
 
 
-def _wordcount(world: World, value: Any) -> int:
-    text = to_text(world, value)
-    world.work(16 * len(text))
+def _wordcount(runtime: Operations, value: Any) -> int:
+    text = to_text(runtime, value)
+    runtime.work(16 * len(text))
     return sum(1 for _ in _WORD.finditer(text))
 
 
-def _format(world: World, value: Any, *args: Any, **kwargs: Any) -> str:
+def _format(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> str:
     if args and kwargs:
         raise FilterArgumentError("can't handle positional and keyword arguments at the same time")
-    return percent(world, to_text(world, value), kwargs or args)
+    return percent(runtime, to_text(runtime, value), kwargs or args)
 
 
-def _escaped(world: World, value: Any, *, again: bool) -> str:
+def _escaped(runtime: Operations, value: Any, *, again: bool) -> str:
     if type(value) is Safe and not again:
         return value
-    text = to_text(world, value)
-    made = methods.respelled(world, text, lambda part: str(native_escape(part)), False)
+    text = to_text(runtime, value)
+    made = methods.respelled(runtime, text, lambda part: str(native.escape(part)), False)
     return Safe(made, runs_of(made))
 
 
 def _guess(name: str) -> Callable[..., Any]:
     """A filter that rewrites text so that places in it are not known: only for the template's own."""
 
-    def apply(world: World, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def apply(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> Any:
         for given in (value, *args, *kwargs.values()):
             if not isinstance(given, str | int | float | None) or origin_of(given) is not TEMPLATE:
                 raise TemplateError(
@@ -150,7 +175,7 @@ def _guess(name: str) -> Callable[..., Any]:
                 )
         if len(str(value)) > _MOST_GUESSED:
             raise TemplateError(f"the filter {name} takes at most {_MOST_GUESSED} characters")
-        world.spend(16 * len(str(value)))
+        runtime.spend(16 * len(str(value)))
         if name == "urlencode":
             return native.do_urlencode(plain(str(value)))
         return native.do_wordwrap(_Newline, plain(value), *args, **kwargs)  # type: ignore[arg-type]  # as Jinja takes it
@@ -164,19 +189,19 @@ class _Newline:
     newline_sequence = "\n"
 
 
-def _join(world: World, value: Any, d: Any = "", attribute: Any = None) -> str:
+def _join(runtime: Operations, value: Any, d: Any = "", attribute: Any = None) -> str:
     items = iter(value)
     if attribute is not None:
-        items = map(_getter(world, attribute), items)
-    return methods.join(world, to_text(world, d), (to_text(world, item) for item in items))
+        items = map(_getter(runtime, attribute), items)
+    return methods.join(runtime, to_text(runtime, d), (to_text(runtime, item) for item in items))
 
 
-def _string(world: World, value: Any) -> str:
-    return to_text(world, value)
+def _string(runtime: Operations, value: Any) -> str:
+    return to_text(runtime, value)
 
 
-def _safe(world: World, value: Any) -> str:
-    text = to_text(world, value)
+def _safe(runtime: Operations, value: Any) -> str:
+    text = to_text(runtime, value)
     return Safe(plain(text), runs_of(text))
 
 
@@ -194,47 +219,47 @@ def small(value: Any) -> Any:
     return value
 
 
-def _int(world: World, value: Any, default: Any = 0, base: int = 10) -> Any:
-    world.work(len(value) if isinstance(value, str) else 0)
+def _int(runtime: Operations, value: Any, default: Any = 0, base: int = 10) -> Any:
+    runtime.work(len(value) if isinstance(value, str) else 0)
     made = native.do_int(value, default, base)
     return small(made) if made is default else number(small(made), origin_of(value))
 
 
-def _float(world: World, value: Any, default: Any = 0.0) -> Any:
-    world.work(len(value) if isinstance(value, str) else 0)
+def _float(runtime: Operations, value: Any, default: Any = 0.0) -> Any:
+    runtime.work(len(value) if isinstance(value, str) else 0)
     made = native.do_float(value, default)
     return made if made is default else number(made, origin_of(value))
 
 
-def _abs(_run: World, value: Any) -> Any:
+def _abs(_runtime: Operations, value: Any) -> Any:
     return number(abs(value), origin_of(value))
 
 
-def _round(_run: World, value: Any, precision: int = 0, method: str = "common") -> Any:
+def _round(_runtime: Operations, value: Any, precision: int = 0, method: str = "common") -> Any:
     if abs(precision) > _MOST_DIGITS:
         raise TemplateError(f"the filter round takes at most {_MOST_DIGITS} digits, not {str(precision)[:20]}")
     return number(native.do_round(value, precision, plain(method)), origin_of(value))  # type: ignore[arg-type]  # as Jinja takes it
 
 
-def _filesizeformat(world: World, value: Any, binary: bool = False) -> str:
+def _filesizeformat(runtime: Operations, value: Any, binary: bool = False) -> str:
     made = native.do_filesizeformat(value, binary)
-    world.spend(len(made))
+    runtime.spend(len(made))
     return placed(made, origin_of(value))
 
 
-def _sum(world: World, iterable: Any, attribute: Any = None, start: Any = 0) -> Any:
+def _sum(runtime: Operations, iterable: Any, attribute: Any = None, start: Any = 0) -> Any:
     if isinstance(start, str):
         raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")
-    items = iterable if attribute is None else map(_getter(world, attribute), iterable)
+    items = iterable if attribute is None else map(_getter(runtime, attribute), iterable)
     for item in items:
-        start = world.call_binop(None, "+", start, item)
+        start = runtime.call_binop(None, "+", start, item)
     return start
 
 
 # Choosing, ordering and grouping.
 
 
-def _getter(world: World, attribute: Any, fold: bool = False, default: Any = None) -> Callable[[Any], Any]:
+def _getter(runtime: Operations, attribute: Any, fold: bool = False, default: Any = None) -> Callable[[Any], Any]:
     """Looks up an attribute of an item, such as ``"function.name"``; `fold`: text in lower case, to compare it."""
     path: list[Any] = []
     if isinstance(attribute, str):
@@ -243,80 +268,84 @@ def _getter(world: World, attribute: Any, fold: bool = False, default: Any = Non
         path = [attribute]
 
     def get(item: Any) -> Any:
-        world.spend()
+        runtime.spend()
         for part in path:
-            item = world.getitem(item, part)
+            item = runtime.getitem(item, part)
             if default is not None and isinstance(item, Undefined):
                 item = default
         if fold and isinstance(item, str):
-            world.spend(len(item))
+            runtime.spend(len(item))
             return str.lower(item)
         return item
 
     return get
 
 
-def _sorted(world: World, items: Iterable[Any], key: Callable[[Any], Any], reverse: Any) -> list[Any]:
-    listed = make_list(items, world)
-    keys = make_list(map(key, listed), world)
-    world.work(8 * keys._weight)
+def _sorted(runtime: Operations, items: Iterable[Any], key: Callable[[Any], Any], reverse: Any) -> list[Any]:
+    listed = make_list(items, runtime)
+    keys = make_list(map(key, listed), runtime)
+    runtime.work(8 * keys._weight)
     order = sorted(range(len(listed)), key=keys.__getitem__, reverse=bool(reverse))
-    return make_list((listed[at] for at in order), world)
+    return make_list((listed[at] for at in order), runtime)
 
 
 def _sort(
-    world: World, value: Any, reverse: bool = False, case_sensitive: bool = False, attribute: Any = None
+    runtime: Operations, value: Any, reverse: bool = False, case_sensitive: bool = False, attribute: Any = None
 ) -> list[Any]:
     parts = plain(attribute).split(",") if isinstance(attribute, str) else [attribute]
-    getters = [_getter(world, part, not case_sensitive) for part in parts]
-    return _sorted(world, value, lambda item: make_list([get(item) for get in getters], world), reverse)
+    getters = [_getter(runtime, part, not case_sensitive) for part in parts]
+    return _sorted(runtime, value, lambda item: make_list([get(item) for get in getters], runtime), reverse)
 
 
 def _dictsort(
-    world: World, value: Any, case_sensitive: bool = False, by: str = "key", reverse: bool = False
+    runtime: Operations, value: Any, case_sensitive: bool = False, by: str = "key", reverse: bool = False
 ) -> list[Any]:
     if by not in ("key", "value"):
         raise FilterArgumentError('You can only sort by either "key" or "value"')
     place = 0 if by == "key" else 1
-    fold = _getter(world, None, not case_sensitive)
-    return _sorted(world, (make_tuple(item, world) for item in value.items()), lambda item: fold(item[place]), reverse)
+    fold = _getter(runtime, None, not case_sensitive)
+    return _sorted(
+        runtime, (make_tuple(item, runtime) for item in value.items()), lambda item: fold(item[place]), reverse
+    )
 
 
-def _unique(world: World, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Iterator[Any]:
-    get = _getter(world, attribute, not case_sensitive)
+def _unique(runtime: Operations, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Iterator[Any]:
+    get = _getter(runtime, attribute, not case_sensitive)
     seen: set[Any] = set()
     others = 0
     for item in value:
         key = get(item)
-        world.spend(ELEMENT)
-        world.work(weigh(key, world))
+        runtime.spend(ELEMENT)
+        runtime.work(weigh(key, runtime))
         if not isinstance(key, str):
             others += 1
-            world.work(others << 4)
+            runtime.work(others << 4)
         if key not in seen:
             seen.add(key)
             yield item
 
 
 def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(world: World, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
-        items = make_list(value, world)
+    def apply(runtime: Operations, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+        items = make_list(value, runtime)
         if not items:
-            return world.undefined("No aggregated item, sequence was empty.")
-        world.work(items._weight)
-        return choose(items, key=_getter(world, attribute, not case_sensitive))
+            return Undefined("No aggregated item, sequence was empty.")
+        runtime.work(items._weight)
+        return choose(items, key=_getter(runtime, attribute, not case_sensitive))
 
     return apply
 
 
-def _groupby(world: World, value: Any, attribute: Any, default: Any = None, case_sensitive: bool = False) -> list[Any]:
-    get = _getter(world, attribute, not case_sensitive, default)
-    real = _getter(world, attribute, False, default)
+def _groupby(
+    runtime: Operations, value: Any, attribute: Any, default: Any = None, case_sensitive: bool = False
+) -> list[Any]:
+    get = _getter(runtime, attribute, not case_sensitive, default)
+    real = _getter(runtime, attribute, False, default)
     found = []
-    for key, group in groupby(_sorted(world, value, get, False), get):
-        values = make_list(group, world)
-        found.append(_group(world, key if case_sensitive else real(values[0]), values))
-    return make_list(found, world)
+    for key, group in groupby(_sorted(runtime, value, get, False), get):
+        values = make_list(group, runtime)
+        found.append(_group(runtime, key if case_sensitive else real(values[0]), values))
+    return make_list(found, runtime)
 
 
 class Group(TracedTuple):
@@ -325,69 +354,69 @@ class Group(TracedTuple):
     NAMES = ("grouper", "list")
 
 
-def _group(world: World, key: Any, values: Any) -> Any:
-    weight = make_tuple((key, values), world)._weight
+def _group(runtime: Operations, key: Any, values: Any) -> Any:
+    weight = make_tuple((key, values), runtime)._weight
     made = Group((key, values))
     made._origin, made._weight = TEMPLATE, weight
     return made
 
 
-def _batch(world: World, value: Any, linecount: int, fill_with: Any = None) -> Iterator[Any]:
+def _batch(runtime: Operations, value: Any, linecount: int, fill_with: Any = None) -> Iterator[Any]:
     batch: list[Any] = []
     for item in value:
-        world.spend(ELEMENT)
+        runtime.spend(ELEMENT)
         if len(batch) == linecount:
-            yield make_list(batch, world)
+            yield make_list(batch, runtime)
             batch = []
         batch.append(item)
     if batch:
         missing = linecount - len(batch)
         if fill_with is not None and not isinstance(fill_with, TracedNone) and missing > 0:
-            world.spend(ELEMENT * missing)
+            runtime.spend(ELEMENT * missing)
             batch += [fill_with] * missing
-        yield make_list(batch, world)
+        yield make_list(batch, runtime)
 
 
-def _slice(world: World, value: Any, slices: int, fill_with: Any = None) -> Iterator[Any]:
-    items = make_list(value, world)
+def _slice(runtime: Operations, value: Any, slices: int, fill_with: Any = None) -> Iterator[Any]:
+    items = make_list(value, runtime)
     size, longer = divmod(len(items), slices)
     fills = fill_with is not None and not isinstance(fill_with, TracedNone)
     at = 0
     for index in range(slices):
-        world.spend(ELEMENT)
+        runtime.spend(ELEMENT)
         end = at + size + (index < longer)
-        yield make_list([*items[at:end], *([fill_with] if fills and index >= longer else [])], world)
+        yield make_list([*items[at:end], *([fill_with] if fills and index >= longer else [])], runtime)
         at = end
 
 
-def _first(world: World, seq: Any) -> Any:
-    return next(iter(seq), world.undefined("No first item, sequence was empty."))
+def _first(_runtime: Operations, seq: Any) -> Any:
+    return next(iter(seq), Undefined("No first item, sequence was empty."))
 
 
-def _last(world: World, seq: Any) -> Any:
+def _last(_runtime: Operations, seq: Any) -> Any:
     if isinstance(seq, str):
-        return cut(seq, len(seq) - 1, len(seq)) if seq else world.undefined("No last item, sequence was empty.")
-    return next(iter(reversed(seq)), world.undefined("No last item, sequence was empty."))
+        return cut(seq, len(seq) - 1, len(seq)) if seq else Undefined("No last item, sequence was empty.")
+    return next(iter(reversed(seq)), Undefined("No last item, sequence was empty."))
 
 
-def _list(world: World, value: Any) -> Any:
-    return make_list(value, world)
+def _list(runtime: Operations, value: Any) -> Any:
+    return make_list(value, runtime)
 
 
-def _length(_run: World, value: Any) -> int:
+def _length(_runtime: Operations, value: Any) -> int:
     return len(value)
 
 
-def _reverse(world: World, value: Any) -> Any:
+def _reverse(runtime: Operations, value: Any) -> Any:
     if isinstance(value, str):
-        return methods.pick(world, value, slice(None, None, -1))
+        return methods.pick(runtime, value, slice(None, None, -1))
     try:
         return reversed(value)
     except TypeError:
-        return make_list(reversed(make_list(value, world)), world)
+        return make_list(reversed(make_list(value, runtime)), runtime)
 
 
-def _items(_run: World, value: Any) -> Iterator[Any]:
+def _items(_runtime: Operations, value: Any) -> Iterator[Any]:
     if isinstance(value, Undefined):
         return
     if not isinstance(value, dict):
@@ -395,15 +424,15 @@ def _items(_run: World, value: Any) -> Iterator[Any]:
     yield from value.items()
 
 
-def _default(_run: World, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
+def _default(_runtime: Operations, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
     return default_value if isinstance(value, Undefined) or (boolean and not value) else value
 
 
-def _attr(world: World, obj: Any, name: str) -> Any:
-    return world.attribute(obj, plain(name))
+def _attr(runtime: Operations, obj: Any, name: str) -> Any:
+    return runtime.attribute(obj, plain(name))
 
 
-def _map(world: World, value: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+def _map(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
     if not value:
         return
     if not args and "attribute" in kwargs:
@@ -411,18 +440,18 @@ def _map(world: World, value: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         default = kwargs.pop("default", None)
         if kwargs:
             raise FilterArgumentError(f"Unexpected keyword argument {next(iter(kwargs))!r}")
-        apply = _getter(world, attribute, False, default)
+        apply = _getter(runtime, attribute, False, default)
     else:
         if not args:
             raise FilterArgumentError("map requires a filter argument")
         name, *rest = args
-        called = _known(world.filters, name, "filter")
+        called = _known(runtime.filters, name, "filter")
 
         def apply(item: Any) -> Any:
             return called(item, *rest, **kwargs)
 
     for item in value:
-        world.spend()
+        runtime.spend()
         yield apply(item)
 
 
@@ -437,18 +466,18 @@ def _known(table: Any, name: Any, kind: str) -> Callable[..., Any]:
 def _chosen(by_attribute: bool, wanted: bool) -> Callable[..., Any]:
     """``select`` and ``reject``, by the item itself or by an attribute."""
 
-    def apply(world: World, value: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    def apply(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         if not value:
             return
         rest = list(args)
         if by_attribute and not rest:
             raise FilterArgumentError("Missing parameter for attribute name")
-        get = _getter(world, rest.pop(0)) if by_attribute else None
+        get = _getter(runtime, rest.pop(0)) if by_attribute else None
         test: Callable[..., Any] = bool
         if rest:
-            test = _known(world.tests, rest.pop(0), "test")
+            test = _known(runtime.tests, rest.pop(0), "test")
         for item in value:
-            world.spend()
+            runtime.spend()
             if bool(test(item if get is None else get(item), *rest, **kwargs)) is wanted:
                 yield item
 
@@ -456,14 +485,14 @@ def _chosen(by_attribute: bool, wanted: bool) -> Callable[..., Any]:
 
 
 def _tojson(  # noqa: PLR0917 (as transformers has it)
-    world: World,
+    runtime: Operations,
     x: Any,
     ensure_ascii: bool = False,
     indent: int | str | None = None,
     separators: Any = None,
     sort_keys: bool = False,
 ) -> str:
-    return to_json(world, x, ensure_ascii, indent, separators, sort_keys)
+    return to_json(runtime, x, ensure_ascii, indent, separators, sort_keys)
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
@@ -476,12 +505,12 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "d": _default,
     "default": _default,
     "dictsort": _dictsort,
-    "e": lambda world, value: _escaped(world, value, again=False),
-    "escape": lambda world, value: _escaped(world, value, again=False),
+    "e": lambda runtime, value: _escaped(runtime, value, again=False),
+    "escape": lambda runtime, value: _escaped(runtime, value, again=False),
     "filesizeformat": _filesizeformat,
     "first": _first,
     "float": _float,
-    "forceescape": lambda world, value: _escaped(world, value, again=True),
+    "forceescape": lambda runtime, value: _escaped(runtime, value, again=True),
     "format": _format,
     "groupby": _groupby,
     "indent": _indent,
@@ -539,7 +568,7 @@ def _same(value: Any, other: Any) -> bool:
 
 
 TESTS: dict[str, Callable[..., Any]] = {
-    **cast("dict[str, Callable[..., Any]]", native_tests.TESTS),
+    **cast("dict[str, Callable[..., Any]]", native.TESTS),
     "none": lambda value: value is None or isinstance(value, TracedNone),
     "boolean": _is_bool,
     "true": lambda value: _is_bool(value) and bool(value),
@@ -550,7 +579,7 @@ TESTS: dict[str, Callable[..., Any]] = {
     "odd": lambda value: small(value) % 2 == 1,
     "even": lambda value: small(value) % 2 == 0,
     "divisibleby": lambda value, num: small(value) % small(num) == 0,
-    # These two ask the world.
+    # These two ask the runtime.
     "filter": lambda value: value in FILTERS,
     "test": lambda value: value in TESTS,
 }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.chat.packed import Placed
+    from bytepair.chat.batches.fitting import Placed
 
 
 def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDArray[Any]:

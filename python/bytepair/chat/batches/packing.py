@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from bytepair.chat.attention import find_segments
-from bytepair.chat.batches import IGNORED, Tensors, check_length, check_pad_id, columns, converter, does_not_fit
-from bytepair.chat.fitting import best_fit, in_order
-from bytepair.chat.packed import MATRICES, Packed, Placed
+from bytepair.chat.batches.attention import find_segments
+from bytepair.chat.batches.fitting import Placed, best_fit, in_order
+from bytepair.chat.batches.packed import MATRICES, Packed
+from bytepair.chat.batches.padding import IGNORED, Tensors, check_length, check_pad_id, columns, converter, does_not_fit
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.chat.batches import Example
+    from bytepair.chat.batches.padding import Example
 
 Strategy = Literal["best_fit", "in_order"]
 """How examples are put into rows."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from bytepair import files
 from bytepair._core import __version__
-from bytepair.chat.canonical import digest
+from bytepair.chat.encoding.canonical import digest
 from bytepair.errors import ArtifactError
 
 if TYPE_CHECKING:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from jinja2.runtime import LoopContext, Macro, Undefined
-from jinja2.utils import Namespace
-
-from bytepair.chat.traced import (
+from bytepair.chat.jinja import LoopContext, Macro, Namespace, Undefined, namespace_items
+from bytepair.chat.traced.values import (
     CONTAINERS,
     TEMPLATE,
     VIEWS,
@@ -86,8 +84,7 @@ def _represent(budget: Budget, value: Any, origin: Origin, parts: list[str]) -> 
         _listed(budget, list(value), origin, parts, f"{type(value).__name__}([", "])")
     elif isinstance(value, Namespace):
         parts.append("<Namespace ")
-        # Its own class makes an attribute of it.
-        _braces(budget, value._Namespace__attrs.items(), TEMPLATE, parts)
+        _braces(budget, namespace_items(value), TEMPLATE, parts)
         parts.append(">")
     elif isinstance(value, range | Undefined | LoopContext | Macro):
         parts.append(repr(value))

@@ -1,27 +1,34 @@
-"""The sandbox: how chat templates are parsed, and compiled to code that a `World` bounds and traces.
+"""The sandbox: how chat templates are parsed, and compiled to code that a `Runtime` bounds and traces.
 
-Jinja does both. The generator here writes a call of the world wherever Jinja would write plain Python that makes or
-walks values, and loops say that they turn; so all that a template does goes through `bytepair.chat.running`.
+Jinja does both. The generator here writes a call of the runtime wherever Jinja would write plain Python that makes or
+walks values, and loops say that they turn; so all that a template does goes through `bytepair.chat.sandbox.runtime`.
 """
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from jinja2 import nodes
-from jinja2.compiler import CodeGenerator, Frame
-from jinja2.exceptions import TemplateSyntaxError
-from jinja2.ext import Extension, loopcontrols
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-from bytepair.chat import filters
+from bytepair.chat.jinja import (
+    Extension,
+    Generator,
+    ImmutableSandboxedEnvironment,
+    Parser,
+    TemplateSyntaxError,
+    loopcontrols,
+    nodes,
+    parse,
+    template_tokens,
+)
 from bytepair.chat.limits import Budget, Limits, exceeded
+from bytepair.chat.sandbox import filters
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from jinja2.parser import Parser
+    from bytepair.chat.template import Template
 
 FILE_NAME = "<chat template>"
 _MOST_TOKENS = 40_000
@@ -34,102 +41,11 @@ class Generation(Extension):
     tags = {"generation"}  # noqa: RUF012 (as Jinja declares it)
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """The block as a call of the world with its body."""
+        """The block as a call of the runtime with its body."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         call = nodes.Call(nodes.EnvironmentAttribute("generation"), [], [], None, None)
         return nodes.CallBlock(call, [], [], body).set_lineno(line)
-
-
-class Generator(CodeGenerator):
-    """Writes calls of the world in place of plain Python."""
-
-    def _make_finalize(self) -> Any:
-        # Nothing but the text between tags is known before the template runs.
-        return self._FinalizeInfo(None, None)
-
-    def _output_child_pre(self, node: Any, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 (as Jinja calls it)
-        self.write("environment.show(")
-
-    def _output_child_post(self, node: Any, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 (as Jinja calls it)
-        self.write(")")
-
-    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
-        """``a ~ b``."""
-        self._call("chain", "((", node.nodes, "))", frame)
-
-    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
-        """``a + b + c``, which makes one text."""
-        items: list[nodes.Expr] = []
-        left: nodes.Expr = node
-        while isinstance(left, nodes.Add):
-            items.append(left.right)
-            left = left.left
-        self._call("added", "((", [left, *reversed(items)], "))", frame)
-
-    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
-        """``(a, b)``, unless it is what is assigned to."""
-        if node.ctx == "store":
-            super().visit_Tuple(node, frame)
-        else:
-            self._call("tupled", "((", node.items, "))", frame)
-
-    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
-        """``[a, b]``."""
-        self._call("listed", "((", node.items, "))", frame)
-
-    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
-        """``{a: b}``."""
-        self.write("environment.mapped((")
-        for item in node.items:
-            self.write("(")
-            self.visit(item.key, frame)
-            self.write(", ")
-            self.visit(item.value, frame)
-            self.write("), ")
-        self.write("))")
-
-    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
-        """``a[b]`` and ``a[b:c]``."""
-        if not isinstance(node.arg, nodes.Slice):
-            super().visit_Getitem(node, frame)
-            return
-        self.write("environment.part(")
-        self.visit(node.node, frame)
-        for bound in (node.arg.start, node.arg.stop, node.arg.step):
-            self.write(", ")
-            if bound is None:
-                self.write("None")
-            else:
-                self.visit(bound, frame)
-        self.write(")")
-
-    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
-        """``a < b``."""
-        self.write("(")
-        self._weighed(node.expr, frame)
-        for op in node.ops:
-            self.visit(op, frame)
-        self.write(")")
-
-    def visit_Operand(self, node: nodes.Operand, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
-        """``< b``."""
-        spelled = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "in": "in"}
-        self.write(f" {spelled.get(node.op, 'not in')} ")
-        self._weighed(node.expr, frame)
-
-    def _weighed(self, node: nodes.Expr, frame: Frame) -> None:
-        if isinstance(node, nodes.Const):
-            self.visit(node, frame)
-        else:
-            self._call("weighed", "(", [node], ")", frame)
-
-    def _call(self, name: str, left: str, items: list[Any], right: str, frame: Frame) -> None:
-        self.write(f"environment.{name}{left}")
-        for item in items:
-            self.visit(item, frame)
-            self.write(", ")
-        self.write(right)
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -149,7 +65,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 def _unused() -> NoReturn:
-    """Stands for a filter or test, which a `World` runs itself."""
+    """Stands for a filter or test, which a `Runtime` runs itself."""
     raise NotImplementedError
 
 
@@ -199,11 +115,11 @@ def _is_generation(block: nodes.CallBlock) -> bool:
 
 def _parsed(source: str, budget: Budget) -> nodes.Template:
     """The tree of a template, with what is refused refused, and with steps where it loops."""
-    for count, _ in enumerate(_SANDBOX.lexer.tokeniter(source, None)):
+    for count, _ in enumerate(template_tokens(_SANDBOX, source)):
         budget.work(256)
         if count > _MOST_TOKENS:
             raise TemplateError(f"the template has more than {_MOST_TOKENS} words and signs", remedy="make it simpler")
-    tree = _SANDBOX._parse(source, None, None)
+    tree = parse(_SANDBOX, source)
     for node in tree.find_all(nodes.Node):
         budget.work(1024)
         line = getattr(node, "lineno", None)
@@ -228,3 +144,25 @@ def _parsed(source: str, budget: Budget) -> nodes.Template:
 
 
 _SANDBOX = Sandbox()
+_CACHED = 64
+_cache: OrderedDict[tuple[str, Limits], Program] = OrderedDict()
+_lock = threading.Lock()
+
+
+def compiled(template: Template, limits: Limits) -> Program:
+    """The compiled template; the most recently used ones are cached.
+
+    Raises:
+        TemplateError: It is broken, or too large.
+    """
+    key = (template.source, limits)
+    with _lock:
+        if key in _cache:
+            _cache.move_to_end(key)
+            return _cache[key]
+    program = Program(template.source, limits)
+    with _lock:
+        _cache[key] = program
+        while len(_cache) > _CACHED:
+            _cache.popitem(last=False)
+    return program

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.call.post_processing import post_processor
-from bytepair.chat import labels as labelling
-from bytepair.chat import reserved
-from bytepair.chat.rendering import render
+from bytepair.chat.encoding import labels as labelling
+from bytepair.chat.encoding import reserved
+from bytepair.chat.rendering.render import render
 from bytepair.errors import LimitError, TemplateError
 from bytepair.formats.native import fingerprint_of
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.chat.cache import EncodingCache
-    from bytepair.chat.labels import Interval, TrainOn
+    from bytepair.chat.encoding.cache import EncodingCache
+    from bytepair.chat.encoding.labels import Interval, TrainOn
+    from bytepair.chat.encoding.reserved import Policy
     from bytepair.chat.limits import Limits
-    from bytepair.chat.reserved import Policy
-    from bytepair.chat.spans import Rendered, Span
+    from bytepair.chat.rendering.spans import Rendered, Span
     from bytepair.chat.template import Template
     from bytepair.model.compiled import CompiledTokenizer
 
@@ -302,7 +302,7 @@ def _around(tok: CompiledTokenizer, ids: Ints, settings: Settings) -> tuple[tupl
 
 
 def _key(tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], settings: Settings) -> str:
-    from bytepair.chat.cache import EncodingCache  # noqa: PLC0415 (only those who have a cache need it)
+    from bytepair.chat.encoding.cache import EncodingCache  # noqa: PLC0415 (only those who have a cache need it)
 
     return EncodingCache.key(
         tokenizer=fingerprint_of(tok),

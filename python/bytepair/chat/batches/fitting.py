@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import heapq
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Sizes: TypeAlias = "list[tuple[int, int]]"
 """Examples: the number of each, and how many tokens it has."""
+
+
+class Placed(NamedTuple):
+    """The place of an example in packed rows.
+
+    Attributes:
+        example: Its index among the examples.
+        row: The row that holds it.
+        start: The index of its first token in that row.
+        end: The index after its last token.
+    """
+
+    example: int
+    row: int
+    start: int
+    end: int
 
 
 def in_order(sizes: Sizes, length: int) -> list[Sizes]:

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from bytepair.chat.rendering import meant_by
+from bytepair.chat.rendering.plain import plain_value
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
 from bytepair.model.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bytepair.chat.spans import Rendered
+    from bytepair.chat.rendering.spans import Rendered
     from bytepair.model.compiled import CompiledTokenizer
 
 Policy: TypeAlias = Literal["reject", "text", "escape", "allow"]
@@ -223,7 +223,7 @@ def copied(value: Any) -> Any:
 
 def rewritten(value: Any, change: Callable[[str], str], depth: int = 0, path: str = "") -> Any:
     """The same with each string and key changed."""
-    value = meant_by(value)
+    value = plain_value(value)
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):

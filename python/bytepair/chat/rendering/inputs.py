@@ -1,174 +1,36 @@
-"""Chats as text: `render`, which hands a template values that know where they are from.
+"""Messages, tools, documents and variables -> traced values for a template.
 
-The file is long because what is given may be wrong in many ways, each of which is named.
+The file is long because it checks the inputs and reports each kind of fault by name.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.limits import ELEMENT, Limits, exceeded
-from bytepair.chat.spans import Rendered, Span
-from bytepair.chat.template import SPECIAL, Template, compiled
-from bytepair.errors import BytepairError, TemplateError
+from bytepair.chat.limits import ELEMENT, exceeded
+from bytepair.chat.rendering.plain import plain_value
+from bytepair.chat.template import SPECIAL
+from bytepair.chat.traced.values import TEMPLATE, Origin, Text, TracedDict, TracedList, TracedNone, TracedTuple, number
+from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
+    from bytepair.chat.limits import Limits
+    from bytepair.chat.template import Template
 
-    from bytepair.chat.traced import Origin
-
-# Where a message's reasoning stands; older names are copied to the newer ones, which templates read.
+# The fields that hold a message's reasoning; older names are copied to the newer ones, which templates read.
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _ANY_REASONING = frozenset(_REASONING)
-_TRACED = re.compile(r"(?:bytepair\.chat\.traced\.)?Traced(\w+)")
 _MOST_BITS = 1 << 13
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
 
-def render(
-    messages: Sequence[Mapping[str, Any]],
-    template: Template | str,
-    *,
-    tools: Sequence[Mapping[str, Any]] | None = None,
-    documents: Sequence[Mapping[str, Any]] | None = None,
-    add_generation_prompt: bool = False,
-    variables: Mapping[str, Any] | None = None,
-    now: datetime | None = None,
-    limits: Limits = Limits(),  # noqa: B008 (frozen)
-) -> Rendered:
-    r"""Make text of a chat, and know of each character where it is from.
-
-    The text is that of ``apply_chat_template`` in ``transformers``. Where a template rewrites content so that its
-    places are not exactly known, it raises.
-
-    Args:
-        messages: Mappings with ``role``, ``content`` and whatever else the template reads.
-        template: A template, the name of a built-in one, or source in the language of Jinja.
-        tools: Descriptions of functions, as JSON schemas.
-        documents: Mappings with ``title`` and ``text``.
-        add_generation_prompt: Whether to end with the beginning of an assistant's message.
-        variables: What else the template asks for, such as ``{"enable_thinking": False}``; they win over its own.
-        now: What ``strftime_now`` of the template says; by default the time of the machine.
-        limits: What it may take.
-
-    Returns:
-        The text and its spans. Time grows with the text and with the number of its parts.
-
-    Raises:
-        TemplateError: The template is broken, refuses the messages, passes a limit, or cannot be traced; ``line`` is
-            that of the template.
-        TypeError: An argument is of another type.
-
-    Example:
-        >>> rendered = render([{"role": "user", "content": "Hi"}], "chatml", add_generation_prompt=True)
-        >>> rendered.text
-        '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n'
-        >>> [(span.role, span.field) for span in rendered.spans if span.kind == "content"]
-        [('user', 'role'), ('user', 'content')]
-    """
-    try:
-        from bytepair.chat.environment import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
-        from bytepair.chat.running import World  # noqa: PLC0415 (only who calls it waits for it)
-        from bytepair.chat.traced import joined, runs_of  # noqa: PLC0415 (only who calls it waits for it)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
-            raise
-        raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
-    template = _template(template)
-    given = _Given(limits)
-    values = given.arguments(messages, tools, documents, template, variables)
-    values["add_generation_prompt"] = add_generation_prompt
-    program = compiled(template, limits)
-    clock = datetime.now if now is None else (lambda: now)
-    world = World(limits, given.size, clock)
-    pieces = []
-    try:
-        for piece in world.pieces(program, values):
-            world.write(len(piece))
-            world.left -= ELEMENT
-            pieces.append(piece)
-        text = joined(pieces)
-    except Exception as error:
-        line = _line(error.__traceback__, FILE_NAME, program.line)
-        raise _explained(error, line) from error
-    return Rendered(str.__str__(text), _spans(runs_of(text)), program.has_generation, template)
-
-
-def _template(template: Template | str) -> Template:
-    if isinstance(template, Template):
-        return template
-    if not isinstance(template, str):
-        raise TypeError(f"a template is a Template, a name or a source, not {type(template).__name__}")
-    # No template of use has neither a tag nor a space.
-    return Template.named(template) if template.replace("-", "").replace("_", "").isalnum() else Template(template)
-
-
-def _spans(runs: Sequence[tuple[int, Origin]]) -> tuple[Span, ...]:
-    spans = []
-    at = start = 0
-    key: tuple[Any, ...] | None = None
-    last = None
-    for length, origin in runs:
-        if origin is last:
-            at += length
-            continue
-        here = origin.key()
-        last = origin
-        if here != key and (length or origin.kind == "content"):
-            if key is not None:
-                spans.append(Span(start, at, *key))
-            start, key = at, here
-        at += length
-    if key is not None and (at or key[0] == "content"):
-        spans.append(Span(start, at, *key))
-    return tuple(spans)
-
-
-def _line(trace: TracebackType | None, file_name: str, line_of: Callable[[int], int | None]) -> int | None:
-    """The line of the template in which an error arose: the innermost one."""
-    line = None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file_name:
-            line = line_of(trace.tb_lineno)
-        trace = trace.tb_next
-    return line
-
-
-def _explained(error: Exception, line: int | None) -> BytepairError:
-    """What went wrong in a template, whatever it was."""
-    if isinstance(error, TemplateError):
-        return TemplateError(error.what, remedy=error.remedy, line=error.line or line)
-    if isinstance(error, RecursionError):
-        return TemplateError(
-            "the template calls itself too often", line=line, remedy="raise Limits.depth if it is meant so"
-        )
-    if isinstance(error, MemoryError):
-        return TemplateError("the template needs too much memory", line=line, remedy="make it simpler")
-    return TemplateError(
-        f"the template fails: {type(error).__name__}: {_TRACED.sub(_native_name, str(error)[:500])}",
-        line=line,
-        remedy="check that the messages have what it reads",
-    )
-
-
-def _native_name(match: re.Match[str]) -> str:
-    return match[1].lower()
-
-
-class _Given:
+class TracedInputs:
     """What is given, as values that know where they are from."""
 
     def __init__(self, limits: Limits) -> None:
-        from bytepair.chat import traced  # noqa: PLC0415 (as above)
-
         self._limits = limits
-        self._traced = traced
         self._left = limits.messages
         self._place: tuple[int | None, str | None] = (None, None)
 
@@ -202,10 +64,10 @@ class _Given:
         if isinstance(value, str):
             return str.__str__(value)
         if isinstance(value, list | tuple):
-            return self._list([self._own(item, name) for item in value], self._traced.TEMPLATE)
+            return self._list([self._own(item, name) for item in value], TEMPLATE)
         if isinstance(value, Mapping):
             pairs = [(str.__str__(self._name(key, name)), self._own(item, name)) for key, item in value.items()]
-            return self._dict(pairs, self._traced.TEMPLATE)
+            return self._dict(pairs, TEMPLATE)
         raise TypeError(f"the variable {name!r} is {type(value).__name__}: give text, numbers, lists or mappings")
 
     def _tables(self, tables: Any, name: str) -> Any:
@@ -216,7 +78,7 @@ class _Given:
         for index, table in enumerate(tables):
             if callable(table):
                 raise TypeError(f"{name}[{index}] is a function: describe it by a JSON schema")
-            if not isinstance(meant_by(table), Mapping):
+            if not isinstance(plain_value(table), Mapping):
                 raise TypeError(f"{name}[{index}] is a mapping, not {type(table).__name__}")
         return self._value(list(tables), self._origin(name), 0)
 
@@ -226,7 +88,7 @@ class _Given:
             raise TypeError(f"messages are a list of mappings, not {type(messages).__name__}")
         found = []
         for index, given in enumerate(messages):
-            message = given if type(given) is dict else meant_by(given)
+            message = given if type(given) is dict else plain_value(given)
             if not isinstance(message, Mapping):
                 raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
             role = message.get("role")
@@ -242,7 +104,7 @@ class _Given:
         """The pairs of a message with its reasoning under the names that templates read."""
         known = dict(pairs)
         # What is given as None has a stand-in.
-        empty = self._traced.TracedNone
+        empty = TracedNone
         source = next((name for name in _REASONING if name in known and type(known[name]) is not empty), None)
         if source is None:
             return pairs
@@ -257,11 +119,11 @@ class _Given:
 
     def _origin(self, field: str) -> Origin:
         message, role = self._place
-        return self._traced.Origin("content", message, role, field)
+        return Origin("content", message, role, field)
 
     def _text(self, text: str, origin: Origin) -> Any:
         self._take(len(text) + ELEMENT)
-        return self._traced.Text(text, ((len(text), origin),))
+        return Text(text, ((len(text), origin),))
 
     def _name(self, key: Any, field: str) -> str:
         if not isinstance(key, str):
@@ -284,7 +146,7 @@ class _Given:
         if type(value) is str:
             # As below, in one step: most of what is given is text.
             self._take(len(name) + len(value) + 2 * ELEMENT)
-            text = self._traced.Text
+            text = Text
             return text(name, ((len(name), origin),)), text(value, ((len(value), origin),))
         return self._text(name, origin), self._value(value, origin, depth)
 
@@ -292,7 +154,7 @@ class _Given:
         """A value from outside; numpy's scalars, dataclasses and models of pydantic are what they stand for."""
         if type(value) is str:
             return self._text(value, origin)
-        value = meant_by(value)
+        value = plain_value(value)
         if isinstance(value, str):
             return self._text(str.__str__(value), origin)
         self._take(ELEMENT)
@@ -302,7 +164,7 @@ class _Given:
                 raise TemplateError(f"{self._where(where)} is {value}", remedy="JSON has no such number")
             if isinstance(value, int) and value.bit_length() > _MOST_BITS:
                 raise TemplateError(f"{self._where(where)} has thousands of digits", remedy="give it as text")
-            return self._traced.number(value, origin)
+            return number(value, origin)
         if depth > self._limits.depth:
             raise exceeded(f"{self._where(str(where)[:80])} is nested deeper than {self._limits.depth} levels", "depth")
         if isinstance(value, Mapping):
@@ -321,12 +183,12 @@ class _Given:
             raise exceeded(f"messages and tools have more than {self._limits.messages} characters", "messages")
 
     def _list(self, items: list[Any], origin: Origin, as_tuple: bool = False) -> Any:
-        made = self._traced.TracedTuple(items) if as_tuple else self._traced.TracedList(items)
+        made = TracedTuple(items) if as_tuple else TracedList(items)
         made._origin, made._weight = origin, sum(map(_weight, items))
         return made
 
     def _dict(self, pairs: list[tuple[Any, Any]], origin: Origin) -> Any:
-        made = self._traced.TracedDict(pairs)
+        made = TracedDict(pairs)
         made._origin = origin
         made._weight = sum([ELEMENT + len(key) + _weight(value) for key, value in pairs])
         return made
@@ -334,15 +196,3 @@ class _Given:
 
 def _weight(value: Any) -> int:
     return ELEMENT + (len(value) if isinstance(value, str) else getattr(value, "_weight", 0))
-
-
-def meant_by(value: Any) -> Any:
-    """What a rich object stands for."""
-    if value is None or isinstance(value, str | int | float | Mapping | list | tuple | bytes):
-        return value
-    if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return meant_by(value.item())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    dump = getattr(value, "model_dump", None)
-    return dump() if callable(dump) and not isinstance(value, type) else value

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.chat.spans import Rendered, Span
+    from bytepair.chat.rendering.spans import Rendered, Span
 
     TrainOn: TypeAlias = str | Collection[str] | Callable[[int, Any], bool] | None
 

@@ -48,7 +48,7 @@ class Rendered:
         template: What rendered it.
 
     Example:
-        >>> from bytepair.chat.rendering import render
+        >>> from bytepair.chat.rendering.render import render
         >>> rendered = render([{"role": "user", "content": "Hi"}], "<{{ messages[0].content }}>")
         >>> [(rendered.text[span.start : span.end], span.kind) for span in rendered.spans]
         [('<', 'template'), ('Hi', 'content'), ('>', 'template')]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bytepair.chat import reserved
-from bytepair.chat.example import (
+from bytepair.chat.encoding import reserved
+from bytepair.chat.encoding.example import (
     ChatExample,
     check_trained,
     label,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair.call.ragged import Ids
-    from bytepair.chat.example import Ints
+    from bytepair.chat.encoding.example import Ints
     from bytepair.model.compiled import CompiledTokenizer
 
 

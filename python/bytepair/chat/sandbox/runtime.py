@@ -1,7 +1,7 @@
-"""What templates can reach while they run: one rendering in a closed world.
+"""What templates can reach while they run: one rendering in a closed runtime.
 
 Operators, filters, tests, functions, and the attributes of `_ATTRIBUTES`: nothing else of a value can be reached. The
-`World` is what the compiled code calls its environment. The file is long because the whole border of the sandbox is
+`Runtime` is what the compiled code calls its environment. The file is long because the whole border of the sandbox is
 in it.
 """
 
@@ -12,14 +12,25 @@ from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from jinja2.exceptions import SecurityError
-from jinja2.runtime import BlockReference, Context, LoopContext, Macro, Undefined, new_context
-from jinja2.utils import Cycler, Joiner, Namespace
-
-from bytepair.chat import filters, methods
-from bytepair.chat.formatting import percent
-from bytepair.chat.limits import ELEMENT, RUN, Budget, Limits, exceeded
-from bytepair.chat.traced import (
+from bytepair.chat.jinja import (
+    CALL_ARGUMENTS,
+    BlockReference,
+    Context,
+    Cycler,
+    Joiner,
+    LoopContext,
+    Macro,
+    Namespace,
+    SecurityError,
+    Undefined,
+    new_context,
+)
+from bytepair.chat.limits import ELEMENT, RUN, Limits, exceeded
+from bytepair.chat.sandbox import filters
+from bytepair.chat.traced import methods
+from bytepair.chat.traced.formatting import percent
+from bytepair.chat.traced.printing import to_text
+from bytepair.chat.traced.values import (
     CONTAINERS,
     TEMPLATE,
     VIEWS,
@@ -39,14 +50,13 @@ from bytepair.chat.traced import (
     weigh,
     weight,
 )
-from bytepair.chat.writing import to_text
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
-    from bytepair.chat.environment import Program
+    from bytepair.chat.sandbox.program import Program
 
 _LONGEST_RANGE = 100_000
 _LARGEST_NUMBER = 1 << 53
@@ -77,8 +87,8 @@ class Bound:
 
     __slots__ = ("_method", "_value", "_world")
 
-    def __init__(self, world: World, method: Callable[..., Any], value: Any) -> None:
-        self._world = world
+    def __init__(self, runtime: Runtime, method: Callable[..., Any], value: Any) -> None:
+        self._world = runtime
         self._method = method
         self._value = value
 
@@ -94,11 +104,11 @@ class Lazy:
     __slots__ = ("_depth", "_items")
     _depth: int
 
-    def __init__(self, items: Iterator[Any], world: World, given: Iterable[Any]) -> None:
+    def __init__(self, items: Iterator[Any], runtime: Runtime, given: Iterable[Any]) -> None:
         self._items = items
         self._depth = 1 + max((value._depth for value in given if isinstance(value, Lazy)), default=0)
-        if self._depth > world.limits.depth:
-            raise exceeded(f"the template nests lazy filters deeper than {world.limits.depth} levels", "depth")
+        if self._depth > runtime.limits.depth:
+            raise exceeded(f"the template nests lazy filters deeper than {runtime.limits.depth} levels", "depth")
 
     def __iter__(self) -> Iterator[Any]:
         return self._items
@@ -109,8 +119,8 @@ class _DictFunction:
 
     __slots__ = ("_world",)
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, runtime: Runtime) -> None:
+        self._world = runtime
 
     def fromkeys(self, keys: Iterable[Any], value: Any = None) -> TracedDict:
         """``dict.fromkeys(...)``."""
@@ -129,14 +139,14 @@ def _chained(*parts: Iterable[Any]) -> Iterator[Any]:
         yield from part
 
 
-def _from_keys(world: World, _value: Any, keys: Iterable[Any], value: Any = None) -> TracedDict:
-    return make_dict(((key, value) for key in keys), world)
+def _from_keys(runtime: Runtime, _value: Any, keys: Iterable[Any], value: Any = None) -> TracedDict:
+    return make_dict(((key, value) for key in keys), runtime)
 
 
-def _copied(world: World, value: Any) -> Any:
+def _copied(runtime: Runtime, value: Any) -> Any:
     if isinstance(value, dict):
-        return make_dict(value.items(), world, getattr(value, "_origin", TEMPLATE))
-    return make_list(value, world, getattr(value, "_origin", TEMPLATE))
+        return make_dict(value.items(), runtime, getattr(value, "_origin", TEMPLATE))
+    return make_list(value, runtime, getattr(value, "_origin", TEMPLATE))
 
 
 # What can be reached of a value, by its class. Of strings these are the methods that know places.
@@ -176,7 +186,7 @@ class _Lazy(dict[str, Any]):
         return bound
 
 
-class World(Budget):
+class Runtime(filters.Operations):
     """One rendering: what compiled templates call their environment.
 
     Args:
@@ -406,8 +416,8 @@ class World(Budget):
     def call(self, _context: Any, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
         """``obj(...)``."""
         self.spend()
-        kwargs.pop("_loop_vars", None)
-        kwargs.pop("_block_vars", None)
+        for name in CALL_ARGUMENTS:
+            kwargs.pop(name, None)
         if isinstance(obj, Bound):
             return obj(*args, **kwargs)
         if isinstance(obj, Macro | LoopContext | BlockReference) or obj == self.generation:
