@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from bytepair.drawing.display import draw
+
 Pairs = tuple[tuple[int, int], ...]
 
 
@@ -177,15 +179,11 @@ class CorpusReport:
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
     def html(self) -> str:
-        """The report as one page of HTML that needs nothing else."""
-        from bytepair.view.reported import html  # noqa: PLC0415  (who wants numbers needs no page)
-
-        return html(self)
+        """The report as one self-contained HTML page."""
+        return draw(self, "reported.html")
 
     def __str__(self) -> str:
-        from bytepair.view.reported import text  # noqa: PLC0415  (as above)
-
-        return text(self)
+        return draw(self, "reported.text")
 
 
 def _plain(value: Any) -> Any:
