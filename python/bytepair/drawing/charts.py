@@ -2,17 +2,16 @@
 
 A chart is a ``figure`` with its title, the drawing, and the names of its series as text that wraps. It needs
 ``charts.css``. Its drawing has room for letters of 17 units, which phones are given so that they can be read.
-
-Long because both kinds share marks, colours and how numbers are written, and because of the docstrings.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from html import escape
-from math import ceil, floor, hypot, isfinite, isnan, log10
+from math import ceil, hypot, isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair.drawing.axes import Axis, exact
 from bytepair.drawing.characters import show_line
 
 if TYPE_CHECKING:
@@ -84,8 +83,8 @@ def lines(series: Sequence[Series], *, title: str, x: str, y: str, log_x: bool =
     points = [point for one in series for point in one.points]
     if not points:
         return _figure(title, "", _empty(), _legend([one.name for one in series]))
-    across = _Axis([point[0] for point in points], log=log_x, zero=False)
-    up = _Axis([point[1] for point in points], log=log_y, zero=True)
+    across = Axis([point[0] for point in points], log=log_x, zero=False)
+    up = Axis([point[1] for point in points], log=log_y, zero=True)
     left = 12 + max(_wide(label) for _, label in up.ticks)
     # The last label stands half beyond the end.
     right, top, bottom = _WIDTH - 26, _LINE + 10, _HEIGHT - 2 * _LINE - 8
@@ -113,7 +112,7 @@ def lines(series: Sequence[Series], *, title: str, x: str, y: str, log_x: bool =
     for number, one in enumerate(series):
         kept = _thin([place(point) for point in one.points])
         for at in _marked(kept, number, len(series), left, right):
-            told = f"{one.name}: {x} {_exact(one.points[at][0])}, {y} {_exact(one.points[at][1])}"
+            told = f"{one.name}: {x} {exact(one.points[at][0])}, {y} {exact(one.points[at][1])}"
             drawn.append(_mark(number, *kept[at], told))
     names = [one.name for one in series]
     described = f"{len(series)} lines of {y} over {x}" if len(series) > 1 else f"{y} over {x}"
@@ -165,7 +164,7 @@ def bars(groups: Sequence[Bars], labels: Sequence[str], *, title: str, unit: str
             value = group.values[at]
             long = 0.0 if isnan(value) else value * scale
             if not isnan(value):
-                told = f"{group.name}, {label}: {_exact(value)} {unit}"
+                told = f"{group.name}, {label}: {exact(value)} {unit}"
                 drawn.append(
                     f'<rect class="f{number % _COLOURS}" x="{min(zero, zero + long):.1f}" y="{down + 2}" rx="2" '
                     f'width="{max(abs(long), 1):.1f}" height="{_LINE - 5}">{_title(told)}</rect>'
@@ -180,71 +179,6 @@ def bars(groups: Sequence[Bars], labels: Sequence[str], *, title: str, unit: str
         down += 10
     described = f"bars of {', '.join(show_line(group.name) for group in groups)} for {len(labels)} labels"
     return _figure(title, unit, _svg(title, described, drawn, max(down - 4, _LINE)), "")
-
-
-class _Axis:
-    """Where numbers stand on an axis, as shares of it from 0 to 1, and which of them are written."""
-
-    def __init__(self, values: Sequence[float], *, log: bool, zero: bool) -> None:
-        self._log = log
-        least, most = min(values), max(values)
-        if log:
-            self.ticks = _log_ticks(least, most)
-        else:
-            if zero:
-                least, most = min(least, 0.0), max(most, 0.0)
-            self.ticks = _linear_ticks(least, most)
-        # Upwards an axis ends at a tick; across it ends where the data does, unless no two ticks are between.
-        inside = [tick for tick in self.ticks if least <= tick[0] <= most]
-        if not zero and len(inside) >= 2:
-            self.ticks, self.least, self.most = inside, least, most
-        else:
-            self.least, self.most = min(least, self.ticks[0][0]), max(most, self.ticks[-1][0])
-
-    def share(self, value: float) -> float:
-        if self._log:
-            return (log10(value) - log10(self.least)) / (log10(self.most) - log10(self.least))
-        return (value - self.least) / (self.most - self.least)
-
-
-def _linear_ticks(least: float, most: float) -> list[tuple[float, str]]:
-    """Four to eight round numbers that lie around the data."""
-    if least == most:
-        least, most = (least - 0.5, most + 0.5) if least else (0.0, 1.0)
-    raw = (most - least) / 6
-    power = 10.0 ** floor(log10(raw))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw * 0.999)
-    first, last = floor(least / step + 1e-9), ceil(most / step - 1e-9)
-    return [(number * step, _tick(number * step)) for number in range(first, last + 1)]
-
-
-def _log_ticks(least: float, most: float) -> list[tuple[float, str]]:
-    """Powers of ten around the data, no more than seven; in a short range also twice and five times these."""
-    first, last = floor(log10(least) + 1e-9), ceil(log10(most) - 1e-9)
-    last = max(last, first + 1)
-    if last - first <= 2:
-        ticks = [10.0**power * factor for power in range(first, last + 1) for factor in (1, 2, 5)]
-        below = [tick for tick in ticks if tick <= least * (1 + 1e-9)]
-        above = [tick for tick in ticks if tick >= most * (1 - 1e-9)]
-        low, high = below[-1], above[0]
-        high = high if high > low else next(tick for tick in ticks if tick > low)
-        return [(tick, _tick(tick)) for tick in ticks if low <= tick <= high]
-    step = ceil((last - first) / 6)
-    powers = range(first, last + step, step)
-    return [(10.0**power, _tick(10.0**power)) for power in powers]
-
-
-def _tick(value: float) -> str:
-    """A round number in a few characters."""
-    if value and abs(value) >= 10_000:
-        for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-            if abs(value) >= size * (1 - 1e-9):
-                return f"{value / size:.6g}{letter}".replace("-", "−")
-    return (f"{value:.6g}" if abs(value) < 1000 else f"{value:,.0f}").replace("-", "−")
-
-
-def _exact(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}"
 
 
 def _writer(numbers: Sequence[float]) -> Callable[[float], str]:

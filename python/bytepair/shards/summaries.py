@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files as disk
+from bytepair.drawing.layout import aligned
+from bytepair.drawing.wording import plural
 from bytepair.shards import histogram, plans, sealed
 from bytepair.shards.ledger import QUARANTINE
 from bytepair.shards.tally import Amount, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from bytepair.shards.plans import Plan
 
@@ -154,13 +156,13 @@ class Summary:
         return {name: getattr(self, name) for name in _PLAIN} | follows | self.tally.to_json()
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draws how long documents are into a PNG; see `histogram.plot`.
+        """Write the histogram of document lengths as an SVG file; see `histogram.plot`.
 
         Args:
-            path: The file, ``NAME.png``.
+            path: The file, ``NAME.svg``.
 
         Raises:
-            ArtifactError: It is not named so, matplotlib is not there (`bytepair[plot]`), or it cannot be written.
+            ArtifactError: The name does not end with ``.svg``, or the file cannot be written.
         """
         title = f"{self.documents:,} documents, {self.tokens:,} tokens"
         marks = {"median": self.quantile(0.5), "mean": round(self.mean_length)} if self.documents else {}
@@ -171,7 +173,7 @@ class Summary:
 
     def _page(self) -> Iterable[str]:
         yield f"{self.documents:,} documents, {self.tokens:,} tokens, {self.bytes_per_token:.3f} bytes per token"
-        yield f"of {self.text_bytes:,} bytes of text, from {many(self.inputs, 'input')} of {self.input_bytes:,} bytes"
+        yield f"of {self.text_bytes:,} bytes of text, from {plural(self.inputs, 'input')} of {self.input_bytes:,} bytes"
         if self.documents:
             head = ("", "documents", "tokens", "bytes of text", "bytes/token", "files", "bytes of files")
             rows = [
@@ -179,7 +181,7 @@ class Summary:
                 for name, amount in sorted(self.tally.splits.items())
             ]
             yield ""
-            yield from _columns([head, *rows])
+            yield from aligned([head, *rows])
         groups = self.tally.groups if any(self.tally.groups) else {}
         if groups:
             yield ""
@@ -188,9 +190,9 @@ class Summary:
                 (*_row(name or "-", amount), f"{amount.tokens / max(self.tokens, 1):.2%}")
                 for name, amount in sorted(groups.items())
             ]
-            yield from _columns([names, *shares])
+            yield from aligned([names, *shares])
         yield ""
-        yield from _columns([(name, f"{number:,}") for name, number in self._counts()])
+        yield from aligned([(name, f"{number:,}") for name, number in self._counts()])
         if self.documents:
             yield ""
             yield "documents by their length in tokens:"
@@ -227,21 +229,3 @@ def _kind(name: str) -> str:
 def _row(name: str, amount: Amount) -> tuple[str, ...]:
     ratio = f"{amount.bytes / max(amount.tokens, 1):.3f}"
     return name, f"{amount.documents:,}", f"{amount.tokens:,}", f"{amount.bytes:,}", ratio
-
-
-def _columns(table: Sequence[tuple[str, ...]]) -> Iterable[str]:
-    """The first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        numbers = (f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join([f"{row[0]:<{widths[0]}}", *numbers]).rstrip()
-
-
-def many(number: int, name: str) -> str:
-    """So many of something.
-
-    Example:
-        >>> many(1, "file"), many(2_000, "file")
-        ('1 file', '2,000 files')
-    """
-    return f"{number:,} {name}" + ("" if number == 1 else "s")
