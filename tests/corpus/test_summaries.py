@@ -201,10 +201,10 @@ def test_steps_have_no_gap_and_no_document_twice(seed: int, steps: int) -> None:
     tokens = [int(random_.lognormvariate(3, 3)) for _ in range(100)]
     bins = histogram.bins(lengths_of(tokens), steps)
     assert [one.end for one in bins[:-1]] == [one.start for one in bins[1:]]
-    assert [one.count for one in bins] == [sum(one.start <= n < one.end for n in tokens) for one in bins]
-    assert sum(one.count for one in bins) == 100
-    assert bins[0].count
-    assert bins[-1].count
+    assert [one.amount for one in bins] == [sum(one.start <= n < one.end for n in tokens) for one in bins]
+    assert sum(one.amount for one in bins) == 100
+    assert bins[0].amount
+    assert bins[-1].amount
 
 
 def test_a_step_that_has_a_document_is_seen() -> None:
@@ -252,12 +252,12 @@ def test_the_area_of_a_bar_is_its_documents(seed: int, tmp_path: Path) -> None:
     for before, after in pairwise(found):
         assert before[0] + before[1] == pytest.approx(after[0], abs=0.02)
     doubling = next(width for (_, width, _, _), one in zip(found, expected, strict=True) if one.start == 1)
-    most = max(one.count for one in expected)
-    area = next(w * h / one.count for (_, w, h, _), one in zip(found, expected, strict=True) if one.count == most)
+    most = max(one.amount for one in expected)
+    area = next(w * h / one.amount for (_, w, h, _), one in zip(found, expected, strict=True) if one.amount == most)
     for (_, width, height, title), one in zip(found, expected, strict=True):
         assert width == pytest.approx(doubling * log2(one.end / max(one.start, 0.5)), abs=0.02)
-        assert width * height == pytest.approx(one.count * area, rel=0.03, abs=0.02 * doubling)
-        assert title.endswith(f": {one.count:,} documents")
+        assert width * height == pytest.approx(one.amount * area, rel=0.03, abs=0.02 * doubling)
+        assert title.endswith(f": {one.amount:,} documents")
 
 
 def test_lengths_that_are_spread_evenly_have_no_teeth(tmp_path: Path) -> None:

@@ -37,12 +37,12 @@ class Bin(NamedTuple):
     Attributes:
         start: The least number in it.
         end: The least number above it.
-        count: How many numbers are in it.
+        amount: How many numbers are in it.
     """
 
     start: int
     end: int
-    count: int
+    amount: int
 
 
 def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping[str, int]) -> str:
@@ -71,7 +71,7 @@ def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping
     if not bins:
         return _file(title, [*drawn, f'<text x="{_LEFT}" y="{3 * _LINE}">There is nothing to draw.</text>'])
     first, last = log2(max(bins[0].start, _LEAST)), log2(bins[-1].end)
-    heights = [one.count / (log2(one.end) - log2(max(one.start, _LEAST))) for one in bins]
+    heights = [one.amount / (log2(one.end) - log2(max(one.start, _LEAST))) for one in bins]
     up = Axis(heights, log=False, zero=True)
     left = _LEFT + _LETTER * (1 + max(len(label) for _, label in up.ticks))
 
@@ -88,7 +88,7 @@ def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping
         named = f"{one.start:,}" if one.end == one.start + 1 else f"{one.start:,} to {one.end - 1:,}"
         drawn.append(
             f'<rect class="bar" x="{start:.2f}" y="{bottom - high:.2f}" width="{end - start:.2f}" height="{high:.2f}">'
-            f"<title>{_text(f'{named} {x}: {one.count:,} {y}')}</title></rect>"
+            f"<title>{_text(f'{named} {x}: {one.amount:,} {y}')}</title></rect>"
         )
     drawn.append(f'<path class="base" d="M{left} {bottom}H{_RIGHT}"/>')
     for power in range(ceil(first), int(last) + 1, ceil((last - first + 1) / _TICKS)):

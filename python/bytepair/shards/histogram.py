@@ -28,8 +28,8 @@ def bins(lengths: Mapping[int, int], steps: int) -> list[Bin]:
 
     Example:
         >>> bins({3: 5, 16: 1, 20: 2}, 1)
-        [Bin(start=2, end=4, count=5), Bin(start=4, end=8, count=0), Bin(start=8, end=16, count=0), \
-Bin(start=16, end=32, count=3)]
+        [Bin(start=2, end=4, amount=5), Bin(start=4, end=8, amount=0), Bin(start=8, end=16, amount=0), \
+Bin(start=16, end=32, amount=3)]
     """
     if not lengths:
         return []
@@ -88,11 +88,11 @@ def text(lengths: Mapping[int, int]) -> str:
     """
     shown = bins(lengths, 8 if max(lengths, default=0) < 16 else 1)
     names = [f"{one.start:,}" + (f" - {one.end - 1:,}" if one.end > one.start + 1 else "") for one in shown]
-    numbers = [f"{one.count:,}" for one in shown]
-    tallest = max((one.count for one in shown), default=0)
+    numbers = [f"{one.amount:,}" for one in shown]
+    tallest = max((one.amount for one in shown), default=0)
     name, number = max(map(len, names), default=0), max(map(len, numbers), default=0)
     lines = [
-        f"{names[at]:>{name}}  {numbers[at]:>{number}}  {_drawn(one.count, tallest)}".rstrip()
+        f"{names[at]:>{name}}  {numbers[at]:>{number}}  {_drawn(one.amount, tallest)}".rstrip()
         for at, one in enumerate(shown)
     ]
     return "\n".join(lines)

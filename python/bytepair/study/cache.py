@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def kept(tokenizer: Tokenizer, name: str, make: Callable[[Tokenizer], _T]) -> _T:
+def cached(tokenizer: Tokenizer, name: str, make: Callable[[Tokenizer], _T]) -> _T:
     """What `make` makes of a tokenizer, made once. Threads that ask at once may each make it; they get equal ones.
 
     Example:
         >>> import bytepair as bp
         >>> tok = bp.train({"low": 5}, vocab_size=258)
-        >>> kept(tok, "longest", lambda tok: max(tok.spec.model.tokens, key=len)), kept(tok, "longest", len)
+        >>> cached(tok, "longest", lambda tok: max(tok.spec.model.tokens, key=len)), cached(tok, "longest", len)
         (b'low', b'low')
     """
     place = f"_kept_{name}"

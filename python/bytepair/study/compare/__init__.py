@@ -8,16 +8,16 @@ from bytepair.sources.inputs import Reading
 from bytepair.study.compare import documents, texts
 from bytepair.study.compare.places import Locator
 from bytepair.study.compare.result import (
-    AddedTokens,
-    Compared,
     Comparison,
     Divergence,
-    Merges,
     Passage,
+    SharedAddedTokens,
+    SharedMerges,
+    SharedVocabulary,
     Side,
-    Source,
-    Stage,
-    Vocabulary,
+    SourceComparison,
+    StageComparison,
+    TokenTotals,
 )
 from bytepair.study.compare.stages import added_tokens, stages
 from bytepair.study.compare.vocabularies import keys, merges, stands_for, vocabulary
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 __all__ = [
-    "AddedTokens",
-    "Compared",
     "Comparison",
     "Divergence",
-    "Merges",
     "Passage",
+    "SharedAddedTokens",
+    "SharedMerges",
+    "SharedVocabulary",
     "Side",
-    "Source",
-    "Stage",
-    "Vocabulary",
+    "SourceComparison",
+    "StageComparison",
+    "TokenTotals",
     "compare",
 ]
 
@@ -113,7 +113,7 @@ def compare(
         same_model = all(stage.same for stage in here if stage.name == "model")
         first, second = (Locator(one, meant, options, threads) for one, meant in ((a, meant_a), (b, meant_b)))
         for name, batches in documents.batches(sources, Reading(field=field, delimiter=delimiter), errors):
-            tally = texts.Tally(name, first, second, numbers, same_before=same_before, same_model=same_model)
+            tally = texts.SourceTally(name, first, second, numbers, same_before=same_before, same_model=same_model)
             for batch in batches:
                 tally.add(batch)
             found.append(tally)

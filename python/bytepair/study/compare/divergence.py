@@ -47,7 +47,7 @@ def cause(a: Locator, b: Locator, text: bytes, start: int, end: int, *, same_mod
     # Unlike models may spell spaces otherwise and mean the same by it; of one model a space and U+2581 are two things.
     spells = [not same_model and spells_spaces(side.tokenizer.spec) for side in (a, b)]
     stages = [
-        _Stages(side, text, low, high, spells=of, alone=of and spells[0] != spells[1])
+        _WindowStages(side, text, low, high, spells=of, alone=of and spells[0] != spells[1])
         for side, of in zip((a, b), spells, strict=True)
     ]
     found = _cause_in(stages, text, start, end)
@@ -58,7 +58,7 @@ def cause(a: Locator, b: Locator, text: bytes, start: int, end: int, *, same_mod
     return found or ("model", (), ())
 
 
-def _cause_in(stages: list[_Stages], text: bytes, start: int, end: int) -> _Cause | None:
+def _cause_in(stages: list[_WindowStages], text: bytes, start: int, end: int) -> _Cause | None:
     """The first stage before the model that does something else between two bytes; None if none does."""
     pieces = [side.pieces(start, end) for side in stages]
     added = [[piece for piece in found if piece.is_added] for found in pieces]
@@ -79,7 +79,7 @@ def _cause_in(stages: list[_Stages], text: bytes, start: int, end: int) -> _Caus
     return None
 
 
-class _Stages:
+class _WindowStages:
     """What the stages of a tokenizer make of a window of a text.
 
     Args:

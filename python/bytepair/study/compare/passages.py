@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.study.compare.places import Encoded, Lines
+    from bytepair.study.compare.places import EncodedBatch, JoinedTexts
 
 _WINDOW = 1 << 20
 """Bytes that are cut at a time, if both end a token in them."""
@@ -23,7 +23,7 @@ class Passages:
     """Some passages, in order.
 
     Attributes:
-        starts: Where each starts in `Lines`.
+        starts: Where each starts in `JoinedTexts`.
         ends: Where it ends; behind the end of a document is one that has its last place, and maybe nothing else.
         tokens_a: How many tokens of the first end in it.
         tokens_b: How many of the second.
@@ -37,7 +37,7 @@ class Passages:
     differs: NDArray[np.bool_]
 
 
-def passages(lines: Lines, a: Encoded, b: Encoded) -> Iterator[Passages]:
+def passages(lines: JoinedTexts, a: EncodedBatch, b: EncodedBatch) -> Iterator[Passages]:
     """All passages of a batch. The ends of documents are places where both end.
 
     Complexity:
@@ -46,10 +46,10 @@ def passages(lines: Lines, a: Encoded, b: Encoded) -> Iterator[Passages]:
     Example:
         >>> import bytepair as bp
         >>> from bytepair.study.compare.documents import Batch
-        >>> from bytepair.study.compare.places import Lines, Locator
+        >>> from bytepair.study.compare.places import JoinedTexts, Locator
         >>> from bytepair.study.compare.vocabularies import stands_for
         >>> batch = Batch([b"slow lower"], 0, None, [0])
-        >>> lines, found = Lines(batch.texts), []
+        >>> lines, found = JoinedTexts(batch.texts), []
         >>> for size in (258, 259):
         ...     tok = bp.train({"low": 5, "lower": 2}, vocab_size=size, split="gpt2")
         ...     found.append(Locator(tok, stands_for(tok.spec), {}, 1).encode(batch, lines))

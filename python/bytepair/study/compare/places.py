@@ -10,7 +10,7 @@ import numpy as np
 
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
-from bytepair.study.explain.stages import Stages
+from bytepair.study.explain.stages import StagesBeforeModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 
 
-class Lines:
+class JoinedTexts:
     """The documents of a batch one behind the other, with a byte behind each that belongs to none.
 
     So a place is in one document only, also behind its end, and in an empty one.
@@ -33,7 +33,7 @@ class Lines:
         ends: Behind the byte that is behind each.
 
     Example:
-        >>> lines = Lines([b"low", b"", b"e"])
+        >>> lines = JoinedTexts([b"low", b"", b"e"])
         >>> lines.starts.tolist(), lines.ends.tolist(), lines.document(np.array([3, 4, 5])).tolist()
         ([0, 4, 5], [4, 5, 7], [0, 0, 1])
     """
@@ -57,13 +57,13 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
+class EncodedBatch:
     """The ids of a batch.
 
     Attributes:
         ids: Of all documents.
         offsets: Where the ids of each document start, and one more.
-        ends: Behind which byte of `Lines` each id's characters end, never falling.
+        ends: Behind which byte of `JoinedTexts` each id's characters end, never falling.
     """
 
     ids: NDArray[np.uint32]
@@ -76,7 +76,7 @@ class Encoded:
         return np.diff(self.offsets)
 
     def within(self, number: int, start: int, end: int, *, is_last: bool) -> list[int]:
-        """The ids of a document that end between two places of `Lines`; the last one also has those at its very end."""
+        """The ids of a document that end between two places; the last passage also has those at its very end."""
         ends = self.ends[self.offsets[number] : self.offsets[number + 1]]
         low, high = np.searchsorted(ends, (start, end), "right")
         first, last = self.offsets[number] + low, self.offsets[number] + (len(ends) if is_last else high)
@@ -118,11 +118,11 @@ class Locator:
                 self._sizes[token.id] = len(token.content.encode())
 
     @cached_property
-    def stages(self) -> Stages:
+    def stages(self) -> StagesBeforeModel:
         """What the tokenizer does before its model is asked."""
-        return Stages(self.tokenizer.spec)
+        return StagesBeforeModel(self.tokenizer.spec)
 
-    def encode(self, batch: Batch, lines: Lines) -> Encoded:
+    def encode(self, batch: Batch, lines: JoinedTexts) -> EncodedBatch:
         """Encodes a batch.
 
         Raises:
@@ -155,7 +155,7 @@ class Locator:
         # A token of nothing, such as a space put before the text, belongs to what comes next.
         np.maximum(ends, np.repeat(lines.starts + 1, counts), out=ends)
         lines.complete(ends)
-        return Encoded(ids, offsets, ends)
+        return EncodedBatch(ids, offsets, ends)
 
     def _is_kept(self, text: bytes) -> bool:
         if text.isascii():

@@ -17,7 +17,7 @@ becomes before it is cut, its pieces, the tokens of these, and last the numbers 
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class JsonData:
     """A dataclass that JSON can hold."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -34,7 +34,7 @@ class Data:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Data):
+    if isinstance(value, JsonData):
         return value.as_dict()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Side(Data):
+class Side(JsonData):
     """One of the two tokenizers.
 
     Attributes:
@@ -65,7 +65,7 @@ class Side(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Stage(Data):
+class StageComparison(JsonData):
     """A stage, as the two have it.
 
     Attributes:
@@ -82,7 +82,7 @@ class Stage(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class AddedTokens(Data):
+class SharedAddedTokens(JsonData):
     """The added tokens of the two, by content.
 
     Attributes:
@@ -101,7 +101,7 @@ class AddedTokens(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary(Data):
+class SharedVocabulary(JsonData):
     """The tokens of the two, by the bytes that they stand for; added tokens are not among them.
 
     Attributes:
@@ -133,7 +133,7 @@ class Vocabulary(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Merges(Data):
+class SharedMerges(JsonData):
     """The merges of the two; of ranks those that they imply.
 
     Attributes:
@@ -154,7 +154,7 @@ class Merges(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage(Data):
+class Passage(JsonData):
     """Text between two places where tokens of both end, with no such place inside: so all of a text is passages.
 
     Attributes:
@@ -176,7 +176,7 @@ class Passage(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Divergence(Data):
+class Divergence(JsonData):
     """The first place of a document where the two differ.
 
     Attributes:
@@ -209,7 +209,7 @@ class Divergence(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared(Data):
+class TokenTotals(JsonData):
     """What was counted of some texts.
 
     Attributes:
@@ -244,7 +244,7 @@ class Compared(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Compared):
+class SourceComparison(TokenTotals):
     """The documents of a source.
 
     Attributes:
@@ -265,7 +265,7 @@ class Source(Compared):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Data):
+class Comparison(JsonData):
     """Two tokenizers beside each other; what is saved is what the second needs less than the first.
 
     Attributes:
@@ -280,11 +280,11 @@ class Comparison(Data):
 
     a: Side
     b: Side
-    stages: tuple[Stage, ...]
-    added: AddedTokens
-    vocabulary: Vocabulary
-    merges: Merges | None
-    sources: tuple[Source, ...] = ()
+    stages: tuple[StageComparison, ...]
+    added: SharedAddedTokens
+    vocabulary: SharedVocabulary
+    merges: SharedMerges | None
+    sources: tuple[SourceComparison, ...] = ()
 
     @property
     def is_same(self) -> bool:
@@ -292,10 +292,10 @@ class Comparison(Data):
         return self.a.fingerprint == self.b.fingerprint
 
     @property
-    def total(self) -> Compared:
+    def total(self) -> TokenTotals:
         """The sums over all sources."""
-        names = [field.name for field in fields(Compared) if field.name != "name"]
-        return Compared("total", **{name: sum(getattr(one, name) for one in self.sources) for name in names})
+        names = [field.name for field in fields(TokenTotals) if field.name != "name"]
+        return TokenTotals("total", **{name: sum(getattr(one, name) for one in self.sources) for name in names})
 
     @property
     def differs(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair.model.spec import BytePair, split_name
-from bytepair.study.compare.result import AddedTokens, Stage, options
+from bytepair.study.compare.result import SharedAddedTokens, StageComparison, options
 
 if TYPE_CHECKING:
     from bytepair.model.spec import AddedToken, Model, TokenizerSpec
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _COLUMNS = {"tokens", "ids", "merges", "scores", "alphabet"}
 
 
-def stages(a: TokenizerSpec, b: TokenizerSpec) -> tuple[Stage, ...]:
+def stages(a: TokenizerSpec, b: TokenizerSpec) -> tuple[StageComparison, ...]:
     """Each stage of two specs, in order, with what it is in both.
 
     Example:
@@ -23,20 +23,20 @@ def stages(a: TokenizerSpec, b: TokenizerSpec) -> tuple[Stage, ...]:
         [('split', ('gpt2',), ('cl100k',))]
     """
     return (
-        Stage("added tokens", a.added_tokens == b.added_tokens, _added_lines(a), _added_lines(b)),
-        Stage("normalizers", a.normalizers == b.normalizers, a.normalizers, b.normalizers),
-        Stage("split", _split_of(a) == _split_of(b), _split_lines(a), _split_lines(b)),
-        Stage("model", a.model == b.model, _model_lines(a.model), _model_lines(b.model)),
-        Stage("post-processor", a.post_processor == b.post_processor, _post_lines(a), _post_lines(b)),
-        Stage("decoders", a.decoders == b.decoders, a.decoders, b.decoders),
+        StageComparison("added tokens", a.added_tokens == b.added_tokens, _added_lines(a), _added_lines(b)),
+        StageComparison("normalizers", a.normalizers == b.normalizers, a.normalizers, b.normalizers),
+        StageComparison("split", _split_of(a) == _split_of(b), _split_lines(a), _split_lines(b)),
+        StageComparison("model", a.model == b.model, _model_lines(a.model), _model_lines(b.model)),
+        StageComparison("post-processor", a.post_processor == b.post_processor, _post_lines(a), _post_lines(b)),
+        StageComparison("decoders", a.decoders == b.decoders, a.decoders, b.decoders),
     )
 
 
-def added_tokens(a: TokenizerSpec, b: TokenizerSpec) -> AddedTokens:
+def added_tokens(a: TokenizerSpec, b: TokenizerSpec) -> SharedAddedTokens:
     """The added tokens of two specs, by content."""
     mine, theirs = ({token.content: token for token in spec.added_tokens} for spec in (a, b))
     both = [(token, theirs[content]) for content, token in mine.items() if content in theirs]
-    return AddedTokens(
+    return SharedAddedTokens(
         same=sum(one == other for one, other in both),
         other_id=tuple((one.content, one.id, other.id) for one, other in both if one.id != other.id),
         other_flags=tuple(one.content for one, other in both if one != other and one.id == other.id),

@@ -9,16 +9,16 @@ import numpy as np
 
 from bytepair.study.compare.divergence import cause, excerpts, shown_tokens
 from bytepair.study.compare.passages import passages
-from bytepair.study.compare.places import Lines
-from bytepair.study.compare.result import STAGES, Divergence, Passage, Source
+from bytepair.study.compare.places import JoinedTexts
+from bytepair.study.compare.result import STAGES, Divergence, Passage, SourceComparison
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair.study.compare.documents import Batch
     from bytepair.study.compare.passages import Passages
-    from bytepair.study.compare.places import Encoded, Locator
-    from bytepair.study.compare.vocabularies import Keys
+    from bytepair.study.compare.places import EncodedBatch, Locator
+    from bytepair.study.compare.vocabularies import TokenKeys
 
 _LOOKED_AT = 1000
 """Documents of a source that differ and in which the stage is looked for."""
@@ -30,7 +30,7 @@ _LONG = 200
 """Bytes of a passage that are kept; a longer one is told from others by its hash."""
 
 
-class Tally:
+class SourceTally:
     """What is counted of a source, batch by batch.
 
     Args:
@@ -42,7 +42,9 @@ class Tally:
         same_model: Whether the models are.
     """
 
-    def __init__(self, name: str, a: Locator, b: Locator, keys: Keys, *, same_before: bool, same_model: bool) -> None:
+    def __init__(
+        self, name: str, a: Locator, b: Locator, keys: TokenKeys, *, same_before: bool, same_model: bool
+    ) -> None:
         self.name, self.sides, self.keys = name, (a, b), keys
         self.same_before, self.same_model = same_before, same_model
         self.documents = self.text_bytes = self.same_ids = self.same_tokens = self.same_boundaries = 0
@@ -54,7 +56,7 @@ class Tally:
 
     def add(self, batch: Batch) -> None:
         """Counts a batch."""
-        lines = Lines(batch.texts)
+        lines = JoinedTexts(batch.texts)
         a, b = (side.encode(batch, lines) for side in self.sides)
         self.uses = [
             uses + np.bincount(one.ids, minlength=len(uses)) for uses, one in zip(self.uses, (a, b), strict=True)
@@ -90,12 +92,12 @@ class Tally:
             place = start - base, min(end - base, len(batch.texts[number]))
             self._look(batch, number, (a, b), base, place, ids_only=bool(ids_only[number]))
 
-    def result(self, examples: int) -> Source:
+    def result(self, examples: int) -> SourceComparison:
         """What it came to, with so many savings and losses."""
         order = sorted(self.passages.items(), key=lambda item: (-abs(item[1][1] - item[1][2]), item[0]))
         savings = [item for item in order if item[1][1] > item[1][2]][:examples]
         losses = [item for item in order if item[1][1] < item[1][2]][:examples]
-        return Source(
+        return SourceComparison(
             name=self.name,
             documents=self.documents,
             text_bytes=self.text_bytes,
@@ -115,7 +117,7 @@ class Tally:
         self,
         batch: Batch,
         number: int,
-        encoded: tuple[Encoded, Encoded],
+        encoded: tuple[EncodedBatch, EncodedBatch],
         base: int,
         place: tuple[int, int],
         *,
@@ -151,7 +153,7 @@ class Tally:
         )
 
     def _unlike_token(
-        self, number: int, base: int, encoded: tuple[Encoded, Encoded], *, ids_only: bool
+        self, number: int, base: int, encoded: tuple[EncodedBatch, EncodedBatch], *, ids_only: bool
     ) -> tuple[int, int]:
         """Where the first token is that is another, of a document whose boundaries are the same."""
         a, b = encoded
@@ -162,7 +164,7 @@ class Tally:
         before = a.ends[here][a.ends[here] < end]
         return int(before[-1]) if len(before) else base, end
 
-    def _remember(self, lines: Lines, found: Passages) -> None:
+    def _remember(self, lines: JoinedTexts, found: Passages) -> None:
         """Adds up what passages with other numbers of tokens come to."""
         costs = found.tokens_a != found.tokens_b
         ends = found.ends[costs]
@@ -185,7 +187,7 @@ class Tally:
             self.passages = dict(order[: _MOST_PASSAGES // 2])
 
 
-def shares(tallies: list[Tally], keys: Keys) -> tuple[float, float] | None:
+def shares(tallies: list[SourceTally], keys: TokenKeys) -> tuple[float, float] | None:
     """Of the tokens that each makes of all texts, the share that the other has as well."""
     found = []
     for of, uses, there in (
@@ -199,7 +201,7 @@ def shares(tallies: list[Tally], keys: Keys) -> tuple[float, float] | None:
     return found[0], found[1]
 
 
-def _unlike(a: Encoded, b: Encoded, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.bool_]:
+def _unlike(a: EncodedBatch, b: EncodedBatch, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.bool_]:
     """In which documents a column of the tokens differs."""
     counts = a.counts
     unlike = np.asarray(counts != b.counts)

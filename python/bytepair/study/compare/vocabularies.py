@@ -15,7 +15,7 @@ from bytepair.errors import FormatError
 from bytepair.model.marks import falls_back, named_byte
 from bytepair.model.semantics import to_merges
 from bytepair.model.spec import BytePair
-from bytepair.study.compare.result import Merges, Vocabulary
+from bytepair.study.compare.result import SharedMerges, SharedVocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ _SPACE = "\u2581"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Keys:
+class TokenKeys:
     """A number for what each token stands for, the same in both tokenizers.
 
     Attributes:
@@ -71,7 +71,7 @@ def spells_spaces(spec: TokenizerSpec) -> bool:
     return not spec.is_byte_level and any(_SPACE in step or "Metaspace" in step for step in steps)
 
 
-def keys(a: Tokenizer, b: Tokenizer, meant_a: dict[int, bytes], meant_b: dict[int, bytes]) -> Keys:
+def keys(a: Tokenizer, b: Tokenizer, meant_a: dict[int, bytes], meant_b: dict[int, bytes]) -> TokenKeys:
     """Numbers the tokens of two tokenizers, added ones among them, by what they stand for."""
     numbers: dict[bytes, int] = {}
     found = []
@@ -83,10 +83,12 @@ def keys(a: Tokenizer, b: Tokenizer, meant_a: dict[int, bytes], meant_b: dict[in
         found.append(of)
     of_a, of_b = found
     in_a, in_b = (np.isin(np.arange(len(numbers)), of) for of in found)
-    return Keys(of_a, of_b, in_a, in_b)
+    return TokenKeys(of_a, of_b, in_a, in_b)
 
 
-def vocabulary(meant_a: dict[int, bytes], meant_b: dict[int, bytes], used: tuple[float, float] | None) -> Vocabulary:
+def vocabulary(
+    meant_a: dict[int, bytes], meant_b: dict[int, bytes], used: tuple[float, float] | None
+) -> SharedVocabulary:
     """How many tokens two vocabularies have in common.
 
     Example:
@@ -95,10 +97,12 @@ def vocabulary(meant_a: dict[int, bytes], meant_b: dict[int, bytes], used: tuple
     """
     mine, theirs = set(meant_a.values()), set(meant_b.values())
     same_id = sum(meant_b.get(id) == token for id, token in meant_a.items())
-    return Vocabulary(len(mine), len(theirs), len(mine & theirs), same_id, *(used or (None, None)))
+    return SharedVocabulary(len(mine), len(theirs), len(mine & theirs), same_id, *(used or (None, None)))
 
 
-def merges(a: TokenizerSpec, b: TokenizerSpec, meant_a: dict[int, bytes], meant_b: dict[int, bytes]) -> Merges | None:
+def merges(
+    a: TokenizerSpec, b: TokenizerSpec, meant_a: dict[int, bytes], meant_b: dict[int, bytes]
+) -> SharedMerges | None:
     """How many merges two models have in common, and where their lists part."""
     mine, theirs = _pairs(a, meant_a), _pairs(b, meant_b)
     if mine is None or theirs is None:
@@ -109,7 +113,7 @@ def merges(a: TokenizerSpec, b: TokenizerSpec, meant_a: dict[int, bytes], meant_
     )
     both = len(set(mine) & set(theirs))
     next_a, next_b = (pairs[same] if same < len(pairs) else None for pairs in (mine, theirs))
-    return Merges(len(mine), len(theirs), both, same, next_a, next_b)
+    return SharedMerges(len(mine), len(theirs), both, same, next_a, next_b)
 
 
 def _pairs(spec: TokenizerSpec, meant: dict[int, bytes]) -> list[tuple[bytes, bytes]] | None:

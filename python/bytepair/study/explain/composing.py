@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair.study.cache import kept
+from bytepair.study.cache import cached
 from bytepair.study.explain.explanation import ExplainedPiece, Explanation
 from bytepair.study.explain.models import Explainer, explainer_of
-from bytepair.study.explain.stages import Stages
+from bytepair.study.explain.stages import StagesBeforeModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 
-class _Parts(NamedTuple):
+class _Explainers(NamedTuple):
     """What explains the texts of one tokenizer."""
 
-    stages: Stages
+    stages: StagesBeforeModel
     model: Explainer
 
 
@@ -55,7 +55,7 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
     said: dict[str, Any] = {"special": special, "added": added}
     # Whatever is wrong with the text is said as encoding it says it.
     tokenizer.count(text, **said)
-    parts = kept(tokenizer, "explaining", _parts)
+    parts = cached(tokenizer, "explaining", _parts)
     pieces = []
     for start, end, piece, id in parts.stages.segments(text, said):
         if id is not None:
@@ -73,8 +73,8 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
     )
 
 
-def _parts(tokenizer: Tokenizer) -> _Parts:
-    return _Parts(Stages(tokenizer.spec), explainer_of(tokenizer))
+def _parts(tokenizer: Tokenizer) -> _Explainers:
+    return _Explainers(StagesBeforeModel(tokenizer.spec), explainer_of(tokenizer))
 
 
 def _named(pieces: Iterable[ExplainedPiece]) -> set[int]:

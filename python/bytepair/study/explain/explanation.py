@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair.study.explain.merging import Step
+from bytepair.study.explain.merging import MergeStep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NormalizerChange:
     """What one normalizer made of a stretch of text.
 
     Attributes:
@@ -27,7 +27,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Normalized:
+class NormalizedStretch:
     """A stretch between added tokens that normalizers changed.
 
     Attributes:
@@ -38,11 +38,11 @@ class Normalized:
 
     start: int
     end: int
-    changes: tuple[Change, ...]
+    changes: tuple[NormalizerChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class LongestMatch:
     """A search for the longest token, by WordPiece.
 
     Attributes:
@@ -60,7 +60,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredToken:
     """A token on a way through a piece, by Unigram.
 
     Attributes:
@@ -79,7 +79,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Segmentation:
     """A way to spell a piece, by Unigram.
 
     Attributes:
@@ -87,7 +87,7 @@ class Way:
         score: The sum of their scores, added up from left to right.
     """
 
-    tokens: tuple[Scored, ...]
+    tokens: tuple[ScoredToken, ...]
     score: float
 
 
@@ -115,19 +115,19 @@ class ExplainedPiece:
     kind: str
     ids: tuple[int, ...]
     symbols: tuple[int, ...] = ()
-    steps: tuple[Step, ...] | tuple[Match, ...] = ()
-    ways: tuple[Way, ...] = ()
+    steps: tuple[MergeStep, ...] | tuple[LongestMatch, ...] = ()
+    ways: tuple[Segmentation, ...] = ()
     note: str = ""
 
     @property
-    def merges(self) -> tuple[Step, ...]:
+    def merges(self) -> tuple[MergeStep, ...]:
         """The steps that are merges."""
-        return tuple(step for step in self.steps if isinstance(step, Step))
+        return tuple(step for step in self.steps if isinstance(step, MergeStep))
 
     @property
-    def matches(self) -> tuple[Match, ...]:
+    def matches(self) -> tuple[LongestMatch, ...]:
         """The steps that are matches."""
-        return tuple(step for step in self.steps if isinstance(step, Match))
+        return tuple(step for step in self.steps if isinstance(step, LongestMatch))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Explanation:
     Attributes:
         text: The text.
         semantics: ``"ranks"`` or ``"merges"``; of models that merge nothing their type.
-        normalizers: All normalizers, as `Change.step` says them.
+        normalizers: All normalizers, as `NormalizerChange.step` says them.
         normalized: The stretches of the text that they changed.
         pieces: The pieces and added tokens in order.
         tokens: The bytes of each token that is named anywhere here, by id.
@@ -147,7 +147,7 @@ class Explanation:
     text: str
     semantics: str
     normalizers: tuple[str, ...]
-    normalized: tuple[Normalized, ...]
+    normalized: tuple[NormalizedStretch, ...]
     pieces: tuple[ExplainedPiece, ...]
     tokens: Mapping[int, bytes]
     spelled: bool

@@ -22,7 +22,7 @@ _GONE = -1
 """In the place of a symbol that was merged into the one before it."""
 
 
-class Made(NamedTuple):
+class TokenMerge(NamedTuple):
     """The merge that makes a token.
 
     Attributes:
@@ -37,7 +37,7 @@ class Made(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MergeStep:
     """One merge in a piece.
 
     Attributes:
@@ -45,7 +45,7 @@ class Step:
         left: The id on its left.
         right: The id on its right.
         result: The id of the token that they become.
-        rank: As `Made.rank`.
+        rank: As `TokenMerge.rank`.
     """
 
     at: int
@@ -65,7 +65,7 @@ class Merging:
         >>> from bytepair.model.spec import BytePair
         >>> merging = Merging(BytePair((b"a", b"b", b"ab"), (0, 1, 2), partial_alphabet=True))
         >>> merging.symbols("aab"), merging.merge([0, 0, 1])
-        ([0, 0, 1], ([Step(at=1, left=0, right=1, result=2, rank=2)], [0, 2]))
+        ([0, 0, 1], ([MergeStep(at=1, left=0, right=1, result=2, rank=2)], [0, 2]))
     """
 
     def __init__(self, model: BytePair) -> None:
@@ -79,7 +79,7 @@ class Merging:
         if model.merges is not None:
             # Of a pair that is listed twice the later place stands, as in tokenizers.
             self._pairs = {pair: (rank, self.joined(*pair)) for rank, pair in enumerate(model.merges)}
-        self._made: dict[int, Made | None] = {}
+        self._made: dict[int, TokenMerge | None] = {}
 
     def pair(self, left: int, right: int) -> tuple[int, int] | None:
         """The rank of an adjacent pair, and the id that it becomes; None if it does not merge."""
@@ -109,7 +109,7 @@ class Merging:
             return 0
         return sum(found == [] for found in self._each(self._alphabet, piece, inner=False, ends=True))
 
-    def merge(self, symbols: list[int]) -> tuple[list[Step], list[int]]:
+    def merge(self, symbols: list[int]) -> tuple[list[MergeStep], list[int]]:
         """All merges of some symbols in order, and the ids that are left; n log n."""
         ids = [*symbols]
         end = len(ids)
@@ -133,7 +133,7 @@ class Merging:
             if entry(at) != top:
                 continue
             gone = after[at]
-            steps.append(Step(at, ids[at], ids[gone], result, rank))
+            steps.append(MergeStep(at, ids[at], ids[gone], result, rank))
             ids[at], ids[gone] = result, _GONE
             after[at] = after[gone]
             if after[at] < end:
@@ -143,15 +143,15 @@ class Merging:
                     heappush(heap, fresh)
         return steps, [id for id in ids if id != _GONE]
 
-    def made(self, id: int) -> Made | None:
+    def made(self, id: int) -> TokenMerge | None:
         """The merge that makes a token; None if none does. See `made_by`."""
         if id not in self._made:
-            found: dict[int, Made | None] = {id: None}
+            found: dict[int, TokenMerge | None] = {id: None}
             for symbols in self._spellings(id):
                 steps, left = self.merge(symbols)
                 if left == [id] and steps:
                     # What stands in the span of a token is made as that token alone is, so that all of it is known now.
-                    found |= {step.result: Made(step.left, step.right, step.rank) for step in steps}
+                    found |= {step.result: TokenMerge(step.left, step.right, step.rank) for step in steps}
                     break
             # At once: another thread that asks meanwhile must not be told that nothing makes it.
             self._made.update(found)

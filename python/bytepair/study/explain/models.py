@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bytepair.model.marks import name_of_byte
 from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
-from bytepair.study.explain.explanation import Match, Scored, Way
+from bytepair.study.explain.explanation import LongestMatch, ScoredToken, Segmentation
 from bytepair.study.explain.merging import Merging
 from bytepair.study.explain.trees import merging_of
 
@@ -70,7 +70,7 @@ class ByLongestMatch:
     Example:
         >>> explainer = ByLongestMatch(WordPiece((b"[UNK]", b"un", b"##able"), (0, 1, 2)))
         >>> explainer.explain("unable")["steps"]
-        (Match(at=0, end=2, tried=4, result=1), Match(at=2, end=6, tried=0, result=2))
+        (LongestMatch(at=0, end=2, tried=4, result=1), LongestMatch(at=2, end=6, tried=0, result=2))
     """
 
     def __init__(self, model: WordPiece) -> None:
@@ -87,7 +87,7 @@ class ByLongestMatch:
         if len(piece) > self._most:
             return self._unknown(f"it is longer than {self._most} characters", [])
         at = 0
-        steps: list[Match] = []
+        steps: list[LongestMatch] = []
         while at < len(piece):
             match = self._longest_at(piece, at)
             steps.append(match)
@@ -97,15 +97,15 @@ class ByLongestMatch:
         ids = tuple(step.result for step in steps)
         return {"kind": "longest match", "ids": ids, "steps": tuple(steps)}
 
-    def _longest_at(self, piece: str, at: int) -> Match:
+    def _longest_at(self, piece: str, at: int) -> LongestMatch:
         first = min(len(piece) - at, self._longest[bool(at)])
         for length in range(first, 0, -1):
             id = self._ids.get((self._prefix if at else "") + piece[at : at + length])
             if id is not None:
-                return Match(at, at + length, first - length, id)
-        return Match(at, at, first, None)
+                return LongestMatch(at, at + length, first - length, id)
+        return LongestMatch(at, at, first, None)
 
-    def _unknown(self, note: str, steps: list[Match]) -> dict[str, Any]:
+    def _unknown(self, note: str, steps: list[LongestMatch]) -> dict[str, Any]:
         return {"kind": "unknown", "ids": (self._ids[self._unk],), "steps": tuple(steps), "note": note}
 
 
@@ -131,7 +131,7 @@ class _Best(NamedTuple):
     """One of the best ways to a place: its sum, its last token, and which of the ways to that token it goes on."""
 
     sum: float
-    token: Scored
+    token: ScoredToken
     before: int
 
 
@@ -168,7 +168,7 @@ class ByBestPath:
         ids, note = self._put_out(piece, ways[0].tokens) if ways else ([], "")
         return {"kind": "best path", "ids": tuple(ids), "ways": tuple(ways), "note": note}
 
-    def _tokens_at(self, piece: str, at: int) -> list[Scored]:
+    def _tokens_at(self, piece: str, at: int) -> list[ScoredToken]:
         """The tokens that begin at a place, the shortest first; for a character that is none, the unknown token."""
         found = []
         for end in range(at + 1, len(piece) + 1):
@@ -178,21 +178,21 @@ class ByBestPath:
                 break
             if self._sorted[place] == text:
                 id = self._ids[text]
-                found.append(Scored(at, end, id, self._scores[id], is_unknown=False))
+                found.append(ScoredToken(at, end, id, self._scores[id], is_unknown=False))
         if self._unk is not None and not (found and found[0].end == at + 1):
-            found.append(Scored(at, at + 1, self._unk, self._unk_score, is_unknown=True))
+            found.append(ScoredToken(at, at + 1, self._unk, self._unk_score, is_unknown=True))
         return found
 
-    def _way(self, best: list[list[_Best]], end: int, number: int) -> Way:
+    def _way(self, best: list[list[_Best]], end: int, number: int) -> Segmentation:
         score = best[end][number].sum
         tokens = []
         while end > 0:
             _, token, number = best[end][number]
             tokens.append(token)
             end = token.at
-        return Way(tuple(reversed(tokens)), score)
+        return Segmentation(tuple(reversed(tokens)), score)
 
-    def _put_out(self, piece: str, tokens: tuple[Scored, ...]) -> tuple[list[int], str]:
+    def _put_out(self, piece: str, tokens: tuple[ScoredToken, ...]) -> tuple[list[int], str]:
         """The ids of the best way, in which unknown ones in a row are one, or their bytes."""
         ids: list[int] = []
         notes: set[str] = set()
@@ -221,7 +221,7 @@ class ByBestPath:
         return ids, "; ".join(sorted(notes))
 
 
-_START = Scored(0, 0, 0, 0.0, is_unknown=False)
+_START = ScoredToken(0, 0, 0, 0.0, is_unknown=False)
 
 
 def _take(ways: list[_Best], way: _Best) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair._core import normalize
 from bytepair.model.spec import TokenizerSpec, WordLevel
 from bytepair.model.steps import parse_step
-from bytepair.study.explain.explanation import Change, Normalized
+from bytepair.study.explain.explanation import NormalizedStretch, NormalizerChange
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Segment(NamedTuple):
     added: int | None
 
 
-class Stages:
+class StagesBeforeModel:
     """What a tokenizer does to a text before its model is asked.
 
     Args:
@@ -47,11 +47,11 @@ class Stages:
     Example:
         >>> from bytepair.model.spec import BytePair
         >>> model = BytePair((b"a",), (0,), partial_alphabet=True)
-        >>> stages = Stages(TokenizerSpec(model, normalizers=("Lowercase",), split=("[a-z]",)))
+        >>> stages = StagesBeforeModel(TokenizerSpec(model, normalizers=("Lowercase",), split=("[a-z]",)))
         >>> [segment.text for segment in stages.segments("Ab", {})]
         ['a', 'b']
         >>> stages.normalized("Ab", {})[0].changes
-        (Change(step='Lowercase', before='Ab', after='ab'),)
+        (NormalizerChange(step='Lowercase', before='Ab', after='ab'),)
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
@@ -84,7 +84,7 @@ class Stages:
         for id, (start, end), piece in zip(ids, places, texts, strict=True):
             yield Segment(start, end, piece, None if id == self._piece else id)
 
-    def normalized(self, text: str, said: dict[str, Any]) -> tuple[Normalized, ...]:
+    def normalized(self, text: str, said: dict[str, Any]) -> tuple[NormalizedStretch, ...]:
         """The stretches between added tokens that normalizers change, and how."""
         if not self._spec.normalizers:
             return ()
@@ -95,14 +95,14 @@ class Stages:
         for id, (start, end) in zip(ids, places, strict=True):
             changes = tuple(self._changes(text[start:end])) if id == self._piece else ()
             if changes:
-                found.append(Normalized(start, end, changes))
+                found.append(NormalizedStretch(start, end, changes))
         return tuple(found)
 
-    def _changes(self, stretch: str) -> Iterator[Change]:
+    def _changes(self, stretch: str) -> Iterator[NormalizerChange]:
         for step in self._spec.normalizers:
             after = normalize([step], stretch)
             if after != stretch:
-                yield Change(_said(step), stretch, after)
+                yield NormalizerChange(_said(step), stretch, after)
             stretch = after
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair.model.spec import BytePair
-from bytepair.study.cache import kept
-from bytepair.study.explain.merging import Made, Merging
+from bytepair.study.cache import cached
+from bytepair.study.explain.merging import Merging, TokenMerge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def merging_of(tokenizer: Tokenizer) -> Merging | None:
     """The merges of a tokenizer, made when they are first asked for; None if its model merges nothing."""
-    return kept(tokenizer, "merging", _merging)
+    return cached(tokenizer, "merging", _merging)
 
 
 def _merging(tokenizer: Tokenizer) -> Merging | None:
@@ -24,7 +24,7 @@ def _merging(tokenizer: Tokenizer) -> Merging | None:
     return Merging(model) if isinstance(model, BytePair) else None
 
 
-def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Made | None]:
+def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, TokenMerge | None]:
     """The merge that makes each token, and each token that it is made of, down to those that no merge makes.
 
     The tree of a token depends on the token alone, not on the text around it. For let a token stand in an encoding, and
@@ -40,8 +40,8 @@ def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Made | None]:
         ids: Ids that it has.
 
     Returns:
-        `Made` by id; None for a token that is made by no merge: a byte or character, an added token, one that is only
-        taken whole (`taken_whole`), and all tokens of models that merge nothing.
+        `TokenMerge` by id; None for a token that no merge makes: a byte or character, an added token, one that is only
+        taken whole (`taken_whole`), and all tokens of models without merges.
 
     Raises:
         InvalidIdError: The tokenizer does not have an id.
@@ -53,10 +53,10 @@ def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Made | None]:
         >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
         >>> trees = made_by(tok, [257])
         >>> trees[257], trees[256], trees[119]
-        (Made(left=256, right=119, rank=1), Made(left=108, right=111, rank=0), None)
+        (TokenMerge(left=256, right=119, rank=1), TokenMerge(left=108, right=111, rank=0), None)
     """
     merging = merging_of(tokenizer)
-    found: dict[int, Made | None] = {}
+    found: dict[int, TokenMerge | None] = {}
     waiting = list(ids)
     for id in waiting:
         if id in found:

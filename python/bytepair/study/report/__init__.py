@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from bytepair.errors import CorpusError
 from bytepair.progress import Phase, reporter
 from bytepair.study.report import words
-from bytepair.study.report.costs import Settings, cost, sum_of, use
-from bytepair.study.report.counting import Uses, Vocabulary
+from bytepair.study.report.costs import ReportOptions, cost, sum_of, use
+from bytepair.study.report.counting import UseCounter, VocabularyArrays
 from bytepair.study.report.reading import Part, find
-from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, Used, VocabularyUse
+from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, TokenUse, VocabularyUse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bytepair.study.report.reading import Corpus, Source
     from bytepair.tokenizer import Tokenizer
 
-__all__ = ["CorpusReport", "CorpusSize", "Cost", "Used", "VocabularyUse", "report"]
+__all__ = ["CorpusReport", "CorpusSize", "Cost", "TokenUse", "VocabularyUse", "report"]
 
 
 def report(
@@ -93,7 +93,7 @@ def report(
     )
     tell = reporter(progress)
     found = [find(name, source, field=field, lines=parallel) for name, source in corpora.items()]
-    vocabularies = [Vocabulary(name, tokenizer) for name, tokenizer in tokenizers.items()]
+    vocabularies = [VocabularyArrays(name, tokenizer) for name, tokenizer in tokenizers.items()]
     options: dict[str, Any] = {"special": special, "added": added}
     sizes: list[CorpusSize] = []
     uses: list[list[NDArray[np.int64]]] = []
@@ -104,13 +104,13 @@ def report(
         ThreadPoolExecutor(threads or os.cpu_count() or 1, "bytepair-report") as pool,
     ):
         for corpus in found:
-            counters = [Uses(vocabulary, options, threads) for vocabulary in vocabularies]
+            counters = [UseCounter(vocabulary, options, threads) for vocabulary in vocabularies]
             sizes.append(_read(corpus, counters, errors, pool, phase))
             uses.append([counter.ids for counter in counters])
             phase.next_part()
     if parallel:
         _check_parallel(sizes)
-    settings = Settings(context=context, rare=rare, parallel=parallel, examples=examples)
+    settings = ReportOptions(context=context, rare=rare, parallel=parallel, examples=examples)
     costs = [
         cost(vocabulary, size, mine[number], (sizes[0], uses[0][number]), settings)
         for number, vocabulary in enumerate(vocabularies)
@@ -122,7 +122,9 @@ def report(
     return CorpusReport(tuple(sizes), tuple(used), tuple(costs), context, rare, parallel)
 
 
-def _read(corpus: Corpus, counters: list[Uses], errors: str, pool: ThreadPoolExecutor, phase: Phase) -> CorpusSize:
+def _read(
+    corpus: Corpus, counters: list[UseCounter], errors: str, pool: ThreadPoolExecutor, phase: Phase
+) -> CorpusSize:
     """Counts a corpus in, and says what it is."""
     documents = characters = size = 0
     found = words.Words(0, 0)
@@ -130,7 +132,7 @@ def _read(corpus: Corpus, counters: list[Uses], errors: str, pool: ThreadPoolExe
     for read in corpus.read(errors):
         if isinstance(read, Part):
             # A stream is one thread's: tokenizers share the threads.
-            for _ in pool.map(Uses.push, counters, [read] * len(counters)):
+            for _ in pool.map(UseCounter.push, counters, [read] * len(counters)):
                 pass
             whole, gaps = read.text, 0
             running.push(whole)

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bytepair.study.report.measures import entropy, histogram, ranks, ratio, renyi_efficiency
-from bytepair.study.report.results import Cost, Used, VocabularyUse
+from bytepair.study.report.results import Cost, TokenUse, VocabularyUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from bytepair.study.report.counting import Vocabulary
+    from bytepair.study.report.counting import VocabularyArrays
     from bytepair.study.report.results import CorpusSize
 
 
-class Settings(NamedTuple):
+class ReportOptions(NamedTuple):
     """What `bytepair.report` was asked for."""
 
     context: int
@@ -28,11 +28,11 @@ class Settings(NamedTuple):
 
 
 def cost(
-    vocabulary: Vocabulary,
+    vocabulary: VocabularyArrays,
     size: CorpusSize,
     uses: NDArray[np.int64],
     first: tuple[CorpusSize, NDArray[np.int64]],
-    settings: Settings,
+    settings: ReportOptions,
 ) -> Cost:
     """What a corpus costs with a tokenizer.
 
@@ -73,7 +73,7 @@ def cost(
     )
 
 
-def use(vocabulary: Vocabulary, uses: NDArray[np.int64], settings: Settings) -> VocabularyUse:
+def use(vocabulary: VocabularyArrays, uses: NDArray[np.int64], settings: ReportOptions) -> VocabularyUse:
     """What is used of a vocabulary.
 
     Args:
@@ -109,7 +109,7 @@ def sum_of(uses: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.add.reduce(list(uses))  # type: ignore[no-any-return]  # numpy says Any
 
 
-def _shares(vocabulary: Vocabulary, uses: NDArray[np.int64], rare: int) -> tuple[int, int, int]:
+def _shares(vocabulary: VocabularyArrays, uses: NDArray[np.int64], rare: int) -> tuple[int, int, int]:
     """How many tokens that text can become occur, do not, and occur rarely."""
     mine = uses[vocabulary.counts]
     used = int(np.count_nonzero(mine))
@@ -121,5 +121,7 @@ def _most(uses: NDArray[np.int64]) -> NDArray[np.int64]:
     return falling[uses[falling] > 0]
 
 
-def _examples(vocabulary: Vocabulary, uses: NDArray[np.int64], ids: NDArray[np.int64], most: int) -> tuple[Used, ...]:
-    return tuple(Used(id, vocabulary.tokens[id], int(uses[id])) for id in ids[:most].tolist())
+def _examples(
+    vocabulary: VocabularyArrays, uses: NDArray[np.int64], ids: NDArray[np.int64], most: int
+) -> tuple[TokenUse, ...]:
+    return tuple(TokenUse(id, vocabulary.tokens[id], int(uses[id])) for id in ids[:most].tolist())

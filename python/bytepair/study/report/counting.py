@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 
-class Vocabulary:
+class VocabularyArrays:
     """What the ids of a tokenizer are, as arrays by id.
 
     Attributes:
@@ -52,14 +52,14 @@ class Vocabulary:
             self.counts[self.unknown] = False
 
 
-class Uses:
+class UseCounter:
     """Counts how often each id occurs in a corpus.
 
     Attributes:
         ids: The count of each id.
     """
 
-    def __init__(self, vocabulary: Vocabulary, options: dict[str, Any], threads: int | None) -> None:
+    def __init__(self, vocabulary: VocabularyArrays, options: dict[str, Any], threads: int | None) -> None:
         self._tokenizer = vocabulary.tokenizer
         self._options = options
         self._threads = threads

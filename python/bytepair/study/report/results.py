@@ -10,7 +10,7 @@ from bytepair.drawing.display import draw
 Pairs = tuple[tuple[int, int], ...]
 
 
-class Used(NamedTuple):
+class TokenUse(NamedTuple):
     """A token, and how often it was used.
 
     Attributes:
@@ -103,7 +103,7 @@ class Cost:
     renyi_efficiency: float | None
     ranks: Pairs
     lengths: Pairs
-    most_used: tuple[Used, ...]
+    most_used: tuple[TokenUse, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,9 @@ class VocabularyUse:
     never_used: int
     rarely_used: int
     lengths: Pairs
-    most_used: tuple[Used, ...]
-    never_used_examples: tuple[Used, ...]
-    rarely_used_examples: tuple[Used, ...]
+    most_used: tuple[TokenUse, ...]
+    never_used_examples: tuple[TokenUse, ...]
+    rarely_used_examples: tuple[TokenUse, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class CorpusReport:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Used):
+    if isinstance(value, TokenUse):
         return {"id": value.id, "hex": value.token.hex(), "uses": value.uses}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]

@@ -58,7 +58,7 @@ def html(explanation: Explanation, *, title: str = "") -> str:
     Example:
         >>> import bytepair as bp
         >>> tok = bp.train({"low": 5}, vocab_size=258)
-        >>> "3 characters, 1 piece, 1 token" in html(bp.explaining.explain(tok, "low"))
+        >>> "3 characters, 1 piece, 1 token" in html(bp.explain(tok, "low"))
         True
     """
     name = title or f"“{show_line(explanation.text, 60)}”, step by step"
