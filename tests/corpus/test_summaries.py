@@ -137,15 +137,15 @@ group  documents  tokens  bytes of text  bytes/token  share of tokens
 de             1       3             10        3.333            6.25%
 en             3      45            200        4.444           93.75%
 
-tokens for what the vocabulary does not know   2
-empty documents, left out                      1
-bad documents, left out                        3
-  EncodeError                                  2
-  LimitError                                   1
-mean length in tokens                         12
-median length, about                           4
-99 of 100 are not longer than, about          34
-longest                                       36
+unknown tokens                         2
+empty documents, left out              1
+bad documents, left out                3
+  EncodeError                          2
+  LimitError                           1
+mean length in tokens                 12
+median length, about                   4
+99th percentile of the length, about  34
+longest                               36
 
 documents by their length in tokens:
 

@@ -53,10 +53,10 @@ def explained(tok: bp.Tokenizer, text: str, **said: Any) -> Explanation:
             assert apply(piece.symbols, [step for step in piece.steps if isinstance(step, MergeStep)]) == list(
                 piece.ids
             )
-        for way, worse in pairwise(piece.ways):
+        for way, worse in pairwise(piece.segmentations):
             assert way.score >= worse.score
             assert way.tokens != worse.tokens
-        for way in piece.ways:
+        for way in piece.segmentations:
             assert [token.at for token in way.tokens] == [0, *(token.end for token in way.tokens[:-1])]
             assert way.tokens[-1].end == len(piece.text)
     assert all(tok.token_bytes(id) == token for id, token in found.tokens.items())
@@ -237,7 +237,7 @@ def test_the_runner_up_is_the_second_of_all_ways() -> None:
         tok = bp.Tokenizer(TokenizerSpec(Unigram(*columns, scores)))
         text = "".join(draw.choices("ab", k=9))
         known = sorted(sums(text, dict(zip(tokens, scores, strict=True))), reverse=True)[:2]
-        found = explained(tok, text).pieces[0].ways
+        found = explained(tok, text).pieces[0].segmentations
         assert [way.score for way in found] == pytest.approx(known)
 
 

@@ -37,7 +37,7 @@ class Axis:
             if zero:
                 least, most = min(least, 0.0), max(most, 0.0)
             self.ticks = _linear_ticks(least, most)
-        # Upwards an axis ends at a tick; across it ends where the data does, unless no two ticks are between.
+        # A vertical axis ends at a tick; a horizontal one where the data ends, unless fewer than two ticks lie within.
         inside = [tick for tick in self.ticks if least <= tick[0] <= most]
         if not zero and len(inside) >= 2:
             self.ticks, self.least, self.most = inside, least, most
@@ -52,7 +52,7 @@ class Axis:
 
 
 def _linear_ticks(least: float, most: float) -> list[tuple[float, str]]:
-    """Four to eight round numbers that lie around the data."""
+    """Four to eight round numbers around the data."""
     if least == most:
         least, most = (least - 0.5, most + 0.5) if least else (0.0, 1.0)
     raw = (most - least) / 6
@@ -88,5 +88,5 @@ def tick_label(value: float) -> str:
 
 
 def exact(value: float) -> str:
-    """A number with all its digits, at most six behind the point."""
+    """A number with all digits before the point, and six significant ones at most if it has a fraction."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}"

@@ -1,6 +1,6 @@
-"""What is worked out about a tokenizer when it is first asked for, and kept with it.
+"""A per-tokenizer cache of derived values.
 
-It is no part of the tokenizer: it is neither compared nor pickled, and each process makes its own.
+Its values are not part of the tokenizer: they are neither compared nor pickled, and each process computes its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ _T = TypeVar("_T")
 
 
 def cached(tokenizer: Tokenizer, name: str, make: Callable[[Tokenizer], _T]) -> _T:
-    """What `make` makes of a tokenizer, made once. Threads that ask at once may each make it; they get equal ones.
+    """Return a value derived from a tokenizer, computed once. Concurrent threads may each compute an equal one.
+
+    Args:
+        tokenizer: The tokenizer.
+        name: The name of the value; the same name is always used with the same `make`.
+        make: The function that computes it.
 
     Example:
         >>> import bytepair as bp
@@ -24,7 +29,7 @@ def cached(tokenizer: Tokenizer, name: str, make: Callable[[Tokenizer], _T]) -> 
         >>> cached(tok, "longest", lambda tok: max(tok.spec.model.tokens, key=len)), cached(tok, "longest", len)
         (b'low', b'low')
     """
-    place = f"_kept_{name}"
+    place = f"_cached_{name}"
     if place not in tokenizer.__dict__:
         tokenizer.__dict__[place] = make(tokenizer)
     return cast("_T", tokenizer.__dict__[place])

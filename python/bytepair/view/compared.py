@@ -30,7 +30,7 @@ _MOST_OF_PIECE = 80
 
 _MEANING = {
     "added tokens": "other added tokens stand in the text",
-    "normalizers": "the text becomes another before it is cut",
+    "normalizer": "the text becomes another before it is cut",
     "split": "the text is cut into other pieces",
     "model": "the pieces are alike, their tokens are not",
     "ids": "the tokens are alike, their ids are not",

@@ -1,4 +1,4 @@
-"""Why a text has its ids: the stages it goes through, its pieces, and how each becomes tokens, step by step."""
+"""Why a text has its ids: its stages, its pieces, and the steps from each piece to its tokens."""
 
 from __future__ import annotations
 

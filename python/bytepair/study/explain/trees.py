@@ -1,4 +1,4 @@
-"""What merges make each token of a tokenizer: a tree, which is the same in every text."""
+"""The merge tree of each token of a tokenizer, which is the same in every text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def merging_of(tokenizer: Tokenizer) -> Merging | None:
-    """The merges of a tokenizer, made when they are first asked for; None if its model merges nothing."""
+    """The merges of a tokenizer, cached on it; None if its model has none."""
     return cached(tokenizer, "merging", _merging)
 
 
@@ -27,13 +27,13 @@ def _merging(tokenizer: Tokenizer) -> Merging | None:
 def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, TokenMerge | None]:
     """The merge that makes each token, and each token that it is made of, down to those that no merge makes.
 
-    The tree of a token depends on the token alone, not on the text around it. For let a token stand in an encoding, and
-    look at its symbols. No merge went across an end of them, else what it made would reach beyond the token. Each merge
-    among them was, when it happened, the lowest and leftmost pair of the whole piece, so also of these symbols; and
+    The tree of a token depends on the token alone, not on the text around it. Proof: consider the symbols of a token in
+    an encoding. No merge crossed an end of them, else its result would reach beyond the token. Each merge among them
+    was, when it happened, the lowest and leftmost pair of the whole piece, so also of these symbols; and
     merges elsewhere left them as they were. So they merged as they would alone.
 
-    With an alphabet of characters, symbols also depend on where in a word the token stands; its spelling says that,
-    but for vocabularies that spell a prefix, a suffix or a byte in two ways: there it is the first that leads to it.
+    With an alphabet of characters, symbols also depend on the token's position in a word. Its spelling determines that,
+    except in vocabularies that spell a prefix, a suffix or a byte in two ways: there the first that leads to it counts.
 
     Args:
         tokenizer: Any tokenizer.
@@ -46,7 +46,7 @@ def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, TokenMerge | 
     Raises:
         InvalidIdError: The tokenizer does not have an id.
 
-    Time is n log n in the bytes of the tokens; what was found is kept with the tokenizer.
+    Time is n log n in the bytes of the tokens; results are cached on the tokenizer.
 
     Example:
         >>> import bytepair as bp
@@ -69,7 +69,7 @@ def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, TokenMerge | 
 
 
 def taken_whole(tokenizer: Tokenizer, ids: Iterable[int]) -> set[int]:
-    """Those ids whose tokens no merges lead to, so that they stand only for pieces that are taken whole.
+    """The ids whose tokens no merges make, so that they occur only as whole pieces.
 
     Example:
         >>> from bytepair import Tokenizer

@@ -1,4 +1,4 @@
-"""How often each id occurs -> `Cost` and `VocabularyUse`."""
+"""Counts of ids -> `Cost` and `VocabularyUse`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ReportOptions(NamedTuple):
-    """What `bytepair.report` was asked for."""
+    """The options of `bytepair.report` that costs depend on."""
 
     context: int
     rare: int
@@ -34,14 +34,14 @@ def cost(
     first: tuple[CorpusSize, NDArray[np.int64]],
     settings: ReportOptions,
 ) -> Cost:
-    """What a corpus costs with a tokenizer.
+    """The cost of a corpus with a tokenizer.
 
     Args:
-        vocabulary: What the ids of the tokenizer are.
-        size: What the corpus is.
+        vocabulary: The tokenizer's ids.
+        size: The size of the corpus.
         uses: How often each id occurs in it.
-        first: The same of the corpus that it is compared with.
-        settings: What was asked for.
+        first: Size and uses of the corpus that it is compared with.
+        settings: The options.
     """
     tokens, first_tokens = int(uses.sum()), int(first[1].sum())
     bits = entropy(uses)
@@ -74,16 +74,16 @@ def cost(
 
 
 def use(vocabulary: VocabularyArrays, uses: NDArray[np.int64], settings: ReportOptions) -> VocabularyUse:
-    """What is used of a vocabulary.
+    """The use of a vocabulary.
 
     Args:
-        vocabulary: What the ids of the tokenizer are.
+        vocabulary: The tokenizer's ids.
         uses: How often each id occurs in all corpora.
-        settings: What was asked for.
+        settings: The options.
     """
     used, never, rare = _shares(vocabulary, uses, settings.rare)
     counts = vocabulary.counts
-    # Bytes that no text has are no news.
+    # Unused single bytes are not worth an example.
     unused = np.flatnonzero(counts & (uses == 0) & (vocabulary.lengths > 1))
     rarely = np.flatnonzero(counts & (uses > 0) & (uses < settings.rare))
     # The order of ids among those of equal use.
@@ -105,12 +105,12 @@ def use(vocabulary: VocabularyArrays, uses: NDArray[np.int64], settings: ReportO
 
 
 def sum_of(uses: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """How often each id occurs in all corpora."""
-    return np.add.reduce(list(uses))  # type: ignore[no-any-return]  # numpy says Any
+    """The uses of each id in all corpora."""
+    return np.add.reduce(list(uses))  # type: ignore[no-any-return]  # numpy's stub returns Any
 
 
 def _shares(vocabulary: VocabularyArrays, uses: NDArray[np.int64], rare: int) -> tuple[int, int, int]:
-    """How many tokens that text can become occur, do not, and occur rarely."""
+    """The numbers of tokens that occur, do not occur, and occur rarely."""
     mine = uses[vocabulary.counts]
     used = int(np.count_nonzero(mine))
     return used, len(mine) - used, int(np.count_nonzero((mine > 0) & (mine < rare)))

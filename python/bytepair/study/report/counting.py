@@ -1,4 +1,4 @@
-"""How often each id of a tokenizer occurs in a corpus, and what its ids are."""
+"""Counts of a tokenizer's ids in a corpus, and facts about each id as arrays."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class VocabularyArrays:
-    """What the ids of a tokenizer are, as arrays by id.
+    """Facts about a tokenizer's ids, as arrays by id.
 
     Attributes:
-        name: What the tokenizer is called.
+        name: The name of the tokenizer.
         tokenizer: The tokenizer.
         size: One more than the highest id.
-        counts: Which ids are of tokens that text becomes: all but special ones and holes.
-        tokens: The bytes of each token as the vocabulary has them; of an added token its text.
-        lengths: The bytes of text that each stands for.
-        partial: Which are one byte that is only a part of a character.
-        unknown: The id of what stands for text that is not known; None for none.
+        counts: Whether text can become the id: all ids except special ones, the unknown token and holes.
+        tokens: The bytes of each token in the vocabulary; the text of an added token.
+        lengths: The number of bytes of text that each token represents.
+        partial: Whether the token is one byte, a part of a character.
+        unknown: The id of the unknown token; None for none.
     """
 
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
@@ -53,7 +53,7 @@ class VocabularyArrays:
 
 
 class UseCounter:
-    """Counts how often each id occurs in a corpus.
+    """Counts the uses of each id in a corpus.
 
     Attributes:
         ids: The count of each id.
@@ -67,10 +67,10 @@ class UseCounter:
         self.ids = np.zeros(vocabulary.size, np.int64)
 
     def add(self, texts: Texts) -> None:
-        """Counts in some documents.
+        """Count the ids of some documents.
 
         Raises:
-            BytepairError: What `encode_batch` raises, with the place in the corpus.
+            BytepairError: As `encode_batch`, with the place in the corpus.
         """
         try:
             ids, _ = self._tokenizer.encode_batch_flat(texts.texts, **self._options, threads=self._threads)
@@ -81,10 +81,10 @@ class UseCounter:
         self._add(ids)
 
     def push(self, part: Part) -> None:
-        """Counts in the next part of a document.
+        """Count the ids of the next part of a document.
 
         Raises:
-            BytepairError: What `encode_stream` raises, with the place in the corpus.
+            BytepairError: As `encode_stream`, with the place in the corpus.
         """
         self._stream = self._stream or self._tokenizer.encoding_stream(**self._options)
         try:

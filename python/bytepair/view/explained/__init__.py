@@ -145,7 +145,7 @@ def _piece_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
     if len(piece.steps) > MOST_STEPS:
         what = "merges" if piece.kind == "merged" else "matches"
         yield f"{len(piece.steps) - MOST_STEPS:,} more {what} are left out here; --format json has all"
-    for name, way in zip(("best", "runner-up"), piece.ways, strict=False):
+    for name, way in zip(("best", "runner-up"), piece.segmentations, strict=False):
         yield f"{name:<10}{way.score:>10.4f}  {_way(explanation, way)}"
     if piece.note:
         yield piece.note
