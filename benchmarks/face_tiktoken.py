@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import tiktoken as peer
 
 import bytepair as bp
-from bytepair import hub
 from bytepair.compat import tiktoken
 from bytepair.compat.tiktoken import splitting
+from bytepair.formats import hub
 
 if TYPE_CHECKING:
     from collections.abc import Callable

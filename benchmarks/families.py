@@ -25,8 +25,8 @@ from fuzz.hostile import hostile_text
 
 import bytepair as bp
 from benchmarks import pages
-from bytepair.formats import byte_alphabet
-from bytepair.spec import Unigram
+from bytepair.model import byte_alphabet
+from bytepair.model.spec import Unigram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,6 +99,7 @@ class Tokenizers:
         import tokenizers
 
         self.inner = tokenizers.Tokenizer.from_file(str(file))
+        self.post_processor, self.limits = self.inner.post_processor, (self.inner.truncation, self.inner.padding)
         self.inner.post_processor = tokenizers.processors.Sequence([])
         self.inner.no_truncation()
         self.inner.no_padding()

@@ -23,7 +23,7 @@ from benchmarks.measure import data_folder, facts
 from benchmarks.shard_corpora import DELIMITER, corpus, cut
 from benchmarks.texts import MB
 from benchmarks.train import corpus_file
-from bytepair.corpus.spooling import _HELD_BYTES
+from bytepair.shards.spooling import _HELD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -43,13 +43,13 @@ def write_copies(text: bytes, folder: Path, count: int) -> None:
 
 def begin(folder: Path, *, memory: int | None) -> list[str]:
     """Plans the counting of all files of a folder, a task each, in ``run`` beside them; the names of its stages."""
-    from bytepair.corpus import counting, runs
-    from bytepair.corpus.inputs import Reading
-    from bytepair.corpus.plans import CountOptions
-    from bytepair.patterns import split_pattern
+    from bytepair.model.split_patterns import split_pattern
+    from bytepair.shards import count_corpus, runs
+    from bytepair.shards.plans import CountOptions
+    from bytepair.sources.inputs import Reading
 
     options = CountOptions(split_pattern("o200k"), (), (), "strict", memory, digest=False)
-    plan = counting._plan(str(folder / "*.txt"), options, Reading(), 1)
+    plan = count_corpus._plan(str(folder / "*.txt"), options, Reading(), 1)
     (folder / "run").mkdir()
     runs.begin(folder / "run", plan, None, resume=False)
     return [stage.name for stage in plan.stages]
@@ -63,7 +63,7 @@ def stage(folder: Path, name: str) -> dict[str, float]:
     """
     import pyarrow.parquet as pq
 
-    from bytepair.corpus import plans, tasks
+    from bytepair.shards import plans, tasks
 
     place = folder / "run"
     plan = plans.read(place)
@@ -82,7 +82,7 @@ def stage(folder: Path, name: str) -> dict[str, float]:
 def train(folder: Path, _: str) -> dict[str, float]:
     """Trains on the table that the tree leaves."""
     import bytepair as bp
-    from bytepair.corpus.counting_tasks import TABLE
+    from bytepair.shards.counting_tasks import TABLE
 
     start = time.process_time()
     counts = bp.Counts.read(folder / "run" / TABLE)

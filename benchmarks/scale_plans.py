@@ -27,8 +27,8 @@ ENTRIES = 5_000
 
 def planned(tasks: int) -> Any:
     """A plan of so many tasks that encode, and as many that shuffle."""
-    from bytepair.corpus.inputs import Input, Reading
-    from bytepair.corpus.plans import Plan, ShardOptions, Stage, gather
+    from bytepair.shards.plans import Plan, ShardOptions, Stage, gather
+    from bytepair.sources.inputs import Input, Reading
 
     inputs = tuple(
         Input(
@@ -65,7 +65,7 @@ def planned(tasks: int) -> Any:
 
 def plan(folder: Path, tasks: int) -> dict[str, float]:
     """Cutting inputs whose names and sizes are known into tasks, and writing the plan."""
-    from bytepair.corpus import plans
+    from bytepair.shards import plans
 
     start = time.perf_counter()
     made = planned(tasks)
@@ -82,7 +82,7 @@ def plan(folder: Path, tasks: int) -> dict[str, float]:
 
 def load(folder: Path, _: int) -> dict[str, float]:
     """What each process that does tasks does before its first: it reads the plan, and knows its digest."""
-    from bytepair.corpus import plans
+    from bytepair.shards import plans
 
     before = peak()
     start = time.perf_counter()
@@ -96,9 +96,9 @@ def ledger(folder: Path, _: int) -> dict[str, float]:
     """Entries of a ledger, as tasks that encode leave them: written, and read by who plans or shuffles."""
     import numpy as np
 
-    from bytepair.corpus import ledger, sealed
-    from bytepair.corpus.plans import LEDGER
-    from bytepair.corpus.tally import Tally
+    from bytepair.shards import ledger, sealed
+    from bytepair.shards.plans import LEDGER
+    from bytepair.shards.tally import Tally
 
     made = planned(ENTRIES)
     (folder / LEDGER).mkdir()
@@ -125,8 +125,8 @@ def find(folder: Path, _: int) -> dict[str, float]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from bytepair.corpus import inputs, readers
-    from bytepair.corpus.inputs import Reading
+    from bytepair.sources import inputs, readers
+    from bytepair.sources.inputs import Reading
 
     count = 500
     for number in range(count):

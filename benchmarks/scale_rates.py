@@ -16,15 +16,16 @@ import numpy as np
 import bytepair as bp
 from benchmarks.shard_corpora import DELIMITER, EOS, Corpus
 from benchmarks.texts import MB
-from bytepair.corpus import ledger, plans, readers, sharding, tasks
-from bytepair.corpus.inputs import Reading, find
+from bytepair.shards import ledger, plans, sharding, tasks
+from bytepair.sources import readers
+from bytepair.sources.inputs import Reading, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from bytepair.corpus.plans import TaskName
-    from bytepair.corpus.tasks import Told
+    from bytepair.shards.plans import TaskName
+    from bytepair.shards.tasks import Told
 
 BATCH = 4 << 20
 FINE = 300
@@ -39,7 +40,7 @@ class Stages:
     wall: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def run(self, folder: str, names: Sequence[TaskName], told: Callable[[Told], None]) -> None:
-        """See `bytepair.corpus.engines.Engine`."""
+        """See `bytepair.shards.engines.Engine`."""
         tasks.load(folder)
         for stage, number in names:
             cpu, wall = time.process_time(), time.perf_counter()

@@ -71,7 +71,7 @@ def in_process(job: Job) -> dict[str, float]:
 
     tok = bp.Tokenizer.from_file(job.native)
     start = time.perf_counter()
-    from bytepair.corpus.sharding import shard
+    from bytepair.shards.sharding import shard
 
     shard(job.sources, tok, job.output, eos=job.eos, workers=job.workers, **job.options)
     return {"shard": time.perf_counter() - start}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import bytepair as bp
 from benchmarks.peers import Vocabulary, write
-from bytepair.spec import split_name
+from bytepair.model.spec import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

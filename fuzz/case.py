@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.learning import TIES
+from bytepair.training.learning import TIES
 
 if TYPE_CHECKING:
     import random

@@ -16,7 +16,7 @@ from typing import Any
 import tokenizers
 
 import bytepair as bp
-from bytepair.formats import byte_alphabet
+from bytepair.model import byte_alphabet
 from fuzz.chat_templates import data_folder
 from fuzz.hostile import ATOMS
 from fuzz.ranked import Ranked, kimi

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
 from bytepair._core import places
-from bytepair.chunking import KINDS
+from bytepair.chunk.chunks import KINDS
 from bytepair.errors import LimitError
 from bytepair.reference import chunking as slow
 from fuzz.case import case, equal

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.comparing import Comparison, Source
-from bytepair.explaining import explain
+from bytepair.study.compare import Comparison, Source
+from bytepair.study.explain import explain
 from bytepair.view import compared
 from fuzz import drawn
 from fuzz.case import case, equal

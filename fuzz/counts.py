@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.learning import TIES
+from bytepair.training.learning import TIES
 from fuzz.case import case, equal
 from fuzz.texts import SPECIALS, random_text, tokenizer
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import peers
 
 import bytepair as bp
-from bytepair import reference, semantics
+from bytepair import reference
+from bytepair.model import semantics
 from fuzz.case import LETTERS, case, counts_of, equal, text_of, trained
 
 if TYPE_CHECKING:

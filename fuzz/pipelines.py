@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import tokenizers
 
 import bytepair as bp
-from bytepair.formats import byte_alphabet, hf_json
+from bytepair.formats import hf_json
+from bytepair.model import byte_alphabet
 from fuzz.case import case, equal
 from fuzz.hostile import ATOMS, hostile_text
 

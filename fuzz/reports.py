@@ -8,8 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.explaining import explain
-from bytepair.spec import BytePair, Characters, TokenizerSpec, Unigram, WordPiece
+from bytepair.model.spec import BytePair, Characters, TokenizerSpec, Unigram, WordPiece
+from bytepair.study.explain import explain
 from bytepair.view import linted, pipeline
 from fuzz import drawn
 from fuzz.case import case, equal

@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import bytepair as bp
-from bytepair.corpus import encoding_task, shuffling, spooling, tasks
-from bytepair.corpus.readers import columnar, common, jsonl, text
+from bytepair.shards import encoding_task, shuffling, spooling, tasks
+from bytepair.sources.readers import columnar, common, jsonl, text
 from fuzz.case import case, equal, trained
 from fuzz.corpora import Corpus, Expected, documents_of, random_corpus
 from fuzz.pipelines import random_table

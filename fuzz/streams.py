@@ -13,7 +13,7 @@ import numpy as np
 
 import bytepair as bp
 from bytepair._core import json_fields
-from bytepair.corpus.parts import ArrowTexts
+from bytepair.sources.parts import ArrowTexts
 from fuzz.case import case, equal
 from fuzz.growing import growing_text, random_tokenizer
 from fuzz.hostile import hostile_text

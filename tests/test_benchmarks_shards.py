@@ -8,7 +8,7 @@ import pytest
 from benchmarks import peers, process, scale, scale_counts, scale_plans, shard_corpora, shards
 
 import bytepair as bp
-from bytepair.corpus import plans
+from bytepair.shards import plans
 
 
 @pytest.fixture(scope="module")

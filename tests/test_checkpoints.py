@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.checkpoints import COUNTS, MERGES, SETTINGS, MergeLog
+from bytepair.training.checkpoints import COUNTS, MERGES, SETTINGS, MergeLog
 
 pytest.importorskip("pyarrow")
 
@@ -281,7 +281,7 @@ def test_places_that_cannot_be_written(tmp_path: Path, corpus: Path) -> None:
 
 
 SCRIPT = f"""
-import sys, time, bytepair as bp, bytepair.training
+import sys, time, bytepair as bp, bytepair.training.byte_pairs
 {LONG}
 started = time.perf_counter()
 print("go", flush=True)

@@ -13,14 +13,14 @@ from fuzz.texts import tokenizer
 
 import bytepair as bp
 from bytepair._core import places
-from bytepair.chunking import KINDS
+from bytepair.chunk.chunks import KINDS
 from bytepair.reference import chunking as slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from bytepair.chunking import Kind
+    from bytepair.chunk.chunks import Kind
 
 ORACLES: list[tuple[str, Callable[[str], list[int]]]] = [
     ("line", slow.line_places),

@@ -24,7 +24,7 @@ import pytest
 
 import bytepair as bp
 from bytepair._core import PieceCounter
-from bytepair.counts import MOST, Counts, Stages
+from bytepair.training.counts import MOST, Counts, Stages
 from tests.conftest import HOSTILE
 
 pa = pytest.importorskip("pyarrow")

@@ -11,9 +11,9 @@ from typing import Any, get_args
 import pytest
 
 import bytepair as bp
-from bytepair.learning import Ties
+from bytepair.model.semantics import to_ranks
 from bytepair.reference import Pair, count_pairs, encode_merges, encode_ranks, merge_pair, winner
-from bytepair.semantics import to_ranks
+from bytepair.training.learning import Ties
 
 pytestmark = pytest.mark.filterwarnings("ignore:no pair is left:bytepair.TokenizerWarning")
 

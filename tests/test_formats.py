@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair import formats, semantics
-from bytepair.formats import byte_alphabet, native
+from bytepair import formats
+from bytepair.formats import native
+from bytepair.model import byte_alphabet, semantics
 from tests.conftest import HOSTILE
 
 CAN_HOLD_ALL = ["native", "tokenizer.json"]

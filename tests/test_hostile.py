@@ -208,7 +208,7 @@ def test_decoders_make_no_more_than_32_times_their_tokens() -> None:
 # What a process has used at most, which begins anew with each program: in kilobytes.
 CHILD = """
 import sys, warnings
-import bytepair as bp, bytepair.formats.hf_json, bytepair.spec
+import bytepair as bp, bytepair.formats.hf_json, bytepair.model.spec
 def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))

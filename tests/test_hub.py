@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import bytepair as bp
-from bytepair import hub
-from bytepair.formats import tiktoken
+from bytepair.formats import hub, tiktoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

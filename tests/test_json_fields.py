@@ -12,7 +12,7 @@ from fuzz.streams import check_lines
 
 import bytepair as bp
 from bytepair._core import json_fields
-from bytepair.corpus.parts import ArrowTexts
+from bytepair.sources.parts import ArrowTexts
 
 
 def texts(data: Any, offsets: Any) -> list[bytes]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import bytepair as bp
-from bytepair import _core, manifest, probes
-from bytepair.spec import WordPiece
+from bytepair import _core
+from bytepair.formats import manifest, probes
+from bytepair.model.spec import WordPiece
 
 if TYPE_CHECKING:
     from pathlib import Path

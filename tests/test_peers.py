@@ -10,8 +10,8 @@ import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
 import bytepair as bp
-from bytepair import semantics
 from bytepair.formats import hf_stages
+from bytepair.model import semantics
 from tests.conftest import HOSTILE
 
 if TYPE_CHECKING:

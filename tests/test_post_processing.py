@@ -10,7 +10,7 @@ import pytest
 import tokenizers
 
 import bytepair as bp
-from bytepair.post_processing import PostProcessor
+from bytepair.call.post_processing import PostProcessor
 from tests.conftest import HOSTILE
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import bytepair as bp
-from bytepair.learning import Ties
+from bytepair.model.semantics import to_merges, to_ranks
 from bytepair.reference import encode_merges, encode_ranks
-from bytepair.semantics import to_merges, to_ranks
+from bytepair.training.learning import Ties
 from tests.conftest import HOSTILE
 from tests.test_extend import BYTES, merges_of, random_counts, random_tokenizer, spell
 

@@ -15,8 +15,8 @@ from typing import Any, get_args
 import pytest
 
 import bytepair as bp
-from bytepair.learning import TIES, Ties
 from bytepair.reference import train_heap, train_naive
+from bytepair.training.learning import TIES, Ties
 
 RANDOM_CASES = 400
 
@@ -340,6 +340,6 @@ def test_any_normalizer_can_stand_before_the_split() -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_the_memory_of_a_process_is_not_that_of_the_one_that_started_it() -> None:
     large = b"1" * 300_000_000
-    code = "from bytepair.training import peak_memory; print(peak_memory())"
+    code = "from bytepair.training.byte_pairs import peak_memory; print(peak_memory())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 10_000_000 < int(done.stdout) < len(large)

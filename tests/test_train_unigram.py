@@ -12,8 +12,8 @@ import pytest
 import sentencepiece
 
 import bytepair as bp
-from bytepair.spec import Unigram
-from bytepair.unigram import learn_unigram
+from bytepair.model.spec import Unigram
+from bytepair.training.unigram import learn_unigram
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

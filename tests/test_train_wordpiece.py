@@ -11,8 +11,8 @@ import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 import bytepair as bp
-from bytepair.spec import WordPiece
-from bytepair.wordpiece import learn_wordpiece, wordpiece_spec
+from bytepair.model.spec import WordPiece
+from bytepair.training.wordpiece import learn_wordpiece, wordpiece_spec
 from tests.conftest import HOSTILE
 
 if TYPE_CHECKING:

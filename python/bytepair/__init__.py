@@ -23,7 +23,7 @@ from bytepair._core import (
     TextIndex,
     __version__,
 )
-from bytepair.chunking import Chunk
+from bytepair.chunk.chunks import Chunk
 from bytepair.errors import (
     ArtifactError,
     BytepairError,
@@ -41,32 +41,32 @@ from bytepair.errors import (
     TrainingError,
     TrainingInterrupted,
 )
-from bytepair.hub import get_encoding
-from bytepair.patterns import SPLIT_PATTERNS
+from bytepair.formats.hub import get_encoding
+from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from bytepair import chat
-    from bytepair.comparing import Comparison, compare
-    from bytepair.corpus.checking import Verified, verify_shards
-    from bytepair.corpus.counting import count_corpus
-    from bytepair.corpus.sharding import shard
-    from bytepair.corpus.summaries import Summary
-    from bytepair.counts import Counted, Counts
-    from bytepair.embeddings import resize_embeddings
-    from bytepair.encoding import Ragged
-    from bytepair.explaining import Explanation, explain
-    from bytepair.extending import extend
-    from bytepair.learning import Merge
-    from bytepair.linting import Finding, Lint, lint
+    from bytepair.call.ragged import Ragged
+    from bytepair.check.lint import Finding, Lint, lint
+    from bytepair.check.verify import Check, Report, verify
+    from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec
     from bytepair.progress import Progress, RunProgress
-    from bytepair.pruning import Pruned, prune
-    from bytepair.reporting import CorpusReport, report
-    from bytepair.spec import AddedToken, BytePair, TokenizerSpec
-    from bytepair.training import Statistics, Trained, train, train_merges, train_report
-    from bytepair.unigram import train_unigram
-    from bytepair.verifying import Check, Report, verify
-    from bytepair.wordpiece import train_wordpiece
+    from bytepair.shards.count_corpus import count_corpus
+    from bytepair.shards.sharding import shard
+    from bytepair.shards.summaries import Summary
+    from bytepair.shards.verify import Verified, verify_shards
+    from bytepair.study.compare import Comparison, compare
+    from bytepair.study.explain import Explanation, explain
+    from bytepair.study.report import CorpusReport, report
+    from bytepair.training.byte_pairs import Statistics, Trained, train, train_merges, train_report
+    from bytepair.training.counts import Counted, Counts
+    from bytepair.training.embeddings import resize_embeddings
+    from bytepair.training.extending import extend
+    from bytepair.training.learning import Merge
+    from bytepair.training.pruning import Pruned, prune
+    from bytepair.training.unigram import train_unigram
+    from bytepair.training.wordpiece import train_wordpiece
 
 __all__ = [
     "SPLIT_PATTERNS",
@@ -141,51 +141,50 @@ __all__ = [
 # Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
 # half of the time of `import bytepair`.
 _LATER = {
-    "AddedToken": "spec",
-    "BytePair": "spec",
-    "Check": "verifying",
-    "Comparison": "comparing",
-    "CorpusReport": "reporting",
-    "Counted": "counts",
-    "Counts": "counts",
-    "Explanation": "explaining",
-    "Finding": "linting",
-    "Lint": "linting",
-    "Merge": "learning",
+    "AddedToken": "model.spec",
+    "BytePair": "model.spec",
+    "Check": "check.verify",
+    "Comparison": "study.compare",
+    "CorpusReport": "study.report",
+    "Counted": "training.counts",
+    "Counts": "training.counts",
+    "Explanation": "study.explain",
+    "Finding": "check.lint",
+    "Lint": "check.lint",
+    "Merge": "training.learning",
     "Progress": "progress",
-    "Pruned": "pruning",
-    "Ragged": "encoding",
-    "Report": "verifying",
+    "Pruned": "training.pruning",
+    "Ragged": "call.ragged",
+    "Report": "check.verify",
     "RunProgress": "progress",
-    "Statistics": "training",
-    "Summary": "corpus.summaries",
-    "TokenizerSpec": "spec",
-    "Trained": "training",
-    "Verified": "corpus.checking",
-    "compare": "comparing",
-    "count_corpus": "corpus.counting",
-    "explain": "explaining",
-    "extend": "extending",
-    "lint": "linting",
-    "prune": "pruning",
-    "report": "reporting",
-    "resize_embeddings": "embeddings",
-    "shard": "corpus.sharding",
-    "train": "training",
-    "train_merges": "training",
-    "train_report": "training",
-    "train_unigram": "unigram",
-    "train_wordpiece": "wordpiece",
-    "verify": "verifying",
-    "verify_shards": "corpus.checking",
+    "Statistics": "training.byte_pairs",
+    "Summary": "shards.summaries",
+    "TokenizerSpec": "model.spec",
+    "Trained": "training.byte_pairs",
+    "Verified": "shards.verify",
+    "compare": "study.compare",
+    "count_corpus": "shards.count_corpus",
+    "explain": "study.explain",
+    "extend": "training.extending",
+    "lint": "check.lint",
+    "prune": "training.pruning",
+    "report": "study.report",
+    "resize_embeddings": "training.embeddings",
+    "shard": "shards.sharding",
+    "train": "training.byte_pairs",
+    "train_merges": "training.byte_pairs",
+    "train_report": "training.byte_pairs",
+    "train_unigram": "training.unigram",
+    "train_wordpiece": "training.wordpiece",
+    "verify": "check.verify",
+    "verify_shards": "shards.verify",
 }
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module  # noqa: PLC0415 (not needed until something is asked for)
 
-    # A module that was imported is an attribute from then on; so these always are.
-    if name == "chat" or name in _LATER.values():
+    if name == "chat":
         return import_module(f"{__name__}.{name}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer, Self, disjoint_base
 
-from bytepair.encoding import Ids, Special, TextInput
+from bytepair.call.ragged import Ids, Special, TextInput
 from bytepair.errors import BytepairError
 
 _Text = TypeVar("_Text", str, bytes)

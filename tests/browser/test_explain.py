@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import bytepair as bp
-from bytepair.explaining import explain, timeline
-from bytepair.spec import TokenizerSpec, Unigram, WordPiece
+from bytepair.model.spec import TokenizerSpec, Unigram, WordPiece
+from bytepair.study.explain import explain, timeline
 from bytepair.view import explained
 from bytepair.view import timeline as timelines
 from tests.browser.conftest import Tab

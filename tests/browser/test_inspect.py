@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import bytepair as bp
-from bytepair.linting import lint
-from bytepair.spec import AddedToken
+from bytepair.check.lint import lint
+from bytepair.model.spec import AddedToken
 from bytepair.view import linted, pipeline
 from bytepair.view.page import page
 from tests.browser.conftest import Tab

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import bytepair as bp
+from bytepair.drawing.characters import show_line
 from bytepair.view import interactive
-from bytepair.view.characters import show_line
 from bytepair.view.pictures import Picture, picture
 from tests.browser.conftest import Look, Tab
 from tests.conftest import HOSTILE

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.chunking import KINDS, Kind
+from bytepair.chunk.chunks import KINDS, Kind
 
 Call = Callable[..., bytes]
 Fails = Callable[..., str]

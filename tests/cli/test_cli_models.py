@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import bytepair as bp
-from bytepair import hub
 from bytepair.cli import main
 from bytepair.cli.arguments import number
+from bytepair.formats import hub
 
 Call = Callable[..., bytes]
 Fails = Callable[..., str]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus.engines.local import Local
+from bytepair.shards.engines.local import Local
 
 collect_ignore = ["killing", "sbatch.py"]  # programs of their own
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus.counting import count_corpus
-from bytepair.corpus.engines.ray import Ray
-from bytepair.corpus.engines.spark import Spark
-from bytepair.counts import Counts
-from bytepair.learning import TIES
+from bytepair.shards.count_corpus import count_corpus
+from bytepair.shards.engines.ray import Ray
+from bytepair.shards.engines.spark import Spark
+from bytepair.training.counts import Counts
+from bytepair.training.learning import TIES
 from tests.cluster.conftest import WORDS, tree
 
 pytestmark = pytest.mark.filterwarnings("default")

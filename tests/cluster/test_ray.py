@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus.engines.ray import Encode, Ray
+from bytepair.shards.engines.ray import Encode, Ray
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("default")

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from bytepair.corpus.inputs import Reading, check, find
-from bytepair.corpus.readers import portions
+from bytepair.sources.inputs import Reading, check, find
+from bytepair.sources.readers import portions
 from tests.conftest import HOSTILE
-from tests.corpus.reading import documents, only
+from tests.sources.reading import documents, only
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # other libraries' own
 

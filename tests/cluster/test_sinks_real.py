@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bytepair.corpus.sinks import FORMATS
 from bytepair.errors import ArtifactError, FormatError
-from tests.corpus.shards import INPUTS, Document, files_of, flat, random_documents, write_shard
+from bytepair.shards.sinks import FORMATS
+from tests.shards.shards import INPUTS, Document, files_of, flat, random_documents, write_shard
 
 # What the libraries warn of is theirs to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.corpus.engines.spark import Spark, counts, encoded_schema, encoder
-from bytepair.counts import Counts
+from bytepair.shards.engines.spark import Spark, counts, encoded_schema, encoder
+from bytepair.training.counts import Counts
 
 pytest.importorskip("pyspark")
 pytestmark = pytest.mark.filterwarnings("default")

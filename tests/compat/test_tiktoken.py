@@ -17,8 +17,8 @@ import pytest
 import tiktoken as peer
 
 import bytepair as bp
-from bytepair import semantics
 from bytepair.compat import tiktoken
+from bytepair.model import semantics
 from tests.conftest import HOSTILE
 from tests.test_peers import TIKTOKEN
 

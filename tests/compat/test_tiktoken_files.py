@@ -17,10 +17,10 @@ import tiktoken.load
 import tiktoken.model
 
 import bytepair as bp
-from bytepair import hub
 from bytepair.compat import tiktoken as face
 from bytepair.compat.tiktoken import load, model, registry
-from bytepair.formats import byte_alphabet
+from bytepair.formats import hub
+from bytepair.model import byte_alphabet
 from tests.conftest import ROOT
 from tests.test_docs import python_blocks, run_as_written
 

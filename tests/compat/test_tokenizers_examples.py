@@ -24,7 +24,7 @@ import pytest
 
 from bytepair.compat import tokenizers as face
 from bytepair.compat.tokenizers import AddedToken, Encoding, Tokenizer, decoders, models, pre_tokenizers, processors
-from bytepair.hub import Origin
+from bytepair.formats.hub import Origin
 from tests.compat.tokenizers_peer import TEXT, dump, named, same, template, trained, walk
 from tests.conftest import ROOT
 from tests.test_docs import python_blocks, run_as_written
@@ -806,7 +806,7 @@ def test_from_a_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append((name, options))
         return Origin(name, "main", "abc", tmp_path, {})
 
-    monkeypatch.setattr("bytepair.hub.snapshot", snapshot)
+    monkeypatch.setattr("bytepair.formats.hub.snapshot", snapshot)
     assert Tokenizer.from_pretrained("some/model", revision="r", token="t").to_str() == tokenizer.to_str()
     assert asked == [("some/model", {"revision": "r", "token": "t"})]
 

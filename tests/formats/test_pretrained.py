@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import bytepair as bp
-from bytepair import hub
+from bytepair.formats import hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ import pytest
 import bytepair as bp
 from bytepair import _core, formats
 from bytepair.formats import protobuf, scores, sentencepiece
-from bytepair.spec import BytePair, TokenizerSpec, Unigram
+from bytepair.model.spec import BytePair, TokenizerSpec, Unigram
 from tests.formats import models
 
 if TYPE_CHECKING:

@@ -6,16 +6,8 @@ from dataclasses import replace
 from functools import cache
 
 import bytepair as bp
-from bytepair.spec import (
-    AddedToken,
-    BytePair,
-    Characters,
-    TokenizerSpec,
-    Unigram,
-    WordLevel,
-    WordPiece,
-)
-from bytepair.steps import spell_step
+from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, WordLevel, WordPiece
+from bytepair.model.steps import spell_step
 
 WORDS = ["low", "lower", "lowest", "new", "newer", "café", "東京", "def", "return", "end"]
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bytepair.view.charts import Bars, Series, bars, lines
+from bytepair.drawing.charts import Bars, Series, bars, lines
 from tests.conftest import HOSTILE
 
 

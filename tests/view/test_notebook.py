@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from bytepair.encodings import Encoding
+from bytepair.call.encoding import Encoding
+from bytepair.drawing.characters import show
 from bytepair.view import notebook
-from bytepair.view.characters import show
 from tests.conftest import HOSTILE
 from tests.view.models import models
 from tests.view.test_pictures import BYTES, texts

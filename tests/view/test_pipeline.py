@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 
 import bytepair as bp
-from bytepair.linting import Finding, Lint
-from bytepair.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, WordLevel
-from bytepair.steps import spell_step
+from bytepair.check.lint import Finding, Lint
+from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, WordLevel
+from bytepair.model.steps import spell_step
 from bytepair.view import linted, pipeline
 
 HOSTILE = "</style><script>alert(1)</script>\u202e\x1b[2J"

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 import bytepair as bp
-from bytepair.reporting.glossary import definitions
+from bytepair.study.report.glossary import definitions
 from tests.conftest import HOSTILE
 
 

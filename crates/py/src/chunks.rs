@@ -1,4 +1,4 @@
-//! Chunks of texts: the functions behind `bytepair.chunking`.
+//! Chunks of texts: the functions behind `bytepair.chunk`.
 
 use bytepair_core::chunk::{self, Boundary, Chunk, Settings};
 use bytepair_core::{Error, Tokenizer};

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import ArtifactError
 from bytepair.formats import FILES, plan
-from bytepair.hub import ENCODINGS, get_encoding
+from bytepair.formats.hub import ENCODINGS, get_encoding
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
 
-    from bytepair.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 _LARGEST = 2**32 - 1
 

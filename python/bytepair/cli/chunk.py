@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bytepair.chunking import KINDS
+from bytepair.chunk.chunks import KINDS
 from bytepair.cli.arguments import add_model, add_texts, load, number, text_options
 from bytepair.cli.streams import blame, parts, write
 

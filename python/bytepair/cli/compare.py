@@ -66,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes the comparison."""
-    from bytepair.comparing import compare  # noqa: PLC0415 (`--help` does without)
+    from bytepair.study.compare import compare  # noqa: PLC0415 (`--help` does without)
     from bytepair.view import compared  # noqa: PLC0415 (as above)
 
     sources = corpora(options)

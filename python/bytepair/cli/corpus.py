@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from bytepair.cli.arguments import number
 from bytepair.cli.streams import read
-from bytepair.corpus.engines import ENGINES
-from bytepair.corpus.memory import parse_bytes
-from bytepair.corpus.weights import parse_group, parse_weight
-from bytepair.counts import Counts
-from bytepair.learning import TIES
-from bytepair.spec import SPLIT_PATTERNS, NormalForm
+from bytepair.model.spec import SPLIT_PATTERNS, NormalForm
+from bytepair.shards.engines import ENGINES
+from bytepair.training.counts import Counts
+from bytepair.training.learning import TIES
+from bytepair.training.memory import parse_bytes
+from bytepair.training.weights import parse_group, parse_weight
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ActionsContainer
     from collections.abc import Callable, Sequence
     from decimal import Decimal
 
-    from bytepair.training import Source
+    from bytepair.training.byte_pairs import Source
 
 _Value = TypeVar("_Value")
 
@@ -84,7 +84,7 @@ def counted(options: Namespace, corpus: Source | None) -> Source | None:
     """The source, or its counts if an engine makes them; all stages of `add_stages` are in them then."""
     if options.engine is None:
         return corpus
-    from bytepair.corpus.counting import count_corpus  # noqa: PLC0415  # most commands need none of it
+    from bytepair.shards.count_corpus import count_corpus  # noqa: PLC0415  # most commands need none of it
 
     given = corpus_options(options)
     if given["memory"] is None:

@@ -21,13 +21,13 @@ from bytepair.cli.corpus import (
 )
 from bytepair.cli.interrupts import interruptible
 from bytepair.cli.streams import write_line
-from bytepair.corpus.compressed import arrow
-from bytepair.counts import Counts
+from bytepair.sources.compressed import arrow
+from bytepair.training.counts import Counts
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from bytepair.counts import Counted
+    from bytepair.training.counts import Counted
 
 EXAMPLE = """\
 examples:

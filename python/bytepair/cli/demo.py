@@ -15,7 +15,7 @@ from bytepair.cli.arguments import number
 from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import IntegrityError, TrainingError
 from bytepair.tokenizer import Tokenizer
-from bytepair.training import train
+from bytepair.training.byte_pairs import train
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import delimiter
 from bytepair.cli.corpus import checked
-from bytepair.corpus.draws import threshold
-from bytepair.corpus.memory import parse_bytes
-from bytepair.corpus.sinks import FORMATS
-from bytepair.corpus.weights import parse_group
+from bytepair.shards.draws import threshold
+from bytepair.shards.sinks import FORMATS
+from bytepair.training.memory import parse_bytes
+from bytepair.training.weights import parse_group
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-    from bytepair.corpus.plans import TaskName
+    from bytepair.shards.plans import TaskName
 
 _TASK = re.compile(r"([a-z][a-z0-9-]*)/([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
 

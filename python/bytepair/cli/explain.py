@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair import files
-from bytepair.checkpoints import MERGES
 from bytepair.cli.arguments import add_model, add_text_options, load, number, text_options
 from bytepair.cli.pages import check_page, write_page
 from bytepair.cli.streams import blame, read, write_line
 from bytepair.errors import EncodeError
-from bytepair.explaining import explain, timeline
+from bytepair.study.explain import explain, timeline
+from bytepair.training.checkpoints import MERGES
 from bytepair.view import explained
 from bytepair.view import timeline as timelines
 

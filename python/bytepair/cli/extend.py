@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save
 from bytepair.cli.corpus import add_corpus, add_merging, corpus_options, source
 from bytepair.cli.interrupts import interruptible
-from bytepair.extending import extend
+from bytepair.training.extending import extend
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

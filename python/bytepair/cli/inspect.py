@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from bytepair import formats
+from bytepair.check.lint import Lint, lint, lint_file
 from bytepair.cli.arguments import add_model, load
 from bytepair.cli.pages import check_page, write_page
 from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import BytepairError
-from bytepair.hub import ENCODINGS
-from bytepair.linting import Lint, lint, lint_file
-from bytepair.spec import BytePair, split_name
+from bytepair.formats.hub import ENCODINGS
+from bytepair.model.spec import BytePair, split_name
 from bytepair.view import linted, pipeline
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from bytepair.spec import NormalForm
+    from bytepair.model.spec import NormalForm
     from bytepair.tokenizer import Tokenizer
 
 EXAMPLE = """\

@@ -13,7 +13,7 @@ from bytepair.cli.arguments import add_model, add_save, check_save, load, number
 from bytepair.cli.corpus import add_corpus, corpus_options, source
 from bytepair.cli.interrupts import interruptible
 from bytepair.cli.streams import write
-from bytepair.pruning import prune
+from bytepair.training.pruning import prune
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

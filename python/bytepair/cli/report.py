@@ -67,7 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes the report."""
-    from bytepair.reporting import report  # noqa: PLC0415 (`--help` does without)
+    from bytepair.study.report import report  # noqa: PLC0415 (`--help` does without)
 
     sources = corpora(options)
     check_page(options)

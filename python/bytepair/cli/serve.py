@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, load_models
-from bytepair.hub import ENCODINGS
+from bytepair.formats.hub import ENCODINGS
 from bytepair.view.playground import PORT, serve
 
 if TYPE_CHECKING:

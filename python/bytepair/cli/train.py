@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair.checkpoints import COUNTS
 from bytepair.cli.arguments import add_save, check_save, number, save
 from bytepair.cli.corpus import (
     add_corpus,
@@ -24,15 +23,16 @@ from bytepair.cli.corpus import (
     weights,
 )
 from bytepair.cli.interrupts import interruptible
-from bytepair.counts import Counts
 from bytepair.errors import TrainingInterrupted
-from bytepair.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
-from bytepair.training import train_report
+from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
+from bytepair.training.byte_pairs import train_report
+from bytepair.training.checkpoints import COUNTS
+from bytepair.training.counts import Counts
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from bytepair.training import Trained
+    from bytepair.training.byte_pairs import Trained
 
 EXAMPLE = """\
 examples:
@@ -111,7 +111,7 @@ def run(options: Namespace) -> int:
 
 
 def _what_is_kept(options: Namespace) -> str:
-    from bytepair.corpus.counting_tasks import TABLE  # noqa: PLC0415  # most trainings are not interrupted
+    from bytepair.shards.counting_tasks import TABLE  # noqa: PLC0415  # most trainings are not interrupted
 
     if options.engine and not Path(options.work, TABLE).exists():
         return f"; --resume goes on with the counting in {options.work}"

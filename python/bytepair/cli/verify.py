@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from bytepair.check.verify import verify
 from bytepair.cli.arguments import add_model, load
 from bytepair.cli.streams import write_line
-from bytepair.hub import ENCODINGS
-from bytepair.verifying import verify
+from bytepair.formats.hub import ENCODINGS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

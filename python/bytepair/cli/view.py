@@ -55,8 +55,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes lines to stdout, or a page."""
+    from bytepair.drawing.layout import is_coloured  # noqa: PLC0415 (as above)
     from bytepair.view import interactive, terminal  # noqa: PLC0415 (`--help` does without)
-    from bytepair.view.layout import is_coloured  # noqa: PLC0415 (as above)
     from bytepair.view.pictures import picture  # noqa: PLC0415 (as above)
 
     lines = (options.ids, options.boundaries, options.pieces, options.by_line, options.width)
@@ -69,7 +69,7 @@ def run(options: Namespace) -> int:
     width = options.width or max(shutil.get_terminal_size((_COLUMNS, 24)).columns, terminal.LEAST)
     if width < terminal.LEAST:
         options.usage_error(f"--width is at least {terminal.LEAST}")
-    settings = terminal.Settings(
+    settings = terminal.TerminalOptions(
         width=width,
         colour=is_coloured(sys.stdout, options.color),
         ids=options.ids,

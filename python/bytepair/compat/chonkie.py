@@ -12,8 +12,8 @@ from chonkie.types import Chunk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytepair.chunking import Boundary
-    from bytepair.encoding import Special
+    from bytepair.call.ragged import Special
+    from bytepair.chunk.chunks import Boundary
     from bytepair.tokenizer import Tokenizer
 
 

@@ -10,8 +10,8 @@ from langchain_core.documents import Document
 from langchain_text_splitters import TextSplitter
 
 if TYPE_CHECKING:
-    from bytepair.chunking import Boundary
-    from bytepair.encoding import Special
+    from bytepair.call.ragged import Special
+    from bytepair.chunk.chunks import Boundary
     from bytepair.tokenizer import Tokenizer
 
 

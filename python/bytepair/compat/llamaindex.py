@@ -11,14 +11,14 @@ from llama_index.core.node_parser.node_utils import build_nodes_from_splits
 from llama_index.core.schema import MetadataMode
 from llama_index.core.utils import get_tqdm_iterable
 
-from bytepair.chunking import Kind
+from bytepair.chunk.chunks import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from llama_index.core.schema import BaseNode, Document
 
-    from bytepair.encoding import Special
+    from bytepair.call.ragged import Special
     from bytepair.tokenizer import Tokenizer
 
 _METADATA_FORMAT = "\n\n"  # what stands between a node's metadata and its text, unless its template says otherwise

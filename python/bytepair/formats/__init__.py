@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair import files, manifest
+from bytepair import files
 from bytepair.errors import BytepairError, FormatError
-from bytepair.formats import native, tiktoken
-from bytepair.loaded import AddedRow, Loaded
-from bytepair.patterns import split_pattern
+from bytepair.formats import manifest, native, tiktoken
+from bytepair.model.loaded import AddedRow, Loaded
+from bytepair.model.split_patterns import split_pattern
 
 # What loading a rank file or a native file does not need is imported where it is used: nobody waits for JSON or
 # dataclasses who has neither.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from bytepair.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 FILES: dict[str, tuple[str, ...]] = {
     "native": ("tokenizer.bytepair",),
@@ -288,7 +288,7 @@ def _write(spec: TokenizerSpec, format_name: str) -> tuple[TokenizerSpec, tuple[
     from dataclasses import replace
 
     from bytepair.formats import hf_json, vocab_merges
-    from bytepair.semantics import to_merges, to_ranks
+    from bytepair.model.semantics import to_merges, to_ranks
 
     if format_name == "native":
         return spec, (native.write(spec),)
@@ -379,7 +379,7 @@ def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> li
 
 def _check_kind(spec: TokenizerSpec, format_name: str) -> None:
     """Raises FormatError if the format is for models of another kind."""
-    from bytepair.spec import BytePair, Unigram, WordPiece
+    from bytepair.model.spec import BytePair, Unigram, WordPiece
 
     if format_name == "tokenizer.json" and any(
         step.startswith('{"type": "SentencePiece"') for step in spec.normalizers
@@ -400,7 +400,7 @@ def _check_kind(spec: TokenizerSpec, format_name: str) -> None:
 
 def _lost(spec: TokenizerSpec, held: TokenizerSpec, format_name: str, drop: Collection[str]) -> list[str]:
     """The features that what was written does not hold, all of which must be in `drop`; the model is never one."""
-    from bytepair.semantics import to_ranks
+    from bytepair.model.semantics import to_ranks
 
     model = to_ranks(spec.byte_pair) if format_name in _OF_BYTES else spec.model
     if model != held.model:

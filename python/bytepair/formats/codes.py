@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.loaded import AddedRow, Loaded, model_options
-from bytepair.spec import BytePair, Characters, TokenizerSpec
-from bytepair.steps import spell_step
+from bytepair.model.loaded import AddedRow, Loaded, model_options
+from bytepair.model.spec import BytePair, Characters, TokenizerSpec
+from bytepair.model.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

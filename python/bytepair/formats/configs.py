@@ -16,9 +16,9 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files
-from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.loaded import AddedRow, Loaded
+from bytepair.model.checks import MOST_IDS
+from bytepair.model.loaded import AddedRow, Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,8 +18,8 @@ from bytepair.formats import configs, hf_json, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS
 from bytepair.formats.protobuf import damaged
 from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
-from bytepair.loaded import AddedRow, Loaded
-from bytepair.patterns import split_pattern
+from bytepair.model.loaded import AddedRow, Loaded
+from bytepair.model.split_patterns import split_pattern
 
 if TYPE_CHECKING:
     from mmap import mmap

@@ -7,7 +7,7 @@ Source: ``src/llama-vocab.cpp`` of llama.cpp, which names the patterns that it w
 
 from __future__ import annotations
 
-from bytepair.patterns import split_pattern
+from bytepair.model.split_patterns import split_pattern
 
 _GPT2 = (split_pattern("gpt2"),)
 _DIGIT = (r"\p{N}", *_GPT2)

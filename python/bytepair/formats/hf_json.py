@@ -13,14 +13,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from bytepair._core import Columns, read_byte_alphabet
-from bytepair.checks import BYTES_IN_TEXT, MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.formats import byte_alphabet, hf_models, hf_stages
+from bytepair.formats import hf_models, hf_stages
 from bytepair.formats.hf_common import Json, list_of, pointer_to, shown, unsupported
-from bytepair.loaded import AddedRow, Loaded, added_row
+from bytepair.model import byte_alphabet
+from bytepair.model.checks import BYTES_IN_TEXT, MOST_IDS
+from bytepair.model.loaded import AddedRow, Loaded, added_row
 
 if TYPE_CHECKING:
-    from bytepair.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 _STAGES = {"normalizer", "pre_tokenizer", "post_processor", "decoder", "model"}
 _KEYS = {"version", "truncation", "padding", "added_tokens"} | _STAGES
@@ -248,7 +249,7 @@ def write(spec: TokenizerSpec) -> bytes:
 
 def _write_bpe(spec: TokenizerSpec) -> dict[str, Json]:
     # What was loaded is seldom saved again.
-    from bytepair.semantics import to_merges  # noqa: PLC0415
+    from bytepair.model.semantics import to_merges  # noqa: PLC0415
 
     model = to_merges(spec.byte_pair)
     spelled = {id: byte_alphabet.to_characters(token) for token, id in zip(model.tokens, model.ids, strict=True)}

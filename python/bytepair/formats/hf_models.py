@@ -12,16 +12,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns, read_spelled
-from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats.hf_common import Json, flag, pointer_to, shown, text_or_none, unsupported
-from bytepair.loaded import model_options
-from bytepair.spec import BytePair, Characters, Unigram, WordLevel, WordPiece
+from bytepair.model.checks import MOST_IDS
+from bytepair.model.loaded import model_options
+from bytepair.model.spec import BytePair, Characters, Unigram, WordLevel, WordPiece
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from bytepair.spec import AddedToken, Model
+    from bytepair.model.spec import AddedToken, Model
 
 _KEYS = {
     "BPE": {

@@ -13,8 +13,8 @@ from bytepair._core import check_step
 from bytepair.errors import FormatError, PatternError
 from bytepair.formats import oniguruma
 from bytepair.formats.hf_common import Json, flag, kind_of, list_of, unsupported
-from bytepair.patterns import split_pattern
-from bytepair.steps import parse_step, spell_step
+from bytepair.model.split_patterns import split_pattern
+from bytepair.model.steps import parse_step, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

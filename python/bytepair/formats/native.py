@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.loaded import AddedRow, Loaded, unload
+from bytepair.model.cache import cached
+from bytepair.model.loaded import AddedRow, Loaded, unload
 
 if TYPE_CHECKING:
-    from bytepair.spec import TokenizerSpec
+    from bytepair.model.compiled import CompiledTokenizer
+    from bytepair.model.spec import TokenizerSpec
 
 MAGIC = b"bytepair\x01\n"
 _HASH_BYTES = 32
@@ -54,11 +56,16 @@ def fingerprint(tokenizer: TokenizerSpec | Loaded) -> str:
     return hashlib.sha256(_payload(tokenizer)).hexdigest()
 
 
+def fingerprint_of(tokenizer: CompiledTokenizer) -> str:
+    """The fingerprint of a compiled tokenizer, computed once."""
+    return cached(tokenizer, "fingerprint", lambda tokenizer: fingerprint(tokenizer._loaded))
+
+
 def write(tokenizer: TokenizerSpec | Loaded) -> bytes:
     """Writes a tokenizer; nothing is lost.
 
     Example:
-        >>> from bytepair.spec import BytePair, TokenizerSpec
+        >>> from bytepair.model.spec import BytePair, TokenizerSpec
         >>> spec = TokenizerSpec(BytePair((b"a", b"b", b"ab"), (0, 1, 2)))
         >>> read(write(spec)) == spec
         True

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple, cast
 from bytepair._core import Columns, read_pieces
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import protobuf, scores
-from bytepair.loaded import AddedRow, Loaded, model_options
-from bytepair.spec import BytePair, Characters, TokenizerSpec, Unigram
-from bytepair.steps import parse_step, spell_step
+from bytepair.model.loaded import AddedRow, Loaded, model_options
+from bytepair.model.spec import BytePair, Characters, TokenizerSpec, Unigram
+from bytepair.model.steps import parse_step, spell_step
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 _UNIGRAM, _BPE, _WORD, _CHAR = range(1, 5)

@@ -15,12 +15,12 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 from bytepair._core import Columns
-from bytepair.checks import MOST_IDS
 from bytepair.errors import FormatError
-from bytepair.loaded import AddedRow, Loaded
+from bytepair.model.checks import MOST_IDS
+from bytepair.model.loaded import AddedRow, Loaded
 
 if TYPE_CHECKING:
-    from bytepair.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 _FIRST_SPECIAL = [
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
@@ -127,7 +127,7 @@ def write(spec: TokenizerSpec) -> bytes:
             whose ids are not the first, tokens whose ids are not ranks.
     """
     # What was loaded is seldom saved again.
-    from bytepair.semantics import to_ranks  # noqa: PLC0415
+    from bytepair.model.semantics import to_ranks  # noqa: PLC0415
 
     model = to_ranks(spec.byte_pair)
     special = [token.content for token in spec.added_tokens]

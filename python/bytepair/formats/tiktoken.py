@@ -9,10 +9,10 @@ import binascii
 from typing import TYPE_CHECKING
 
 from bytepair._core import read_rank_file
-from bytepair.loaded import Loaded
+from bytepair.model.loaded import Loaded
 
 if TYPE_CHECKING:
-    from bytepair.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 
 def looks_like(data: bytes) -> bool:
@@ -58,7 +58,7 @@ def write(spec: TokenizerSpec) -> bytes:
         FormatError: The ids are not ranks that give the same ids.
     """
     # What was loaded is seldom saved again.
-    from bytepair.semantics import to_ranks  # noqa: PLC0415
+    from bytepair.model.semantics import to_ranks  # noqa: PLC0415
 
     model = to_ranks(spec.byte_pair)
     lines = (

@@ -10,14 +10,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
-from bytepair.formats import byte_alphabet, hf_json
-from bytepair.loaded import Loaded
-from bytepair.patterns import split_pattern
+from bytepair.formats import hf_json
+from bytepair.model import byte_alphabet
+from bytepair.model.loaded import Loaded
+from bytepair.model.split_patterns import split_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytepair.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 UNDERSTOOD_SPLIT = (split_pattern("gpt2"),)
 _HEADER = "#version: 0.2"
@@ -54,7 +55,7 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
         FormatError: There is no merge list that gives the same ids.
     """
     # What was loaded is seldom saved again.
-    from bytepair.semantics import to_merges  # noqa: PLC0415
+    from bytepair.model.semantics import to_merges  # noqa: PLC0415
 
     model = to_merges(spec.byte_pair)
     if model.ignore_merges:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.loaded import AddedRow, Loaded, model_options
-from bytepair.spec import TokenizerSpec, WordPiece
-from bytepair.steps import spell_step
+from bytepair.model.loaded import AddedRow, Loaded, model_options
+from bytepair.model.spec import TokenizerSpec, WordPiece
+from bytepair.model.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

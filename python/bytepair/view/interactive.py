@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bytepair.view.characters import show_line
+from bytepair.drawing.characters import show_line
 from bytepair.view.page import page, write_page
 from bytepair.view.pictures import Picture
 

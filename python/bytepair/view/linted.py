@@ -6,14 +6,14 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
+from bytepair.drawing.characters import show_line
 from bytepair.view import pipeline
-from bytepair.view.characters import show_line
 from bytepair.view.page import page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytepair.linting.findings import Finding, Lint
+    from bytepair.check.lint.findings import Finding, Lint
     from bytepair.tokenizer import Tokenizer
 
 _INDENT = " " * 9
@@ -29,7 +29,7 @@ def text(lint: Lint, *, width: int | None = None) -> str:
         width: Columns that lines are broken at; None for lines of any length.
 
     Example:
-        >>> from bytepair.linting.findings import Finding, Lint
+        >>> from bytepair.check.lint.findings import Finding, Lint
         >>> print(text(Lint(())))
         0 errors, 0 warnings, 0 notes
     """

@@ -6,15 +6,15 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.formats import byte_alphabet
-from bytepair.view.characters import show, show_line
+from bytepair.drawing.characters import show, show_line
+from bytepair.drawing.wording import plural
+from bytepair.model import byte_alphabet
 from bytepair.view.spelling import cut_off, note
-from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.encodings import Encoding
+    from bytepair.call.encoding import Encoding
 
 MOST = 1000
 """Tokens that are shown."""

@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytepair.drawing.characters import show_line
 from bytepair.files import replacing
-from bytepair.view.characters import show_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bytepair.steps import parse_step
-from bytepair.view.characters import show, show_line
+from bytepair.drawing.characters import show, show_line
+from bytepair.model.steps import parse_step
 
 _LONGEST = 24
 _LONGEST_OPTION = 80

@@ -5,17 +5,17 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.view.charts import Series, lines
-from bytepair.view.layout import aligned, columns, padded
+from bytepair.drawing.charts import Series, lines
+from bytepair.drawing.layout import aligned, columns, padded
+from bytepair.drawing.wording import plural
 from bytepair.view.page import page, write_page
 from bytepair.view.spelling import spell
-from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bytepair.explaining.timelines import Timeline
+    from bytepair.study.explain.timelines import Timeline
 
 _WINDOW = 25
 """The mean length is of so many merges in a row."""
@@ -25,12 +25,13 @@ def text(timeline: Timeline) -> str:
     """A timeline for a terminal: a line for each merge.
 
     Args:
-        timeline: What `bytepair.explaining.timeline` gave.
+        timeline: What `bytepair.study.explain.timeline` gave.
 
     Example:
         >>> import bytepair as bp
+        >>> from bytepair.study.explain import timeline
         >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
-        >>> print(text(bp.explaining.timeline(merges)).rstrip())
+        >>> print(text(timeline(merges)).rstrip())
         2 merges, from a list
         <BLANKLINE>
         rank  count  merge
@@ -60,13 +61,14 @@ def html(timeline: Timeline, *, title: str = "The first merges") -> str:
     """A page of a timeline, whole in itself: no script, nothing loaded, light or dark as the reader has it.
 
     Args:
-        timeline: What `bytepair.explaining.timeline` gave.
+        timeline: What `bytepair.study.explain.timeline` gave.
         title: What stands above it.
 
     Example:
         >>> import bytepair as bp
+        >>> from bytepair.study.explain import timeline
         >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
-        >>> "2 merges" in html(bp.explaining.timeline(merges))
+        >>> "2 merges" in html(timeline(merges))
         True
     """
     body = [f"<h1>{escape(title)}</h1>\n<p>{escape(_summary(timeline))}.</p>\n"]
@@ -80,7 +82,7 @@ def save(timeline: Timeline, path: str | Path, *, title: str = "The first merges
     """Writes the page of a timeline, whole or not at all.
 
     Args:
-        timeline: What `bytepair.explaining.timeline` gave.
+        timeline: What `bytepair.study.explain.timeline` gave.
         path: The file; one that is there is replaced.
         title: What stands above it.
 

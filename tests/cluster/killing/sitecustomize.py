@@ -9,7 +9,7 @@ _flush = os.fsync
 
 def _kill(handle: int) -> None:
     armed = os.environ.get("BYTEPAIR_TEST_ARMED")
-    if armed and sys._getframe(1).f_globals.get("__name__") == "bytepair.corpus.ledger":
+    if armed and sys._getframe(1).f_globals.get("__name__") == "bytepair.shards.ledger":
         try:
             os.unlink(armed)  # noqa: PTH108  # of all workers one can do that
         except FileNotFoundError:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytepair.compat.tiktoken import splitting, unstable
 from bytepair.compat.tiktoken.specials import Specials
 from bytepair.errors import EncodeError, FormatError, InvalidIdError, SpecialTokenError
-from bytepair.spec import AddedToken, BytePair, TokenizerSpec
+from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytepair._core import Encoder
-    from bytepair.encoding import Ids, Special
+    from bytepair.call.ragged import Ids, Special
 
     Allowed = Literal["all"] | AbstractSet[str]
     Disallowed = Literal["all"] | Collection[str]
@@ -137,7 +137,7 @@ class Encoding:
             >>> Encoding.from_tokenizer(tok, "tiny").eot_token
             257
         """
-        from bytepair.semantics import to_ranks  # noqa: PLC0415 (few need it)
+        from bytepair.model.semantics import to_ranks  # noqa: PLC0415 (few need it)
 
         spec = tokenizer.spec
         model = to_ranks(spec.byte_pair)
@@ -507,9 +507,7 @@ class Encoding:
         return unstable.encode_bytes(self, text)
 
     def __getstate__(self) -> object:
-        from bytepair.compat.tiktoken import registry  # noqa: PLC0415 (it imports this)
-
-        if registry.ENCODINGS.get(self.name) is self:
+        if ENCODINGS.get(self.name) is self:
             return self.name
         return {
             "name": self.name,
@@ -520,9 +518,8 @@ class Encoding:
 
     def __setstate__(self, state: Any) -> None:
         if isinstance(state, str):
-            from bytepair.compat.tiktoken import registry  # noqa: PLC0415 (as above)
-
-            self.__dict__ = registry.get_encoding(state).__dict__
+            assert by_name is not None
+            self.__dict__ = by_name(state).__dict__
         else:
             Encoding.__init__(self, **state)
 
@@ -567,6 +564,13 @@ class Encoding:
             ids.append(id)
             start = end
         return ids + self._encode_stretch(text[start:])
+
+
+ENCODINGS: dict[str, Encoding] = {}
+"""The encodings that were made by name: one object for each name, pickled as that name."""
+
+by_name: Callable[[str], Encoding] | None = None
+"""`registry.get_encoding`, which the registry puts here: encodings are unpickled by it."""
 
 
 def _joined(text: str) -> str:

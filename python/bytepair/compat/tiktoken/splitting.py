@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cached_property
 
 from bytepair._core import pre_tokenize
-from bytepair.patterns import SPLIT_PATTERNS
-from bytepair.spec import BytePair, TokenizerSpec, WordLevel
-from bytepair.steps import spell_step
+from bytepair.model.spec import BytePair, TokenizerSpec, WordLevel
+from bytepair.model.split_patterns import SPLIT_PATTERNS
+from bytepair.model.steps import spell_step
 from bytepair.tokenizer import Tokenizer
 
 PUBLISHED = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bytepair.checks import check_alphabet
 from bytepair.errors import FormatError
 from bytepair.formats import hf_json, hf_stages
-from bytepair.loaded import Loaded
+from bytepair.model.checks import check_alphabet
+from bytepair.model.loaded import Loaded
 from bytepair.tokenizer import Tokenizer
 
 Json = Any

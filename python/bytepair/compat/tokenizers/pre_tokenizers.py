@@ -19,7 +19,8 @@ from bytepair.compat.tokenizers.values import (
     read_metaspace,
     text,
 )
-from bytepair.formats import byte_alphabet, hf_stages
+from bytepair.formats import hf_stages
+from bytepair.model import byte_alphabet
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -1,13 +1,13 @@
-"""The post-processors of ``tokenizers``: each can be used by itself; how they run is in `bytepair.processors`."""
+"""The post-processors of ``tokenizers``: each can be used by itself; how they run is in `bytepair.call.processors`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bytepair.call.post_processing import PostProcessor as Processing
 from bytepair.compat.tokenizers.components import Component, Inner, Option
 from bytepair.compat.tokenizers.spelling import Word, spell
 from bytepair.compat.tokenizers.values import boolean, id_number, listed, text
-from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:
     from bytepair.compat.tokenizers.encoding import Encoding

@@ -6,13 +6,13 @@ from bisect import bisect
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from bytepair.compat.tokenizers.encoding import pad
-from bytepair.encodings import Encoding
+from bytepair.call.encoding import Encoding
+from bytepair.call.offsets import located, spelled
+from bytepair.call.post_processing import PostProcessor
+from bytepair.call.processors import added
+from bytepair.call.truncation import Padding, Truncation
+from bytepair.compat.tokenizers.limits import pad
 from bytepair.errors import EncodeError, LimitError
-from bytepair.locating import located, spelled
-from bytepair.post_processing import PostProcessor
-from bytepair.processors import added
-from bytepair.truncation import Padding, Truncation
 
 if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer

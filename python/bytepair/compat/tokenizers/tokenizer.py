@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from bytepair.call.post_processing import PostProcessor as Processing
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
 from bytepair.compat.tokenizers.compiling import compile_core
 from bytepair.compat.tokenizers.components import Changes, Component, read
@@ -30,7 +31,6 @@ from bytepair.files import replacing
 from bytepair.formats import hf_models
 from bytepair.formats.hf_common import list_of, shown, unsupported
 from bytepair.formats.hf_json import _read_added
-from bytepair.post_processing import PostProcessor as Processing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -256,7 +256,7 @@ class Tokenizer:
             FormatError: As `from_str`.
         """
         # Only those who load from a hub wait for this import.
-        from bytepair import hub  # noqa: PLC0415 (only who calls it waits for it)
+        from bytepair.formats import hub  # noqa: PLC0415 (only who calls it waits for it)
 
         origin = hub.snapshot(identifier, revision=revision, token=token)
         return Tokenizer.from_file(origin.folder / "tokenizer.json")
@@ -355,7 +355,7 @@ class Tokenizer:
         return self._add(tokens_of(tokens, special=True))
 
     def _add(self, tokens: list[AddedToken]) -> int:
-        count = self._added.add(tokens, self._model)
+        count = self._added.add(tokens, self._model._ids())
         if count:
             self._added_changes += 1
             Changes.tell()
@@ -562,15 +562,23 @@ class Tokenizer:
             ArtifactError: A file cannot be read.
             TrainingError: There is nothing to train on, or a setting does not fit.
         """
-        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers.counting import lines  # noqa: PLC0415 (few train)
 
-        training.train(self, counting.lines(files), trainer)
+        self._train(lines(files), trainer)
 
     def train_from_iterator(self, iterator: Any, trainer: Trainer | None = None, length: int | None = None) -> None:
         """As `train`, on texts, or on batches of texts; `length` is how many there are, for the progress bar only."""
-        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers.counting import texts  # noqa: PLC0415 (few train)
 
-        training.train(self, counting.texts(iterator), trainer, length)
+        self._train(texts(iterator), trainer, length)
+
+    def _train(self, sequences: Iterable[str | bytes], trainer: Trainer | None, length: int | None = None) -> None:
+        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+
+        stages = {name: None if part is None else part._raw() for name, part in self._parts.items()}
+        stages = {name: stages[name] for name in ("normalizer", "pre_tokenizer")}
+        special = training.train(self._model, stages, self._added, sequences, trainer, length)
+        self.add_special_tokens(special)
 
 
 async def _in_thread(call: Callable[..., T], *said: Any) -> T:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import check_step
 from bytepair.formats.hf_common import shown
-from bytepair.steps import spell_step
+from bytepair.model.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable

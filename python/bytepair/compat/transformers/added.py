@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.errors import FormatError
-from bytepair.loaded import AddedRow
+from bytepair.model.loaded import AddedRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bytepair import encodings
-from bytepair.calling import _tensors
+from bytepair.call import encoding
+from bytepair.call.model_inputs import _tensors
 
 
 class CharSpan(NamedTuple):
@@ -22,11 +22,11 @@ class TokenSpan(NamedTuple):
     end: int
 
 
-class BatchEncoding(encodings.BatchEncoding):
+class BatchEncoding(encoding.BatchEncoding):
     """Columns of rows: a dict whose keys are attributes as well.
 
-    As `bytepair.encodings.BatchEncoding`, whose methods it has, with what ``transformers`` adds: spans with ``start``
-    and ``end``, slices of its encodings, ``data``, and `convert_to_tensors`. Where there are several rows, the row has
+    A `bytepair.call.encoding.BatchEncoding` with what ``transformers`` adds: spans with ``start`` and
+    ``end``, slices of its encodings, ``data``, and `convert_to_tensors`. Where there are several rows, the row has
     to be said.
 
     Example:
@@ -117,7 +117,7 @@ class BatchEncoding(encodings.BatchEncoding):
         return self
 
 
-def adopt(batch: encodings.BatchEncoding) -> BatchEncoding:
+def adopt(batch: encoding.BatchEncoding) -> BatchEncoding:
     """A batch of bytepair as one of this module."""
     made = BatchEncoding(batch, batch._encode)
     made._encodings = batch._encodings

@@ -63,7 +63,7 @@ def place(
             )
         if isinstance(name, os.PathLike) or str(name).count("/") > 1 or str(name).startswith((".", "~")):
             raise ArtifactError("there is no such file or folder", file=str(name))
-        from bytepair import hub  # noqa: PLC0415 (only who loads from a hub waits for it)
+        from bytepair.formats import hub  # noqa: PLC0415 (only who loads from a hub waits for it)
 
         return hub.snapshot(
             str(name), revision=revision, local_files_only=local_files_only, token=token, cache=cache_dir

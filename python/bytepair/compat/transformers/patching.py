@@ -7,9 +7,9 @@ import threading
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bytepair import probes
 from bytepair.compat.transformers.backend import Backend
 from bytepair.errors import BytepairError, FormatError, TokenizerWarning
+from bytepair.formats import probes
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair.calling import _columns
+from bytepair.call.encoding import Encoding
+from bytepair.call.model_inputs import _columns
+from bytepair.call.offsets import located
+from bytepair.call.post_processing import post_processor
 from bytepair.compat.transformers.batch import BatchEncoding
-from bytepair.encodings import Encoding
 from bytepair.errors import BytepairError
-from bytepair.locating import located
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytepair.id_rows import Options
+    from bytepair.call.rows import Options
     from bytepair.tokenizer import Tokenizer
 
 
@@ -75,7 +76,7 @@ def _row(tok: Tokenizer, given: list[Sequence[str]], options: Options) -> Encodi
     if cut is not None:
         kept = cut.kept(*map(len, sides))
         sides = [cut.cut(side, keep, overflow=options.overflow) for side, keep in zip(sides, kept, strict=False)]
-    return tok._post_processor.process(sides, add=options.add)
+    return post_processor(tok).process(sides, add=options.add)
 
 
 def call(

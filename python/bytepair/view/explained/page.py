@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.view.characters import show_line
+from bytepair.drawing.characters import show_line
+from bytepair.drawing.wording import plural
 from bytepair.view.explained.ladder import rows
 from bytepair.view.explained.shared import (
     KINDS,
@@ -22,12 +23,11 @@ from bytepair.view.explained.shared import (
 from bytepair.view.explained.tree import MOST_LEAVES, tree
 from bytepair.view.page import page
 from bytepair.view.spelling import spell, step_name
-from bytepair.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair.explaining.explanation import ExplainedPiece, Explanation
+    from bytepair.study.explain.explanation import ExplainedPiece, Explanation
 
 _MOST_CHIPS = 24
 """Symbols in one row of a page."""
@@ -58,7 +58,7 @@ def html(explanation: Explanation, *, title: str = "") -> str:
     Example:
         >>> import bytepair as bp
         >>> tok = bp.train({"low": 5}, vocab_size=258)
-        >>> "3 characters, 1 piece, 1 token" in html(bp.explaining.explain(tok, "low"))
+        >>> "3 characters, 1 piece, 1 token" in html(bp.explain(tok, "low"))
         True
     """
     name = title or f"“{show_line(explanation.text, 60)}”, step by step"
@@ -142,7 +142,7 @@ def _piece_html(explanation: Explanation, piece: ExplainedPiece, number: int, *,
     if len(piece.steps) > MOST_STEPS:
         kind = "merges" if piece.kind == "merged" else "matches"
         yield f'<p class="more">{len(piece.steps) - MOST_STEPS:,} more {kind} are left out of this page.</p>\n'
-    if piece.ways:
+    if piece.segmentations:
         yield from _ways_html(explanation, piece)
     if piece.note:
         yield f"<p>{escape(piece.note[0].upper() + piece.note[1:])}.</p>\n"
@@ -186,7 +186,7 @@ def _matches_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[s
 def _ways_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[str]:
     yield '<table class="ways"><thead><tr><th scope="col">Way</th><th scope="col" class="num">Sum</th>'
     yield '<th scope="col">Tokens and their scores</th></tr></thead>\n<tbody>'
-    for name, way in zip(("best", "runner-up"), piece.ways, strict=False):
+    for name, way in zip(("best", "runner-up"), piece.segmentations, strict=False):
         chips = "".join(
             _chip(explanation, token.id, " wall" if token.is_unknown else "", minus(f"{token.score:.3f}"))
             for token in way.tokens[:MOST_WAY]

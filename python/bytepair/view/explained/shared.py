@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.view.characters import show_line
-from bytepair.wording import plural
+from bytepair.drawing.characters import show_line
+from bytepair.drawing.wording import plural
 
 if TYPE_CHECKING:
-    from bytepair.explaining.explanation import ExplainedPiece
+    from bytepair.study.explain.explanation import ExplainedPiece
 
 MOST_PIECES = 200
 """Pieces that are shown."""

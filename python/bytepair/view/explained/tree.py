@@ -12,7 +12,7 @@ from bytepair.view.spelling import spell
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytepair.explaining.explanation import ExplainedPiece
+    from bytepair.study.explain.explanation import ExplainedPiece
 
 MOST_LEAVES = 32
 """A piece of more symbols has no tree: it would be wider than anyone scrolls."""
@@ -39,7 +39,7 @@ def tree(piece: ExplainedPiece, tokens: Mapping[int, bytes]) -> str:
 
     Example:
         >>> import bytepair as bp
-        >>> found = bp.explaining.explain(bp.train({"low": 5}, vocab_size=258), "low")
+        >>> found = bp.explain(bp.train({"low": 5}, vocab_size=258), "low")
         >>> tree(found.pieces[0], found.tokens).count("<rect")
         5
     """

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair.training import train
+from bytepair.training.byte_pairs import train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair import hub
+from bytepair.drawing.characters import show_line
 from bytepair.errors import FormatError
-from bytepair.view.characters import show_line
+from bytepair.formats import hub
 from bytepair.view.playground.demo import demo
 
 if TYPE_CHECKING:

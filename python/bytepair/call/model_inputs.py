@@ -1,0 +1,281 @@
+"""What a call of a tokenizer does: encode, truncate, post-process, pad, and make columns.
+
+There are three ways to the same rows. Ids alone are put together as lists, or with numpy for the whole batch at once;
+where offsets or what overflows is asked for, rows are made as `Encoding`, which is also the rule for the other two.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from bytepair._core import Control
+from bytepair.call.encoding import BatchEncoding, Encoding
+from bytepair.call.offsets import located, spelled
+from bytepair.call.post_processing import post_processor
+from bytepair.call.rows import Options, Rows, build_arrays, build_lists, unequal
+from bytepair.call.truncation import Padding, Truncation
+from bytepair.errors import BytepairError, LimitError, SpecialTokenError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bytepair.model.compiled import CompiledTokenizer
+
+KNOWN_PAD_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
+"""The added tokens that are taken for padding where a call names none; the first that there is."""
+
+_STRATEGIES: dict[Any, str] = {
+    True: "longest_first",
+    "longest_first": "longest_first",
+    "only_first": "only_first",
+    "only_second": "only_second",
+}
+_PADDINGS: dict[Any, str] = {True: "longest", "longest": "longest", "max_length": "max_length"}
+
+
+def options(
+    tok: CompiledTokenizer,
+    *,
+    pair: bool,
+    add_special_tokens: bool,
+    padding: bool | str,
+    truncation: bool | str,
+    max_length: int | None,
+    stride: int,
+    pad_to_multiple_of: int | None,
+    pad_token: str | int | None,
+    padding_side: str | None,
+    truncation_side: str | None,
+    overflow: bool,
+    said: dict[str, Any],
+    threads: int | None,
+) -> Options:
+    """Checks what a call says.
+
+    Raises:
+        ValueError: A value is unknown, or an option has no effect beside the others.
+        LimitError: `max_length` has no room for what the post-processor adds, or for `stride`.
+        SpecialTokenError: There is to be padding, and nothing says with what.
+    """
+    padded = _choice("padding", padding, _PADDINGS, "do_not_pad")
+    strategy = _choice("truncation", truncation, _STRATEGIES, "do_not_truncate")
+    most = None if max_length is None else _natural("max_length", max_length)
+    if most is None and (strategy is not None or padded == "max_length"):
+        option = "truncation" if strategy is not None else 'padding="max_length"'
+        raise ValueError(f"{option} needs max_length: a tokenizer does not know what its model takes")
+    if most is not None and strategy is None and padded != "max_length":
+        raise ValueError('max_length has no effect without truncation or padding="max_length"')
+    stride = _natural("stride", stride)
+    if strategy is None and (stride or truncation_side is not None):
+        raise ValueError(f"{'stride' if stride else 'truncation_side'} has no effect without truncation")
+    if stride and not overflow:
+        raise ValueError("stride has no effect without return_overflowing_tokens=True")
+    for name, value in (
+        ("pad_to_multiple_of", pad_to_multiple_of),
+        ("pad_token", pad_token),
+        ("padding_side", padding_side),
+    ):
+        if padded is None and value is not None:
+            raise ValueError(f"{name} has no effect without padding")
+    if threads is not None:
+        threads = _natural("threads", threads, least=1)
+    return Options(
+        add=bool(add_special_tokens),
+        pair=pair,
+        truncation=None
+        if strategy is None or most is None
+        else _truncation(tok, most, strategy, stride, truncation_side, added=pair if add_special_tokens else None),
+        padding=None
+        if padded is None
+        else _padding(tok, most if padded == "max_length" else None, pad_to_multiple_of, pad_token, padding_side),
+        overflow=overflow,
+        said=said,
+        threads=threads,
+    )
+
+
+def _choice(name: str, value: Any, known: dict[Any, str], off: str) -> str | None:
+    if value is False or value == off:
+        return None
+    if value is True or (isinstance(value, str) and value in known):
+        return known[value]
+    raise ValueError(f"{name}={value!r} is unknown; use {', '.join(map(repr, [False, *known]))}")
+
+
+def _side(name: str, value: str | None) -> Any:
+    if value not in (None, "left", "right"):
+        raise ValueError(f'{name}={value!r} is unknown; use "left" or "right"')
+    return value or "right"
+
+
+def _natural(name: str, value: int, least: int = 0) -> int:
+    value = index(value)
+    if value < least:
+        raise ValueError(f"{name}={value} is less than {least}")
+    return value
+
+
+def _truncation(
+    tok: CompiledTokenizer, most: int, strategy: str, stride: int, side: str | None, *, added: bool | None
+) -> Truncation:
+    processor = post_processor(tok)
+    extra = 0 if added is None else processor.added(pair=added)
+    least = extra if added is None else max(extra, stride + processor.added(pair=False))
+    if most < max(least, stride):
+        what = f"the post-processor adds {extra} ids" + (f", and stride is {stride}" if stride else "")
+        raise LimitError(
+            f"max_length={most} is too small: {what}", remedy="use a larger max_length, or add_special_tokens=False"
+        )
+    return Truncation(most - extra, cast("Any", strategy), stride, _side("truncation_side", side))
+
+
+def _padding(
+    tok: CompiledTokenizer, length: int | None, multiple: int | None, token: str | int | None, side: str | None
+) -> Padding:
+    multiple = 1 if multiple is None else _natural("pad_to_multiple_of", multiple, least=1)
+    if token is None:
+        ids = {row[0]: row[1] for row in tok._loaded.added}
+        token = next((name for name in KNOWN_PAD_TOKENS if name in ids), None)
+        if token is None:
+            raise SpecialTokenError(
+                "the tokenizer has no token that is known to be for padding",
+                remedy='name one: pad_token="<|endoftext|>", or its id; any will do where attention_mask is used',
+            )
+        return Padding(ids[token], token, length, multiple, _side("padding_side", side))
+    id = tok.token_id(token) if isinstance(token, str) else index(token)
+    return Padding(id, spelled(tok, [id])[0], length, multiple, _side("padding_side", side))
+
+
+def call(
+    tok: CompiledTokenizer,
+    texts: Any,
+    pairs: Any,
+    options: Options,
+    *,
+    tensors: str | None,
+    columns: dict[str, bool],
+    unwrap: bool,
+) -> BatchEncoding:
+    """The columns of rows; `columns` says which, `unwrap` whether one row's lists stand for themselves."""
+    convert = _tensors(tensors)
+    texts, pairs = _batch(texts), None if pairs is None else _batch(pairs)
+    if pairs is not None and len(pairs) != len(texts):
+        raise ValueError(f"there are {len(texts)} texts and {len(pairs)} of the pairs' second texts")
+    encode = _Encode(tok, texts, pairs, options)
+    if columns["offset_mapping"] or options.overflow:
+        encodings, samples = encode.rows()
+        made = BatchEncoding(_columns(encodings, samples if options.overflow else None, columns), lambda: encodings)
+        if convert is not None:
+            import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
+
+            for name, column in made.items():
+                _check_equal(name, column)
+                array = np.asarray(column, dtype=np.int64)
+                made[name] = convert(
+                    array.reshape(len(column), -1 if array.size else 0, 2) if name == "offset_mapping" else array
+                )
+        elif unwrap and not options.overflow:
+            _unwrap(made)
+        return made
+    build = build_lists if convert is None else build_arrays
+    made = BatchEncoding(build(tok, texts, pairs, options, columns), lambda: encode.rows()[0])
+    if convert is not None:
+        for name, column in made.items():
+            made[name] = convert(column)
+    elif unwrap:
+        _unwrap(made)
+    return made
+
+
+def _batch(texts: Rows) -> Rows:
+    texts = list(texts)
+    if Control in set(map(type, texts)):
+        raise TypeError("a Control is a part of a text; put a text that is made of parts into a list of its own")
+    return texts
+
+
+def _unwrap(batch: BatchEncoding) -> None:
+    for name, column in batch.items():
+        if name != "length":
+            batch[name] = column[0]
+
+
+def _tensors(kind: str | None) -> Callable[[NDArray[np.int64]], Any] | None:
+    if kind is None:
+        return None
+    if kind == "np":
+        return lambda array: array
+    if kind == "pt":
+        try:
+            import torch  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415 (only for who asks for it)
+        except ImportError as error:
+            raise ImportError('return_tensors="pt" needs torch; install it, or use return_tensors="np"') from error
+        return cast("Callable[[NDArray[np.int64]], Any]", torch.from_numpy)
+    raise ValueError(f'return_tensors={kind!r} is unknown; use "np", "pt" or None')
+
+
+def _check_equal(name: str, rows: list[Any]) -> None:
+    if rows and isinstance(rows[0], list) and len({len(row) for row in rows}) > 1:
+        raise unequal(name)
+
+
+class _Encode(NamedTuple):
+    """Makes the encodings of rows."""
+
+    tok: CompiledTokenizer
+    texts: Rows
+    pairs: Rows | None
+    options: Options
+
+    def rows(self) -> tuple[list[Encoding], list[int]]:
+        """An encoding for each row, those that overflowed behind their own, and the number of each one's text."""
+        encodings = [self._row(number) for number in range(len(self.texts))]
+        padding = self.options.padding
+        if padding is not None:
+            width = padding.width(max(map(len, encodings), default=0))
+            for encoding in encodings:
+                padding.pad(encoding, width)
+        rows = [[encoding, *encoding.overflowing] for encoding in encodings]
+        return [each for row in rows for each in row], [number for number, row in enumerate(rows) for _ in row]
+
+    def _row(self, number: int) -> Encoding:
+        tok, texts, pairs, options = self
+        try:
+            sides = [
+                located(tok, rows[number], place, options.said)
+                for place, rows in enumerate((texts, pairs))
+                if rows is not None
+            ]
+            truncation = options.truncation
+            if truncation is not None:
+                kept = truncation.kept(*map(len, sides))
+                sides = [
+                    truncation.cut(side, keep, overflow=options.overflow)
+                    for side, keep in zip(sides, kept, strict=False)
+                ]
+            return post_processor(tok).process(sides, add=options.add)
+        except BytepairError as error:
+            if len(texts) > 1:
+                error.row = number
+            raise
+
+
+def _columns(encodings: list[Encoding], samples: list[int] | None, columns: dict[str, bool]) -> dict[str, Any]:
+    done: dict[str, Any] = {"input_ids": [encoding.ids for encoding in encodings]}
+    for name, attribute in (
+        ("token_type_ids", "type_ids"),
+        ("attention_mask", "attention_mask"),
+        ("special_tokens_mask", "special_tokens_mask"),
+        ("offset_mapping", "offsets"),
+    ):
+        if columns[name]:
+            done[name] = [getattr(encoding, attribute) for encoding in encodings]
+    if columns["length"]:
+        done["length"] = [len(encoding) for encoding in encodings]
+    if samples is not None:
+        done["overflow_to_sample_mapping"] = samples
+    return done

@@ -1,0 +1,222 @@
+"""The kinds of post-processors: each makes of the parts of a row, which are first its texts, other parts.
+
+They do what ``tokenizers`` does, also with what overflowed: there a template changes no type ids. Columns of an
+`Encoding` are replaced and never changed, so that copies may share them.
+Source: ``processors/`` of ``tokenizers`` 0.22, read for its behaviour.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from bytepair.call.encoding import Encoding
+from bytepair.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# The characters that Unicode calls White_Space, and the byte alphabet's space: what trimming takes off offsets.
+_SPACES = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\u0120"
+)
+
+
+class Step(Protocol):
+    """A post-processor, or one of several in order."""
+
+    def added(self, pair: bool) -> int:
+        """How many ids it adds to a text, or to a pair."""
+
+    def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
+        """The parts of a row, of what were its parts before; `add` says whether it adds its tokens."""
+
+
+class ByteLevel(NamedTuple):
+    """Takes white space off the ends of offsets."""
+
+    trim_offsets: bool
+    add_prefix_space: bool
+
+    def added(self, pair: bool) -> int:  # noqa: ARG002 (it adds nothing to either)
+        """As `Step.added`."""
+        return 0
+
+    def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:  # noqa: ARG002 (it trims in any case)
+        """As `Step.run`."""
+        if self.trim_offsets:
+            _trim(encodings, self.add_prefix_space)
+        for number, encoding in enumerate(encodings):
+            claim(encoding, number)
+        return encodings
+
+
+class Bert(NamedTuple):
+    """Puts ``[CLS]`` before the first text and ``[SEP]`` behind each; the second is of type 1."""
+
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+
+    def added(self, pair: bool) -> int:
+        """As `Step.added`."""
+        return 3 if pair else 2
+
+    def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
+        """As `Step.run`."""
+        if not add:
+            return encodings
+        done = []
+        for number, encoding in enumerate(encodings):
+            before, last = ([self.cls], 0) if number == 0 else ([], 1)
+            whole = [
+                _wrapped(each, before, [self.sep], [*[0] * len(before), *each.type_ids, last], min(number, 1))
+                for each in (encoding, *encoding.overflowing)
+            ]
+            whole[0].overflowing = whole[1:]
+            done.append(whole[0])
+        return done
+
+
+class Roberta(NamedTuple):
+    """Puts ``<s>`` before the first text, ``</s>`` before the second and behind each; all is of type 0."""
+
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+    trim_offsets: bool
+    add_prefix_space: bool
+
+    def added(self, pair: bool) -> int:
+        """As `Step.added`."""
+        return 4 if pair else 2
+
+    def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
+        """As `Step.run`."""
+        if self.trim_offsets:
+            _trim(encodings, self.add_prefix_space)
+        for encoding in encodings:
+            encoding.type_ids = [0] * len(encoding)
+        if not add:
+            return encodings
+        done = []
+        for number, encoding in enumerate(encodings):
+            before = self.cls if number == 0 else self.sep
+            whole = [
+                _wrapped(each, [before], [self.sep], [0] * (len(each) + 2), min(number, 1))
+                for each in (encoding, *encoding.overflowing)
+            ]
+            whole[0].overflowing = whole[1:]
+            done.append(whole[0])
+        return done
+
+
+class Piece(NamedTuple):
+    """What stands at a place of a template: a text by its number, or ids with their tokens."""
+
+    sequence: int | None
+    ids: list[int]
+    tokens: list[str]
+    type_id: int
+
+
+class Template(NamedTuple):
+    """Puts texts and special tokens in the order of a template, for one text or for a pair."""
+
+    single: list[Piece]
+    pair: list[Piece]
+
+    def added(self, pair: bool) -> int:
+        """As `Step.added`."""
+        return sum(len(piece.ids) for piece in (self.pair if pair else self.single))
+
+    def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
+        """As `Step.run`."""
+        if not 1 <= len(encodings) <= 2:
+            raise FormatError(
+                f"a TemplateProcessing stands behind what makes {len(encodings)} parts, where it takes one or two"
+            )
+        done = []
+        for sequence, ids, tokens, type_id in self.pair if len(encodings) == 2 else self.single:
+            if sequence is None:
+                if add:
+                    done.append(added(list(ids), list(tokens), type_id))
+                continue
+            encoding = encodings[sequence]
+            encoding.type_ids = [type_id] * len(encoding)
+            claim(encoding, sequence)
+            done.append(_copy(encoding))
+        return done
+
+
+def claim(encoding: Encoding, sequence: int) -> None:
+    """Says that all tokens of an encoding are of this text."""
+    encoding._ranges[sequence] = (0, len(encoding))
+
+
+def added(ids: list[int], tokens: list[str], type_id: int) -> Encoding:
+    """Ids that a post-processor adds, as an encoding."""
+    count = len(ids)
+    return Encoding(ids, tokens, [(0, 0)] * count, [None] * count, [type_id] * count, [1] * count, [1] * count)
+
+
+def _copy(encoding: Encoding) -> Encoding:
+    return Encoding(
+        encoding.ids,
+        encoding.tokens,
+        encoding.offsets,
+        encoding.word_ids,
+        encoding.type_ids,
+        encoding.special_tokens_mask,
+        encoding.attention_mask,
+        [_copy(other) for other in encoding.overflowing],
+        dict(encoding._ranges),
+    )
+
+
+def _wrapped(
+    encoding: Encoding,
+    before: Sequence[tuple[str, int]],
+    after: Sequence[tuple[str, int]],
+    type_ids: list[int],
+    sequence: int,
+) -> Encoding:
+    """An encoding between added tokens, without what overflowed."""
+    front, back = len(before), len(after)
+    return Encoding(
+        [*(id for _, id in before), *encoding.ids, *(id for _, id in after)],
+        [*(token for token, _ in before), *encoding.tokens, *(token for token, _ in after)],
+        [*[(0, 0)] * front, *encoding.offsets, *[(0, 0)] * back],
+        [*[None] * front, *encoding.word_ids, *[None] * back],
+        type_ids,
+        [*[1] * front, *[0] * len(encoding), *[1] * back],
+        [1] * (len(encoding) + front + back),
+        ranges={sequence: (front, front + len(encoding))},
+    )
+
+
+def _trim(encodings: list[Encoding], add_prefix_space: bool) -> None:
+    for encoding in encodings:
+        for each in (encoding, *encoding.overflowing):
+            each.offsets = _trimmed(each.tokens, each.offsets, add_prefix_space)
+
+
+@lru_cache(maxsize=8192)
+def _spaces(token: str) -> tuple[int, int]:
+    """How many characters of white space a token begins and ends with."""
+    return len(token) - len(token.lstrip(_SPACES)), len(token) - len(token.rstrip(_SPACES))
+
+
+def _trimmed(tokens: list[str], offsets: list[tuple[int, int]], add_prefix_space: bool) -> list[tuple[int, int]]:
+    """Offsets without the white space at the ends of tokens."""
+    done = list(offsets)
+    for place, (leading, trailing) in enumerate(map(_spaces, tokens)):
+        if not leading and not trailing:
+            continue
+        start, end = offsets[place]
+        # One space at the front may be the one that was put there, which stands for no character.
+        if leading and not (add_prefix_space and leading == 1 and (place == 0 or start == 0)):
+            start = min(start + leading, end)
+        if trailing and end >= trailing:
+            end = max(end - trailing, start)
+        done[place] = (start, end)
+    return done

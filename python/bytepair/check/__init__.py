@@ -1,0 +1,1 @@
+"""Whether a tokenizer is sound: ``verify`` runs a checklist, ``lint`` looks for faults."""

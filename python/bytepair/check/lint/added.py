@@ -1,0 +1,165 @@
+"""Findings about added tokens: those that take ordinary text, those that are not found, those that are not marked."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from bytepair.check.lint.findings import Finding, tokens
+from bytepair.drawing.wording import counted
+from bytepair.errors import BytepairError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bytepair.check.lint.subject import Subject
+    from bytepair.model.spec import AddedToken
+
+# Nothing but a control token is spelled so. Tags of two brackets alone, as `<b>`, stand in text as well.
+_CONTROL = re.compile(r"<\|[^\s<>|]+\|>|<｜[^<>｜]+｜>")
+
+_OF_WORDS = {"L", "M", "N"}
+_INSIDE_WORDS = "-'’"
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """All of them."""
+    yield from _shadowing(subject)
+    yield from _unmarked(subject)
+    yield from _hidden(subject)
+    yield from _from_text(subject)
+
+
+def is_ordinary(content: str) -> bool:
+    """Whether an added token is spelled like words or numbers of any text.
+
+    Example:
+        >>> is_ordinary(" the"), is_ordinary("ü"), is_ordinary("<think>"), is_ordinary("   "), is_ordinary("[UNK]")
+        (True, True, False, False, False)
+    """
+    bare = "".join(content.split()).replace("▁", "")
+    return bool(bare) and all(unicodedata.category(c)[0] in _OF_WORDS or c in _INSIDE_WORDS for c in bare)
+
+
+def _shadowing(subject: Subject) -> Iterator[Finding]:
+    ordinary = [token for token in subject.spec.added_tokens if is_ordinary(token.content)]
+    special = [token for token in ordinary if token.special]
+    if special:
+        yield Finding(
+            "shadowing-token",
+            "error",
+            f"{_number(special)} special and spelled like ordinary text",
+            "Text with it raises SpecialTokenError, or becomes a control token where special tokens are allowed.",
+            "spell control tokens as no text is, such as <|name|>",
+            **_about(subject, special),
+        )
+    inside = [token for token in ordinary if not token.special and not token.single_word and _is_lone_or_word(token)]
+    if inside:
+        yield Finding(
+            "shadowing-token",
+            "warning",
+            f"{_number(inside)} ordinary text, also inside longer words",
+            "Wherever the text holds it, words are cut there and never reach the model as it was trained: "
+            "`the` is also in `other`." + _also_after(subject, inside),
+            "set single_word for words; or take it away, so that the model's own tokens spell it",
+            **_about(subject, inside),
+        )
+    whole = [token for token in ordinary if not token.special and token.single_word]
+    if whole:
+        yield Finding(
+            "shadowing-word",
+            "note",
+            f"{_number(whole)} spelled like a word of ordinary text",
+            "It is found where it stands as a word, before the model sees the text." + _also_after(subject, whole),
+            "leave it, if it was meant so",
+            **_about(subject, whole),
+        )
+
+
+def _is_lone_or_word(token: AddedToken) -> bool:
+    # White space at both sides would keep it to whole words as well, but at one side it does not.
+    return not (token.content[:1].isspace() and token.content[-1:].isspace())
+
+
+def _also_after(subject: Subject, listed: list[AddedToken]) -> str:
+    said = ""
+    if subject.spec.normalizers and any(token.normalized for token in listed):
+        said += " It is looked for in the normalized text, so that other spellings become it too."
+    if any(token.lstrip or token.rstrip for token in listed):
+        said += " It takes the white space beside it."
+    return said
+
+
+def _unmarked(subject: Subject) -> Iterator[Finding]:
+    unmarked = [t for t in subject.spec.added_tokens if not t.special and _CONTROL.fullmatch(t.content)]
+    if unmarked:
+        yield Finding(
+            "unmarked-control-token",
+            "note",
+            f"{_number(unmarked)} spelled like a control token, and not special",
+            'Text that spells it becomes it without special="allow", and skip_special_tokens keeps it in decoded text.',
+            "mark it as special, unless its name is to stay in decoded text",
+            **_about(subject, unmarked),
+        )
+
+
+def _hidden(subject: Subject) -> Iterator[Finding]:
+    hidden = [token for token in subject.spec.added_tokens if not _is_found(subject, token)]
+    if hidden:
+        yield Finding(
+            "hidden-token",
+            "error",
+            f"{_number(hidden)} not found in a text that is nothing but it",
+            "Another added token, or a normalizer, takes it first: chats that are written as text lose it.",
+            "spell it so that no other added token is part of it, and let it be looked for before normalizers",
+            **_about(subject, hidden),
+        )
+
+
+def _is_found(subject: Subject, token: AddedToken) -> bool:
+    try:
+        return token.id in subject.tokenizer.encode(token.content, special="allow")
+    except BytepairError:
+        return False
+
+
+def _from_text(subject: Subject) -> Iterator[Finding]:
+    """Special tokens that text becomes although the call says that it is text."""
+    leaking = []
+    for token in subject.spec.added_tokens:
+        if not token.special or token.id in subject.unknown_ids:
+            continue
+        try:
+            ids = subject.tokenizer.encode(token.content, special="text", added="text")
+        except BytepairError:
+            continue
+        if token.id in ids:
+            leaking.append(token)
+    if leaking:
+        yield Finding(
+            "special-from-text",
+            "warning",
+            f"{_number(leaking)} special, and the model makes it of text as well",
+            'With special="text" users can still write control tokens.',
+            "take the merges that make it, or its row, out of the model; the added token stays",
+            **_about(subject, leaking),
+        )
+
+
+def _number(listed: list[AddedToken]) -> str:
+    return counted(len(listed), "added token", "is", "are")
+
+
+def _about(subject: Subject, listed: list[AddedToken]) -> dict[str, Any]:
+    """What a finding about added tokens says of where and which they are."""
+    place = {"file": subject.file, "pointer": _pointer(subject, listed[0])}
+    return {**place, **tokens((token.id, token.content) for token in listed)}
+
+
+def _pointer(subject: Subject, token: AddedToken) -> str:
+    rows = subject.table.get("added_tokens") if subject.table else None
+    for number, row in enumerate(rows if isinstance(rows, list) else ()):
+        if isinstance(row, dict) and row.get("id") == token.id:
+            return f"/added_tokens/{number}"
+    return ""

@@ -1,0 +1,70 @@
+"""Tokens of a Unigram that are never the best way to spell what they spell.
+
+In the best path of a piece the part that spells some stretch is a best path of that stretch alone, else putting that
+one in its place would be better. So a token that is beaten on its own text, by a sum that is truly greater, is in no
+best path. Where sums are equal, or nearly, nothing is proved, and nothing said.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bytepair.errors import BytepairError
+from bytepair.model.marks import named_byte
+from bytepair.model.spec import Unigram
+
+if TYPE_CHECKING:
+    from bytepair.model.spec import TokenizerSpec
+    from bytepair.tokenizer import Tokenizer
+
+_EQUAL = 1e-3
+"""Sums of scores, which have some seven digits in files, that differ by less are taken for equal."""
+
+
+def beaten(spec: TokenizerSpec) -> list[int]:
+    """The places of such tokens.
+
+    Example:
+        >>> from bytepair.model.spec import TokenizerSpec
+        >>> model = Unigram((b"<unk>", b"a", b"b", b"ab"), (0, 1, 2, 3), (0.0, -1.0, -1.0, -9.0), unk_id=0)
+        >>> beaten(TokenizerSpec(model))
+        [3]
+    """
+    from bytepair.tokenizer import Tokenizer  # noqa: PLC0415 (which imports what imports this)
+
+    model = spec.model
+    if not isinstance(model, Unigram):
+        raise TypeError(f"this is for a Unigram, not {type(model).__name__}")
+    # The model alone: each text is one piece.
+    alone = Tokenizer(
+        replace(
+            spec, split=(), added_tokens=(), normalizers=(), prefix_space=False, post_processor=None, pre_tokenizers=()
+        )
+    )
+    score_of = dict(zip(model.ids, model.scores, strict=True))
+    # The score of what is unknown is not that of a token, also where it becomes bytes.
+    unsure = {
+        id
+        for id, token in zip(model.ids, model.tokens, strict=True)
+        if id == model.unk_id or (model.byte_fallback and named_byte(token))
+    }
+    wanted = [(place, id) for place, id in enumerate(model.ids) if id not in unsure]
+    rows = _encoded(alone, [model.tokens[place].decode() for place, _ in wanted])
+    found = []
+    for (place, id), row in zip(wanted, rows, strict=True):
+        if row in ([id], []) or not unsure.isdisjoint(row):
+            continue
+        if math.fsum(score_of[other] for other in row) > score_of[id] + _EQUAL:
+            found.append(place)
+    return found
+
+
+def _encoded(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+    """The ids of each text; none of one that cannot be spelled."""
+    try:
+        return tokenizer.encode_batch(texts)
+    except BytepairError:
+        # Without a token for what is unknown a character may have none.
+        return [_encoded(tokenizer, [text])[0] for text in texts] if len(texts) > 1 else [[]]

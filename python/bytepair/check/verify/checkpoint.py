@@ -1,0 +1,112 @@
+"""The embedding of a checkpoint against the ids of a tokenizer, without loading it.
+
+A safetensors file begins with the length of its head (8 bytes, little-endian) and the head, a JSON object that says the
+shape of each tensor.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair import files
+from bytepair.check.verify.report import Check
+from bytepair.errors import ArtifactError, FormatError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from bytepair.tokenizer import Tokenizer
+
+_NAME = "embedding size"
+_LARGEST_HEAD = 100_000_000
+_WEIGHTS = re.compile(
+    r"(^|[._])(embed_tokens|tok_embeddings|word_embeddings?|token_embeddings?|wte|embed_in|embed_out|embeddings?|shared"
+    r"|lm_head)\.weight$|^(embed_tokens|lm_head|output)\.weight$"
+)
+_OF_OTHER_THINGS = re.compile(r"position|token_type|patch|vision|visual|image|audio|norm|relative|time_embed")
+
+
+def check(tokenizer: Tokenizer, checkpoint: str | os.PathLike[str] | None) -> Check:
+    """Whether embedding and output layer have a row for each id.
+
+    ``config.json`` says ``vocab_size``, at its top or in ``text_config``; ``*.safetensors`` hold the matrices.
+    """
+    if checkpoint is None:
+        return Check(_NAME, "not applicable", "no checkpoint was given")
+    try:
+        found = rows(Path(checkpoint))
+    except (FormatError, ArtifactError) as error:
+        return Check(_NAME, "fail", str(error))
+    needed = tokenizer.vocab_size
+    said = ", ".join(f"{name} {count:,}" for name, count in found.items())
+    if short := [name for name, count in found.items() if count < needed]:
+        return Check(_NAME, "fail", f"{', '.join(short)} has fewer rows than the {needed:,} ids: {said}")
+    return Check(_NAME, "pass", f"{needed:,} ids; rows: {said}")
+
+
+def rows(folder: Path) -> dict[str, int]:
+    """How many rows a checkpoint has for ids: what its ``config.json`` says, and each matrix of ``*.safetensors``.
+
+    Raises:
+        ArtifactError: There is no such folder, or a file of it cannot be read.
+        FormatError: It says nothing of its rows, or is broken.
+    """
+    if not files.is_folder(folder):
+        raise ArtifactError(f"{str(folder)!a} is no folder", remedy="name the folder of a checkpoint")
+    found = {**_configured(folder / "config.json"), **dict(_matrices(folder))}
+    if not found:
+        what = "the folder has neither a config.json with vocab_size nor an embedding in *.safetensors"
+        raise FormatError(what, file=str(folder), remedy="name the folder of a checkpoint")
+    return found
+
+
+def _configured(place: Path) -> dict[str, int]:
+    if not files.exists(place):
+        return {}
+    table = _object(files.read(place), place)
+    inner = table.get("text_config")
+    found = table.get("vocab_size", inner.get("vocab_size") if isinstance(inner, dict) else None)
+    return {"vocab_size of config.json": found} if isinstance(found, int) else {}
+
+
+def _matrices(folder: Path) -> Iterator[tuple[str, int]]:
+    for place in sorted(folder.glob("*.safetensors")):
+        for name, entry in _head(place).items():
+            if not _WEIGHTS.search(name) or _OF_OTHER_THINGS.search(name):
+                continue
+            shape = entry.get("shape") if isinstance(entry, dict) else None
+            if not isinstance(shape, list) or not all(isinstance(size, int) for size in shape):
+                raise FormatError(f"the tensor {name!a} has no shape", file=str(place), remedy="fetch it again")
+            if len(shape) == 2:
+                yield name, shape[0]
+
+
+def _head(place: Path) -> dict[str, Any]:
+    """The head of a safetensors file, and no more of it."""
+    try:
+        with place.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > _LARGEST_HEAD:
+                raise FormatError(
+                    f"its head would have {length:,} bytes", file=str(place), remedy="it is no safetensors file"
+                )
+            head = file.read(length)
+    except OSError as error:
+        raise ArtifactError(f"cannot read the file: {error.strerror or error}", file=str(place)) from error
+    if len(head) < length or not head:
+        raise FormatError("the file is cut short in its head", file=str(place), remedy="fetch it again")
+    return _object(head, place)
+
+
+def _object(data: bytes, place: Path) -> dict[str, Any]:
+    try:
+        table = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"it is not JSON: {error}", file=str(place), remedy="fetch it again") from error
+    if not isinstance(table, dict):
+        raise FormatError("it is not a JSON object", file=str(place), remedy="fetch it again")
+    return table

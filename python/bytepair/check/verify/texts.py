@@ -1,0 +1,131 @@
+"""Round trips, fertility and offsets, on the probes."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from bytepair.check.verify.report import Check
+from bytepair.errors import EncodeError
+from bytepair.formats import probes
+from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
+
+if TYPE_CHECKING:
+    from bytepair.model.spec import NormalForm
+    from bytepair.tokenizer import Tokenizer
+
+_NO_SPACES = ("Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Kana and Han", "Han")
+"""Scripts whose words are not written apart."""
+
+
+def checks(tokenizer: Tokenizer) -> list[Check]:
+    """Round trips and fertility."""
+    lossy = loses(tokenizer)
+    trips = [_round_trip(tokenizer, f"round trip: {name}", group, lossy) for name, group in probes.GROUPS.items()]
+    fertilities = [_fertility(tokenizer, script, text) for script, text in probes.SENTENCES.items()]
+    return [*trips, *fertilities]
+
+
+def loses(tokenizer: Tokenizer) -> str:
+    """Which stages may change the text that comes back; empty if none does."""
+    spec = tokenizer.spec
+    taking = [token.content for token in spec.added_tokens if not token.special and (token.lstrip or token.rstrip)]
+    reasons = {
+        "normalizers": bool(spec.normalizers),
+        "prefix_space": spec.prefix_space,
+        "a model whose tokens are not bytes": not spec.is_byte_level,
+        f"the added token {taking[0]!r}, which takes white space" if taking else "": bool(taking),
+    }
+    return ", ".join(reason for reason, holds in reasons.items() if holds)
+
+
+def _round_trip(tokenizer: Tokenizer, name: str, texts: tuple[str, ...], lossy: str) -> Check:
+    changed, lost = 0, 0
+    unknown = unknown_id(tokenizer)
+    for text in texts:
+        try:
+            ids = tokenizer.encode(text, special="text")
+            back = tokenizer.decode(ids)
+        except EncodeError as error:
+            return Check(name, "not applicable", f"the vocabulary does not have what a text needs: {error.what}")
+        if back == text:
+            continue
+        if not lossy:
+            return Check(name, "fail", f"{text!a} comes back as {back!a}")
+        if unknown in ids:
+            # The name of the unknown token is no text, and where it stands words may be cut otherwise.
+            lost += 1
+            continue
+        changed += 1
+        again = tokenizer.decode(tokenizer.encode(back, special="text"))
+        if again != back:
+            return Check(name, "fail", f"{text!a} comes back as {back!a}, and that as {again!a}")
+    if not changed and not lost:
+        return Check(name, "pass", f"{len(texts)} texts come back")
+    stable = f"{changed} of {len(texts)} texts come back changed, and then stay as they are" if changed else ""
+    gone = f"{lost} of {len(texts)} hold what is unknown to the vocabulary" if lost else ""
+    return Check(name, "not applicable", f"{'; '.join(filter(None, (stable, gone)))}; by {lossy}")
+
+
+def unknown_id(tokenizer: Tokenizer) -> int | None:
+    """The id that stands for text without tokens."""
+    match tokenizer.spec.model:
+        case WordPiece(unk_token=token) | WordLevel(unk_token=token):
+            return tokenizer.token_id(token)
+        case BytePair(alphabet=alphabet) if alphabet is not None and alphabet.unk_token is not None:
+            return tokenizer.token_id(alphabet.unk_token)
+        case Unigram(unk_id=id):
+            return id
+        case _:
+            return None
+
+
+def _fertility(tokenizer: Tokenizer, script: str, text: str) -> Check:
+    name = f"fertility: {script}"
+    try:
+        ids = tokenizer.encode(text, special="text")
+    except EncodeError as error:
+        return Check(name, "not applicable", f"the vocabulary does not have what the text needs: {error.what}")
+    size, bytes_ = len(ids), len(text.encode())
+    words = "" if script in _NO_SPACES else f"{size / len(text.split()):.2f} tokens a word, "
+    unknown = sum(id == unknown_id(tokenizer) for id in ids)
+    seen = f", {unknown} of {size} unknown" if unknown else ""
+    detail = f"{words}{size / len(text):.2f} a character, {size / bytes_:.2f} a byte{seen}"
+    # A normal form may have more bytes than the text, and a space that is put in front is one more.
+    forms: tuple[NormalForm, ...] = ("NFC", "NFD", "NFKC", "NFKD") if tokenizer.spec.normalizers else ()
+    most = max([bytes_, *(len(unicodedata.normalize(form, text).encode()) for form in forms)]) + 1
+    is_bounded = size <= most
+    return Check(name, "pass" if is_bounded else "fail", detail if is_bounded else f"{detail}: more tokens than bytes")
+
+
+def offsets_check(tokenizer: Tokenizer) -> Check:
+    """Whether offsets are in order, in the text, and, where no text is lost, all of it."""
+    name, lossy = "offsets", loses(tokenizer)
+    # Other builds of the core have none.
+    offsets: Any = getattr(tokenizer, "offsets", None)
+    if offsets is None:
+        return Check(name, "not applicable", "this version of bytepair gives no offsets")
+    for text in probes.TEXTS:
+        try:
+            ids, places = tokenizer.encode(text, special="text"), offsets(text, special="text")
+        except EncodeError:
+            continue
+        if wrong := _wrong_places(len(text), len(ids), places, covers=not lossy):
+            return Check(name, "fail", f"of {text!a} {wrong}")
+    what = "in order and in the text" + ("" if lossy else ", all of which they cover")
+    return Check(name, "pass", f"on {len(probes.TEXTS)} probes {what}")
+
+
+def _wrong_places(length: int, ids: int, places: list[tuple[int, int]], *, covers: bool) -> str:
+    if len(places) != ids:
+        return f"there are {len(places)} offsets for {ids} ids"
+    before = (0, 0)
+    for start, end in places:
+        if not 0 <= start <= end <= length:
+            return f"{(start, end)} is not in the text"
+        if start < before[0] or end < before[1]:
+            return f"{(start, end)} comes behind {before}"
+        if covers and start > before[1]:
+            return f"no id covers {(before[1], start)}"
+        before = (start, end)
+    return f"no id covers {(before[1], length)}" if covers and before[1] != length else ""

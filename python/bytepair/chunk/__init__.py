@@ -1,0 +1,1 @@
+"""Text -> chunks within a token budget."""

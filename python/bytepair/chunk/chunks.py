@@ -1,0 +1,129 @@
+"""Chunks of a text: at most so many tokens each, ended at the best places. `Tokenizer.chunks` says the exact rule."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+from bytepair import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from bytepair._core import CoreTokenizer
+    from bytepair.call.ragged import Special
+
+Kind: TypeAlias = Literal["markdown", "paragraph", "line", "sentence", "word", "character"]
+"""A kind of boundary."""
+
+Boundary: TypeAlias = "Kind | Callable[[Any], Iterable[int]]"
+"""Where chunks end best: a kind of boundary, or the caller's own places in a text."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The kinds of boundaries, the strongest first."""
+
+# Those that follow the places of a callable.
+_AFTER_CALLABLE: Kind = "line"
+
+
+class Chunk(NamedTuple):
+    """A part of a text: ``text[start:end]``, which alone has so many tokens.
+
+    Attributes:
+        start: Where it starts: in characters of ``str``, in bytes of ``bytes``.
+        end: Where it ends.
+        tokens: ``tok.count(text[start:end])``.
+
+    Example:
+        >>> Chunk(0, 12, 3)
+        Chunk(start=0, end=12, tokens=3)
+    """
+
+    start: int
+    end: int
+    tokens: int
+
+
+def chunks(
+    tokenizer: CoreTokenizer,
+    text: str | bytes,
+    limit: int,
+    *,
+    overlap: int,
+    boundary: Boundary,
+    special: Special,
+    added: str,
+) -> list[Chunk]:
+    """See `Tokenizer.chunks`."""
+    kind, places = (_AFTER_CALLABLE, _given(boundary, text)) if callable(boundary) else (boundary, [])
+    rows = _core.chunks(
+        tokenizer, text, limit, overlap=overlap, boundary=kind, places=places, special=special, added=added
+    )
+    return [*map(Chunk._make, rows)]
+
+
+def chunks_batch(
+    tokenizer: CoreTokenizer,
+    texts: Iterable[str | bytes],
+    limit: int,
+    *,
+    overlap: int,
+    boundary: Boundary,
+    special: Special,
+    added: str,
+    threads: int | None,
+) -> list[list[Chunk]]:
+    """See `Tokenizer.chunks_batch`."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("a batch is a sequence of texts, not one text; call chunks")
+    texts = list(texts)
+    given = [_given(boundary, text) for text in texts] if callable(boundary) else []
+    kind = _AFTER_CALLABLE if callable(boundary) else boundary
+    batch = _core.chunks_batch(
+        tokenizer,
+        texts,
+        limit,
+        overlap=overlap,
+        boundary=kind,
+        places=given,
+        special=special,
+        added=added,
+        threads=threads,
+    )
+    return [[*map(Chunk._make, rows)] for rows in batch]
+
+
+def chunk_stream(
+    tokenizer: CoreTokenizer,
+    parts: Iterable[str] | Iterable[bytes],
+    limit: int,
+    *,
+    overlap: int,
+    boundary: Kind,
+    special: Special,
+    added: str,
+) -> Iterator[tuple[Chunk, str]]:
+    """See `Tokenizer.chunk_stream`."""
+    if callable(boundary):
+        raise ValueError("a callable boundary needs the whole text; join the parts and call chunks")  # noqa: TRY004
+    if isinstance(parts, (str, bytes)):
+        raise TypeError("the parts of a text are an iterable of str or bytes, not one text; call chunks")
+    stream = _core.ChunkStream(tokenizer, limit, overlap=overlap, boundary=boundary, special=special, added=added)
+    return _streamed(stream, parts)
+
+
+def _streamed(stream: _core.ChunkStream, parts: Iterable[str] | Iterable[bytes]) -> Iterator[tuple[Chunk, str]]:
+    for part in parts:
+        for row, text in stream.push(part):
+            yield Chunk._make(row), text
+    for row, text in stream.finish():
+        yield Chunk._make(row), text
+
+
+def _given(boundary: Callable[[Any], Iterable[int]], text: str | bytes) -> list[int]:
+    """The places that a callable gives for a text, in order."""
+    places = sorted({index(place) for place in boundary(text)})
+    if places and not 0 <= places[0] <= places[-1] <= len(text):
+        wrong = places[0] if places[0] < 0 else places[-1]
+        raise ValueError(f"the boundary {wrong} is not in the text, which has places from 0 to {len(text)}")
+    return places

@@ -1,0 +1,1 @@
+"""Drawing primitives: visible characters, counts in words, terminal columns, SVG charts."""

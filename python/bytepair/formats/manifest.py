@@ -1,0 +1,255 @@
+"""``manifest.json`` beside a saved tokenizer: what was saved, its hashes, and what the format could not hold.
+
+It is sealed: its last value is the SHA-256 of all that stands before it, so that a damaged manifest is told from
+a whole one, and from a file of another kind. Manifests without a seal, which earlier versions wrote, load if they hold
+what these versions wrote and nothing else. Unknown keys of a sealed one are kept: the seal says that they were written
+so, by a later version, and no check here is weaker for them. Without a seal they are refused, for a damaged key looks
+the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair import files
+from bytepair._core import UNICODE_VERSION, __version__
+from bytepair.errors import ArtifactError, FormatError, IntegrityError
+from bytepair.formats import native
+from bytepair.model.split_patterns import split_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal, TypeAlias
+
+    from bytepair.model.compiled import CompiledTokenizer
+    from bytepair.model.spec import TokenizerSpec
+
+    Side: TypeAlias = Literal["left", "right"]
+
+NAME = "manifest.json"
+SIDES: tuple[Side, Side] = ("right", "left")
+"""The sides on which sequences are padded, for training and for generation, unless it is said otherwise."""
+
+_KIND = "bytepair tokenizer"
+_SEAL = "manifest_sha256"
+_HEX_DIGITS = 64
+_END = b'"\n}\n'
+_UNSEALED = {
+    *("kind", "format", "fingerprint", "semantics", "tokens"),
+    *("split", "normalizers", "special_tokens", "dropped", "files"),
+}
+"""What stands in a manifest without a seal."""
+
+
+class About(NamedTuple):
+    """What a manifest says and a spec does not: the compiled tokenizer, and what its user told."""
+
+    tokenizer: CompiledTokenizer
+    padding_sides: tuple[Side, Side] = SIDES
+    origin: str | Mapping[str, Any] | None = None
+
+
+def build(
+    spec: TokenizerSpec,
+    format_name: str,
+    contents: Mapping[str, bytes],
+    dropped: Sequence[str],
+    *,
+    folder: Path,
+    about: About,
+) -> bytes:
+    """The manifest of some files of `folder` that hold `spec`, less what was dropped on request.
+
+    Its fingerprint and its behaviour are those of the tokenizer as it loads again (with what was dropped said again by
+    the caller).
+
+    Raises:
+        FormatError: A padding side is neither ``left`` nor ``right``; the origin is not JSON; the
+            ``tokenizer_config.json`` of the folder is broken.
+    """
+    import json  # noqa: PLC0415 (only where there is a manifest)
+
+    from bytepair.formats import probes  # noqa: PLC0415 (as above)
+
+    tokenizer = about.tokenizer
+    table = {
+        "kind": _KIND,
+        "version": 2,
+        "library": __version__,
+        "format": format_name,
+        "files": {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()},
+        "fingerprint": native.fingerprint_of(tokenizer) if spec is tokenizer.spec else native.fingerprint(spec),
+        "semantics": spec.semantics,
+        "model": type(spec.model).__name__,
+        "vocab_size": tokenizer.vocab_size,
+        "tokens": len({*spec.model.ids, *(token.id for token in spec.added_tokens)}),
+        "special_tokens": spec.special_tokens,
+        "split": [split_name(pattern) or pattern for pattern in spec.split],
+        "prefix_space": spec.prefix_space,
+        "normalizers": spec.normalizers,
+        "pre_tokenizers": spec.pre_tokenizers,
+        "decoders": spec.decoders,
+        "unicode": dict(UNICODE_VERSION),
+        # Where a format makes ranks of merges, or merges of ranks, every text is proved to keep its ids.
+        "behaviour": {"probes": probes.VERSION, "sha256": probes.behaviour(tokenizer)},
+        "padding_sides": _padding_sides(about.padding_sides),
+        "chat_template": template_hash(folder),
+        "origin": about.origin,
+        "dropped": list(dropped),
+    }
+    try:
+        text = json.dumps(table, ensure_ascii=False, indent=2, allow_nan=False)
+        return seal(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FormatError(f"the origin is not JSON: {error}", remedy="give a string, or a table of strings") from error
+
+
+def _padding_sides(sides: Sequence[str]) -> dict[str, str]:
+    if isinstance(sides, str) or len(sides) != 2 or any(side not in ("left", "right") for side in sides):
+        raise FormatError(
+            f"padding_sides={sides!r} are not two sides",
+            remedy='give those of training and generation: ("right", "left")',
+        )
+    return dict(zip(("training", "generation"), sides, strict=True))
+
+
+def seal(text: bytes) -> bytes:
+    r"""An indented JSON object with the hash of all that stands before it as its last value.
+
+    Example:
+        >>> sealed = seal(b'{\n  "a": 1\n}')
+        >>> sealed[:31], len(sealed)
+        (b'{\n  "a": 1,\n  "manifest_sha256"', 102)
+    """
+    start = text.removesuffix(b"\n}") + f',\n  "{_SEAL}": "'.encode()
+    return start + hashlib.sha256(start).hexdigest().encode() + _END
+
+
+def _is_sealed(data: bytes) -> bool:
+    start = data[: -_HEX_DIGITS - len(_END)]
+    return data[len(start) :] == hashlib.sha256(start).hexdigest().encode() + _END
+
+
+def template_hash(folder: Path) -> str | None:
+    """The SHA-256 of the folder's chat template, in hexadecimal; None if it has none.
+
+    Raises:
+        FormatError: ``tokenizer_config.json`` is broken.
+    """
+    found = template(folder)
+    if found is None:
+        return None
+    import json  # noqa: PLC0415 (few folders have one)
+
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def template(folder: Path) -> str | list[Any] | None:
+    """The chat template of a folder: ``chat_template.jinja``, else that of ``tokenizer_config.json``.
+
+    A configuration may hold several, as a list of tables with a name and a template each.
+
+    Raises:
+        FormatError: A file is broken.
+    """
+    place = folder / "chat_template.jinja"
+    if files.exists(place):
+        try:
+            return files.read(place).decode()
+        except UnicodeDecodeError as error:
+            raise FormatError(f"the chat template is not UTF-8: {error}", file=str(place)) from error
+    found = configuration(folder).get("chat_template")
+    if found is not None and not isinstance(found, (str, list)):
+        place = folder / "tokenizer_config.json"
+        raise FormatError("it is neither a text nor a list of templates", file=str(place), pointer="/chat_template")
+    return found
+
+
+def configuration(folder: Path) -> dict[str, Any]:
+    """The ``tokenizer_config.json`` of a folder; empty if there is none.
+
+    Raises:
+        FormatError: It is broken.
+    """
+    place = folder / "tokenizer_config.json"
+    if not files.exists(place):
+        return {}
+    table = _json(files.read(place), place, "the file", "fetch it again")
+    if not isinstance(table, dict):
+        raise FormatError("the file is not a JSON object", file=str(place), remedy="fetch it again")
+    return table
+
+
+def _json(data: bytes, place: Path, what: str, remedy: str) -> Any:
+    import json  # noqa: PLC0415 (as above)
+
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{what} is not JSON: {error}", file=str(place), remedy=remedy) from error
+
+
+def load(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a folder; None if there is none, or it is somebody else's.
+
+    Raises:
+        FormatError: It is no JSON, or names a file that is not of its folder.
+        IntegrityError: It is not what was written.
+    """
+    place = folder / NAME
+    if files.is_folder(place) or not files.exists(place):
+        return None
+    return _parse(files.read(place), place)
+
+
+def _parse(data: bytes, place: Path) -> dict[str, Any] | None:
+    table = _json(data, place, "the manifest", "remove the file")
+    # Either of the two says whose it is, so that neither can be damaged unseen.
+    if not isinstance(table, dict) or not (table.get("kind") == _KIND or _SEAL in table):
+        return None
+    for name in table["files"] if isinstance(table.get("files"), dict) else ():
+        if not name or name != Path(name).name or not name.isprintable():
+            raise FormatError(f"the manifest names {name!r}, which is no file of its folder", file=str(place))
+    is_old = table.keys() == _UNSEALED and isinstance(table["files"], dict)
+    if not is_old and not (_is_sealed(data) and isinstance(table.get("files"), dict)):
+        raise IntegrityError(
+            "the manifest is not the one that was saved: its hash differs from the one in it",
+            file=str(place),
+            remedy=f"save the tokenizer again; if you changed it on purpose, remove {NAME}",
+        )
+    return table
+
+
+def check_replaceable(folder: Path) -> None:
+    """Raises ArtifactError if saving into `folder` would overwrite a ``manifest.json`` of another kind.
+
+    One that is damaged may be replaced.
+    """
+    try:
+        is_foreign = files.exists(folder / NAME) and load(folder) is None
+    except IntegrityError:
+        return
+    if is_foreign:
+        raise ArtifactError(
+            "a manifest.json of another kind is there", file=str(folder / NAME), remedy="save into a folder of its own"
+        )
+
+
+def verify(path: Path, data: bytes) -> None:
+    """Checks a file against the manifest beside it, if that knows it.
+
+    Raises:
+        FormatError: As `load`.
+        IntegrityError: As `load`; or the file is not the one that was saved.
+    """
+    table = load(path.parent)
+    promised = table["files"].get(path.name) if table else None
+    if promised is not None and promised != hashlib.sha256(data).hexdigest():
+        raise IntegrityError(
+            f"{path.name} is not the file that was saved: its hash differs from the one in {NAME}",
+            file=str(path),
+            remedy=f"save it again; if you changed it on purpose, remove {NAME}",
+        )

@@ -1,0 +1,1 @@
+"""A tokenizer as data: its spec, the steps of its stages, its split patterns, and the rules that it must keep."""

@@ -1,0 +1,87 @@
+"""What a tokenizer must be and the core does not see, be it plain data or as a file held it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bytepair.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST_IDS = 2**32 - 1
+"""Ids are below this."""
+
+# UTF-8 has no use for the other 13, and some vocabularies (GPT-NeoX) have no token for them.
+BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
+
+
+def check_added_ids(ids: Sequence[int]) -> None:
+    """Raises FormatError if the id of an added token is out of range, or they are not in order."""
+    for id in ids:
+        if not 0 <= id < MOST_IDS:
+            raise FormatError(f"the id {id} is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}")
+    if list(ids) != sorted(ids):
+        raise FormatError("the added tokens are not in the order of their ids", remedy="sort them by id")
+
+
+def check_post_processor(text: str | None) -> None:
+    """Raises FormatError if it is no JSON, or spelled otherwise than ``json.dumps`` does."""
+    if text is not None and not _is_canonical(text):
+        raise FormatError("post_processor is not JSON as json.dumps(..., ensure_ascii=False) writes it")
+
+
+def _is_canonical(text: str) -> bool:
+    # Few tokenizers have one.
+    import json  # noqa: PLC0415
+
+    try:
+        return text not in ("null", "") and json.dumps(json.loads(text), ensure_ascii=False) == text
+    except (ValueError, RecursionError):
+        return False
+
+
+def check_steps(
+    normalizers: Sequence[str],
+    pre_tokenizers: Sequence[str],
+    decoders: Sequence[str],
+    *,
+    has_split: bool,
+    is_byte_level: bool,
+) -> None:
+    """Raises FormatError if a step is neither a name nor canonical JSON, or stages exclude each other."""
+    for step in (*normalizers, *pre_tokenizers, *decoders):
+        if not step.isalnum() and not _is_spelled(step):
+            raise FormatError(
+                f"the step {step[:80]!r} is neither a name nor JSON in the one spelling that a spec has",
+                remedy='spell it by bytepair.model.steps.spell_step({"type": ...})',
+            )
+    if pre_tokenizers and has_split:
+        raise FormatError("pre_tokenizers stand in place of split and prefix_space", remedy="say one of them")
+    if is_byte_level and (pre_tokenizers or decoders):
+        raise FormatError(
+            "tokens that are bytes have neither pre_tokenizers nor decoders",
+            remedy="use split and prefix_space, or a model whose alphabet is Characters()",
+        )
+
+
+def _is_spelled(step: str) -> bool:
+    # Few tokenizers have steps with options.
+    from bytepair.model.steps import parse_step, spell_step  # noqa: PLC0415
+
+    try:
+        return spell_step(parse_step(step)) == step
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def check_alphabet(single_bytes: Iterable[int]) -> None:
+    """Raises FormatError if a byte that text can hold is not among the bytes that are tokens of their own."""
+    missing = sorted(BYTES_IN_TEXT.difference(single_bytes))
+    if missing:
+        shown = ", ".join(f"0x{byte:02X}" for byte in missing[:8]) + (", ..." if len(missing) > 8 else "")
+        raise FormatError(
+            f"the vocabulary has no token for {len(missing)} of the bytes of UTF-8: {shown}",
+            remedy="is the file whole? If it is meant to be so, load it with partial_alphabet=True; "
+            "text that needs one of these bytes then raises EncodeError",
+        )

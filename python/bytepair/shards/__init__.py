@@ -1,0 +1,1 @@
+"""Corpora -> token shards, in runs that can be killed and resumed."""

@@ -1,0 +1,191 @@
+"""Tasks that workers do out of sight: the ledger says what is done, a file in ``work/failed/`` what failed."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bytepair import errors, files
+from bytepair.errors import ArtifactError, BytepairError, CorpusError
+from bytepair.shards import ledger, plans, tasks
+from bytepair.shards.plans import LEDGER, WORK
+from bytepair.shards.tasks import Told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from bytepair.shards.plans import TaskName
+
+_FAILED = "failed"
+_LATE = 3  # further looks, since what another machine wrote can be seen late
+
+
+class Job(Protocol):
+    """Some tasks that somebody has been asked to do."""
+
+    def ended(self, seconds: float) -> bool:
+        """Waits up to so many seconds for the end of all of them, done or not."""
+
+    def cancel(self) -> None:
+        """Ends them as they are; nothing happens if they have ended."""
+
+    def why(self) -> str:
+        """What can be said of tasks that ended without a word."""
+
+
+def have_done(
+    folder: str,
+    names: Sequence[TaskName],
+    told: Callable[[Told], None],
+    submit: Callable[[Sequence[TaskName]], Job],
+    *,
+    worker: str,
+    poll: float,
+    attempts: int,
+) -> None:
+    """Has tasks done, and returns when all are committed. Those that ended without a word are done again.
+
+    Args:
+        folder: The folder of the run.
+        names: The tasks.
+        told: Is told of each task when it is seen in the ledger.
+        submit: Asks for tasks.
+        worker: Who does them, for `told`.
+        poll: Seconds between looks at the ledger.
+        attempts: How often tasks are asked for that end without a word: their machine was lost, or they were killed.
+
+    Raises:
+        BytepairError: What the first task raised that failed; all others are cancelled.
+        CorpusError: Tasks ended without a word, again and again.
+    """
+    watch = _Watch(Path(folder), names, told, worker)
+    for _ in range(attempts):
+        job = submit(watch.left)
+        try:
+            while watch.look() and not job.ended(poll):
+                pass
+            for _ in range(_LATE):
+                if not watch.look():
+                    return
+                time.sleep(poll)
+        finally:
+            job.cancel()
+    stage, number = watch.left[0]
+    raise CorpusError(
+        f"{len(watch.left)} tasks ended {attempts} times without being done, such as {stage}/{number}: {job.why()}",
+        file=folder,
+        remedy="they may have needed more memory or time than they had: give them more, and --resume",
+    )
+
+
+class _Watch:
+    """Tasks, of which those are `left` that are not in the ledger."""
+
+    def __init__(self, folder: Path, names: Iterable[TaskName], told: Callable[[Told], None], worker: str) -> None:
+        self.left = list(names)
+        self._folder = folder
+        self._plan = plans.read(folder)
+        self._told = told
+        self._worker = worker
+        self._names = {name: f"{self._plan.stem(*name)}.json" for name in self.left}
+        for name in self.left:
+            _place(folder, name).unlink(missing_ok=True)
+
+    def look(self) -> bool:
+        """Tells of tasks that are done since, raises what one raised; False if none is left."""
+        there = {path.name for path in (self._folder / LEDGER).iterdir()}
+        done = set()
+        for name in self.left:
+            if self._names[name] in there and (entry := self._entry(name)) is not None:
+                done.add(name)
+                amounts = entry["read"], entry.get("documents", 0), entry.get("tokens", 0)
+                self._told(Told(self._worker, name, *amounts, ended=True))
+        self.left = [name for name in self.left if name not in done]
+        if self.left and (self._folder / WORK / _FAILED).is_dir():
+            for name in self.left:
+                if _place(self._folder, name).exists():
+                    raise _read(_place(self._folder, name))
+        return bool(self.left)
+
+    def _entry(self, name: TaskName) -> dict[str, Any] | None:
+        # An entry is done only if its files are there: who goes on with a run may have lost some.
+        try:
+            entry = ledger.entry(self._folder, self._plan, name)
+        except BytepairError:
+            return None
+        return entry if entry is not None and ledger.is_kept(self._folder, entry) else None
+
+
+def run(folder: str, stage: str, number: int) -> dict[str, Any]:
+    """Does a task, and leaves word for who asked for it if it fails.
+
+    Args:
+        folder: The folder of the run.
+        stage: The stage of the task.
+        number: Its number.
+
+    Raises:
+        BytepairError: As `bytepair.shards.tasks.run`.
+    """
+    try:
+        return tasks.run(folder, stage, number)
+    except BytepairError as error:
+        if _is_planned(Path(folder), (stage, number)):
+            _write(_place(Path(folder), (stage, number)), error)
+        raise
+
+
+def _is_planned(folder: Path, name: TaskName) -> bool:
+    # Nobody waits for a task that there is not, nor for one of a folder without a run.
+    try:
+        return name in plans.read(folder).tasks()
+    except BytepairError:
+        return False
+
+
+def _place(folder: Path, name: TaskName) -> Path:
+    return folder / WORK / _FAILED / f"{name[0]}-{name[1]}.json"
+
+
+def _write(place: Path, error: BytepairError) -> None:
+    try:
+        files.write_all(place.parent, {place.name: packed(error).encode()})
+    except ArtifactError:
+        # There is no space for it: then the task ended without a word.
+        return
+
+
+def _read(place: Path) -> BytepairError:
+    try:
+        return unpacked(files.read(place).decode())
+    except ValueError as error:
+        return ArtifactError(f"a task failed, and what it said of that is damaged: {error}", file=str(place))
+
+
+def packed(error: BytepairError) -> str:
+    """An error as JSON, for those who read it elsewhere; `unpacked` makes it again."""
+    places = {name: getattr(error, name) for name in errors.PLACES}
+    kind = next(kind.__name__ for kind in type(error).__mro__ if getattr(errors, kind.__name__, None) is kind)
+    return json.dumps({"kind": kind, "what": error.what, "remedy": error.remedy, "where": places})
+
+
+def unpacked(text: str) -> BytepairError:
+    """The error that was packed.
+
+    Raises:
+        ValueError: It is none.
+
+    Example:
+        >>> unpacked(packed(CorpusError("no text", row=3, remedy="add some")))
+        CorpusError('no text')
+    """
+    value = json.loads(text)
+    try:
+        error = getattr(errors, value["kind"])(value["what"], remedy=value["remedy"], **value["where"])
+    except (LookupError, TypeError, AttributeError) as damage:
+        raise ValueError(str(damage)) from damage
+    if not isinstance(error, BytepairError):
+        raise ValueError(f"{value['kind']} is no error of bytepair")  # noqa: TRY004 (what it says is wrong, not its type)
+    return error

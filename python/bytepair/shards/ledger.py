@@ -1,0 +1,273 @@
+"""What is done of a run: an entry for each task, and the files that it left, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair import files
+from bytepair.errors import ArtifactError, BytepairError, CorpusError, IntegrityError
+from bytepair.shards import locks, sealed
+from bytepair.shards.plans import LEDGER, WORK, Plan, TaskName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+QUARANTINE = "quarantine"
+FINISH = ("finish", 0)
+"""What the last entry of a complete run is named, which is that of no task."""
+
+_TEMPORARY = "temporary"
+_INDEX = "index.json"
+_BLOCK = 1 << 20
+
+
+class Commit:
+    """The files of a task under way, as a context: either all of them get their names and an entry, or none.
+
+    Whoever does the task writes into `folder`. What it leaves there has its place in the folder of the run for the last
+    stage, and in ``work/STAGE/`` for others; what is in ``quarantine/`` stays there always. Two workers may do the same
+    task at the same time: they give the same files.
+
+    Raises:
+        ArtifactError: A file cannot be written. What is in `folder` is removed, and the ledger is as it was.
+    """
+
+    def __init__(self, run: Path, plan: Plan, task: TaskName) -> None:
+        self._run = run
+        self._plan = plan
+        self._task = task
+
+    def __enter__(self) -> Self:
+        parent = self._run / WORK / _TEMPORARY
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            self.folder = Path(tempfile.mkdtemp(prefix=f"{self._plan.stem(*self._task)}-", dir=parent))
+        except OSError as error:
+            raise unwritten(self._run, error) from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if isinstance(error, OSError) and not isinstance(error, BytepairError):
+            raise unwritten(self._run, error) from error
+
+    def commit(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Gives the files their names, and writes the entry, which it returns.
+
+        Args:
+            facts: What the entry says of the task besides its files: JSON that depends on the plan and inputs alone.
+        """
+        stage, number = self._task
+        is_last = stage == self._plan.stages[-1].name
+        rows = []
+        moves = []
+        for path in sorted(path for path in self.folder.rglob("*") if path.is_file()):
+            name = path.relative_to(self.folder)
+            stays = is_last or name.parts[0] == QUARANTINE
+            place = name if stays else Path(WORK, stage, name)
+            rows.append({"name": place.as_posix(), **_hashed(path)})
+            moves.append((path, self._run / place))
+        entry = {"plan": self._plan.digest, "stage": stage, "number": number, "files": rows, **facts}
+        with self._right() as has_right:
+            if has_right:
+                folders = {place.parent for _, place in moves}
+                for folder in folders:
+                    if not folder.exists():
+                        folder.mkdir(parents=True, exist_ok=True)
+                        # Else the folder could be lost with all that is in it.
+                        files.sync_folder(folder.parent)
+                for path, place in moves:
+                    path.replace(place)
+                for folder in folders:
+                    files.sync_folder(folder)
+                sealed.write(_place(self._run, self._plan, self._task), entry)
+        return entry
+
+    @contextmanager
+    def _right(self) -> Iterator[bool]:
+        """Whether the run still goes on: somebody else may have done this task, and the run be complete."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locks.committing(self._run / WORK))
+            except FileNotFoundError:
+                if not is_finished(self._run, self._plan):
+                    raise
+            yield not is_finished(self._run, self._plan)
+
+
+def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
+    """What the ledger says of a task; None if it is not done.
+
+    Raises:
+        IntegrityError: The entry is damaged, or of another plan.
+        ArtifactError: It cannot be read.
+    """
+    place = _place(run, plan, task)
+    if not files.exists(place):
+        return None
+    found = sealed.read(place)
+    if found.get("plan") != plan.digest or (found.get("stage"), found.get("number")) != task:
+        raise IntegrityError(
+            "the entry of the ledger is of another plan", file=str(place), remedy="remove it, and --resume"
+        )
+    return found
+
+
+def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
+    """The same; None also if the entry is damaged, or of another plan: of that task nobody knows that it is done."""
+    try:
+        return entry(run, plan, task)
+    except IntegrityError:
+        return None
+
+
+def entries(run: Path, plan: Plan) -> Iterator[dict[str, Any]]:
+    """The entries of all tasks that are done, stage after stage, each read when it is its turn. Errors as `entry`."""
+    return (found for task in plan.tasks() if (found := entry(run, plan, task)) is not None)
+
+
+def done(run: Path, plan: Plan, task: TaskName) -> dict[str, Any]:
+    """The entry of a task whose files are needed.
+
+    Raises:
+        CorpusError: It is not done.
+        IntegrityError, ArtifactError: As `entry`.
+    """
+    found = entry(run, plan, task)
+    if found is None:
+        raise CorpusError(
+            f"task {task[1]} of the stage {task[0]!r} is not done",
+            file=str(run),
+            remedy="do all tasks of a stage before those of the next one",
+        )
+    return found
+
+
+def all_done(run: Path, plan: Plan, stage: str) -> Iterator[dict[str, Any]]:
+    """The entries of a stage, all of whose files are needed, in order. Errors as `done`."""
+    return (done(run, plan, (stage, number)) for number in range(len(plan.stage(stage).tasks)))
+
+
+def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
+    """The tasks of a stage that gave documents to each split, by their numbers in order.
+
+    All entries are read when this is first asked for, and what they say is kept in one file: as many tasks as there are
+    ask for it, and would read as many entries each.
+
+    Raises:
+        CorpusError: A task of the stage is not done.
+        IntegrityError, ArtifactError: An entry is damaged, or a file cannot be read or written.
+    """
+    place = run / WORK / stage / _INDEX
+    if files.exists(place):
+        with suppress(IntegrityError):  # It is made again.
+            kept = sealed.read(place)
+            if kept.pop("plan") == plan.digest:
+                return kept
+    found: dict[str, list[int]] = {}
+    for each in all_done(run, plan, stage):
+        for split, amount in each["splits"].items():
+            if amount["documents"]:
+                found.setdefault(split, []).append(each["number"])
+    if files.exists(place.parent):  # Where it is not, no task gave any.
+        sealed.write(place, {"plan": plan.digest, **found})
+    return found
+
+
+def clean(run: Path) -> None:
+    """Removes what tasks left that were killed. Whoever is still at a task cannot commit it then."""
+    with locks.alone(run / WORK):
+        shutil.rmtree(run / WORK / _TEMPORARY, ignore_errors=True)
+        for path in run.rglob(f"{files.TEMPORARY}*"):
+            path.unlink(missing_ok=True)
+
+
+def is_kept(run: Path, found: dict[str, Any], *, lasting: bool = False) -> bool:
+    """Whether the files of an entry are there, and as long as they were.
+
+    Args:
+        run: The folder of the run.
+        found: The entry.
+        lasting: Whether to ask only for those that stay when the run is complete.
+    """
+    rows = [row for row in found["files"] if not (lasting and row["name"].startswith(f"{WORK}/"))]
+    with suppress(OSError):
+        return all((run / row["name"]).stat().st_size == row["size"] for row in rows)
+    return False
+
+
+def is_finished(run: Path, plan: Plan) -> bool:
+    """Whether the run is complete."""
+    return files.exists(_place(run, plan, FINISH))
+
+
+def finish(run: Path, plan: Plan, names: Iterable[str]) -> None:
+    """Says that the run is complete, and which files stand beside those of its tasks.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    rows = [{"name": name, **_hashed(run / name)} for name in sorted(names)]
+    stage, number = FINISH
+    entry = {"plan": plan.digest, "stage": stage, "number": number, "files": rows}
+    sealed.write(_place(run, plan, FINISH), entry)
+
+
+def reopen(run: Path, plan: Plan) -> None:
+    """Takes `finish` back.
+
+    Raises:
+        OSError: It cannot be removed.
+    """
+    _place(run, plan, FINISH).unlink(missing_ok=True)
+
+
+def hash_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    whole = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(_BLOCK):
+            whole.update(block)
+    return whole.hexdigest()
+
+
+def _hashed(path: Path) -> dict[str, Any]:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    return {"size": path.stat().st_size, "sha256": hash_of(path)}
+
+
+def _place(run: Path, plan: Plan, task: TaskName) -> Path:
+    return run / LEDGER / f"{plan.stem(*task)}.json"
+
+
+def none_done(folder: Path) -> str:
+    """The end of a remedy, for a folder in which no task is done: what failed at once should not be in the way."""
+    return "" if any((folder / LEDGER).glob("*.json")) else f"; or remove {folder}: nothing of its run is done"
+
+
+def unwritten(run: Path, error: OSError) -> ArtifactError:
+    """What is raised where the folder of a run cannot be written to."""
+    return ArtifactError(
+        f"cannot write: {error.strerror or error}",
+        file=str(error.filename or run),
+        remedy="make space or choose another folder; --resume goes on with what is done",
+    )

@@ -1,0 +1,151 @@
+"""What all runs over a corpus do: begin in a folder, have the tasks done that are not done yet, stage after stage."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from bytepair import files
+from bytepair.errors import BytepairError, CorpusError
+from bytepair.shards import differences, ledger, locks, plans
+from bytepair.shards.plans import Plan, Stage
+from bytepair.shards.watching import Watch
+from bytepair.sources import readers
+from bytepair.training.memory import parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bytepair.progress import Report
+    from bytepair.shards.engines import Engine
+    from bytepair.shards.plans import TaskName
+    from bytepair.sources.inputs import Input, Reading
+    from bytepair.tokenizer import Tokenizer
+
+_MARK = ".planning"
+"""In a folder whose plan is not written yet."""
+
+_BEFORE_THE_PLAN = (_MARK, plans.TOKENIZER, plans.LEDGER)
+
+
+def first_stage(name: str, found: Sequence[Input], reading: Reading, size: str | int | None) -> Stage:
+    """The stage that reads inputs.
+
+    Args:
+        name: Its name.
+        found: The inputs.
+        reading: What a document is.
+        size: About how many bytes a task reads; None for what the size of all suggests.
+
+    Raises:
+        ValueError: The size is none.
+        ArtifactError: An input cannot be read.
+    """
+    wanted = plans.task_size(found) if size is None else parse_bytes(size)
+    cuts = (readers.portions(input, reading, wanted) for input in found)
+    return Stage(name, plans.gather(found, cuts, wanted))
+
+
+def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool) -> bool:
+    """Writes the plan into a folder, or finds the same one there. Nobody else may be at work.
+
+    Returns:
+        Whether it was written now, and the tokenizer with it.
+
+    Raises:
+        CorpusError: A run is there and `resume` is false, or it was planned otherwise; or the folder has other things.
+        ArtifactError: It cannot be written.
+    """
+    if files.exists(folder / plans.NAME):
+        if not resume:
+            raise CorpusError(
+                "there is a run in this folder",
+                file=str(folder),
+                remedy=f"go on with resume=True, or choose another one{ledger.none_done(folder)}",
+            )
+        differences.check_same(plans.read(folder), plan, folder, ledger.none_done(folder))
+        ledger.clean(folder)
+        return False
+    foreign = sorted(path.name for path in folder.iterdir() if path.name != locks.NAME)
+    if _MARK in foreign:
+        # A run was killed that had no plan yet: all this is its own.
+        foreign = [name for name in foreign if name not in _BEFORE_THE_PLAN and not name.startswith(files.TEMPORARY)]
+    if foreign:
+        raise CorpusError(
+            f"the folder has other things in it, such as {foreign[0]!r}",
+            file=str(folder),
+            remedy="choose a new or empty folder",
+        )
+    try:
+        (folder / _MARK).touch()
+        ledger.clean(folder)
+        shutil.rmtree(folder / plans.TOKENIZER, ignore_errors=True)
+        if tokenizer is not None:
+            tokenizer.save(folder / plans.TOKENIZER, "native")
+        (folder / plans.LEDGER).mkdir(exist_ok=True)
+        # Last: a folder with a plan has all that its tasks need.
+        plans.write(folder, plan)
+        (folder / _MARK).unlink()
+    except OSError as error:
+        raise ledger.unwritten(folder, error) from error
+    return True
+
+
+def carry_out(folder: Path, plan: Plan, engine: Engine, report: Report | None) -> None:
+    """Has all tasks done that are not done yet.
+
+    Raises:
+        BytepairError: What the first task raises that fails.
+    """
+    left = _left(folder, plan)
+    try:
+        if any(left):
+            ledger.reopen(folder, plan)
+        with Watch(folder, plan, report) as watch:
+            for number, (stage, tasks) in enumerate(zip(plan.stages, left, strict=True)):
+                watch.begin(stage, tasks)
+                if tasks and stage.name == "shuffle":
+                    # Once, before all of them ask for it.
+                    ledger.tasks_by_split(folder, plan, plan.stages[number - 1].name)
+                if tasks:
+                    engine.run(str(folder), tasks, watch.told)
+                    _check_done(folder, plan, tasks)
+                if number:
+                    # What the stage before left has been read.
+                    shutil.rmtree(folder / plans.WORK / plan.stages[number - 1].name, ignore_errors=True)
+    except OSError as error:
+        if isinstance(error, BytepairError):
+            raise
+        raise ledger.unwritten(folder, error) from error
+
+
+def _left(folder: Path, plan: Plan) -> list[list[TaskName]]:
+    """The tasks of each stage that are still to be done."""
+    is_done = []
+    is_whole = []
+    for stage in plan.stages:
+        entries = (ledger.known(folder, plan, (stage.name, number)) for number in range(len(stage.tasks)))
+        kept = [(_is_kept(folder, entry, lasting=True), _is_kept(folder, entry)) for entry in entries]
+        is_done.append([lasting for lasting, _ in kept])
+        is_whole.append([whole for _, whole in kept])
+    left: list[list[TaskName]] = []
+    for number, stage in reversed(list(enumerate(plan.stages))):
+        # What a stage left for the next one may be gone when all of that one is there.
+        flags = is_whole[number] if left and left[0] else is_done[number]
+        left.insert(0, [(stage.name, task) for task, done in enumerate(flags) if not done])
+    return left
+
+
+def _is_kept(folder: Path, entry: dict[str, Any] | None, *, lasting: bool = False) -> bool:
+    return entry is not None and ledger.is_kept(folder, entry, lasting=lasting)
+
+
+def _check_done(folder: Path, plan: Plan, tasks: Sequence[TaskName]) -> None:
+    missing = [task for task in tasks if ledger.entry(folder, plan, task) is None]
+    if missing:
+        raise CorpusError(
+            f"{len(missing)} of {len(tasks)} tasks are not done, such as {missing[0][1]} of {missing[0][0]!r}",
+            file=str(folder),
+            remedy="go on with --resume",
+        )

@@ -1,0 +1,159 @@
+"""One task of a run: all that a worker calls. It needs the folder of the run, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import CorpusError, IntegrityError
+from bytepair.shards import ledger, packages, plans, sealed
+from bytepair.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bytepair.shards.plans import Plan, TaskName
+
+_STAGES = {
+    "encode": "encoding_task",
+    "shuffle": "shuffling",
+    "join": "joining",
+    "count": "counting_tasks",
+    "reduce": "counting_tasks",
+}
+"""The module in which the function of a stage is, which has its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How far a task is.
+
+    Attributes:
+        worker: Who does it.
+        task: Which it is.
+        bytes: How much of its inputs has been read, as they are stored.
+        documents: How many documents were in it.
+        tokens: How many tokens they are.
+        ended: Whether it is committed.
+    """
+
+    worker: str
+    task: TaskName
+    bytes: int
+    documents: int
+    tokens: int
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the tasks of a run share.
+
+    Attributes:
+        folder: The folder of the run.
+        plan: Its plan.
+        tokenizer: Its tokenizer; None if the plan needs none.
+    """
+
+    folder: Path
+    plan: Plan
+    tokenizer: Tokenizer | None
+
+
+def run(
+    folder: str, stage: str, number: int, tell: Callable[[Told], None] | None = None, worker: str | None = None
+) -> dict[str, Any]:
+    """Does one task of a run and commits it; does nothing if it is done already.
+
+    Args:
+        folder: The folder of the run, with its plan.
+        stage: The stage of the task.
+        number: Its number in the stage.
+        tell: Is told now and then how far it is; what it raises ends the task.
+        worker: Who does it, for `tell`; None for the number of the process.
+
+    Returns:
+        The entry of the ledger.
+
+    Raises:
+        CorpusError: There is no such task, a stage before it is not done, or a package has another version here.
+        ArtifactError: An input cannot be read, or has changed since; or a file cannot be written.
+        IntegrityError: The plan, the tokenizer or the ledger is damaged.
+        BytepairError: A document is bad, and the plan says ``raise``.
+    """
+    work = load(folder)
+    tasks = work.plan.stage(stage).tasks
+    if not 0 <= number < len(tasks):
+        raise CorpusError(f"the stage {stage!r} has no task {number}", remedy=f"it has tasks 0 to {len(tasks) - 1}")
+    task = (stage, number)
+    told = partial(Told, worker or str(os.getpid()), task)
+    entry = ledger.known(work.folder, work.plan, task)
+    # A worker that comes late finds that the run is complete, and what stages left for each other gone.
+    ended = entry is not None and ledger.is_finished(work.folder, work.plan)
+    if entry is None or not (ended or ledger.is_kept(work.folder, entry)):
+        packages.check(work.plan)
+        kind = stage.partition("-")[0]
+        do = getattr(import_module(f"bytepair.shards.{_STAGES[kind]}"), kind)
+
+        def progress(passed: int, documents: int, tokens: int) -> None:
+            if tell:
+                tell(told(passed, documents, tokens, ended=False))
+
+        with ledger.Commit(work.folder, work.plan, task) as commit:
+            entry = commit.commit(do(work, task, commit.folder, progress))
+    if tell:
+        tell(told(entry["read"], entry.get("documents", 0), entry.get("tokens", 0), ended=True))
+    return entry
+
+
+_at_hand: dict[str, Work] = {}
+"""Runs whose plan and tokenizer this process has just written, by their folders."""
+
+
+@contextmanager
+def at_hand(folder: Path, plan: Plan, tokenizer: Tokenizer) -> Iterator[None]:
+    """Within this context, tasks that are done in this process take what was written instead of reading it again."""
+    # What a subclass does is not what a worker elsewhere would do.
+    if type(tokenizer) is Tokenizer:
+        _at_hand[str(folder)] = Work(folder, plan, tokenizer)
+    try:
+        yield
+    finally:
+        _at_hand.pop(str(folder), None)
+
+
+def load(folder: str) -> Work:
+    """The plan and the tokenizer of a run, kept for the next task of it.
+
+    Raises:
+        ArtifactError, FormatError, IntegrityError: As `plans.read`; the tokenizer is not the one of the plan.
+    """
+    if work := _at_hand.get(folder):
+        return work
+    return _load(folder, sealed.tail(Path(folder, plans.NAME)))
+
+
+@lru_cache(maxsize=2)
+def _load(folder: str, _plan: bytes) -> Work:
+    return read(folder)
+
+
+def read(folder: str) -> Work:
+    """The plan and the tokenizer of a run as they are now. Errors as `load`."""
+    place = Path(folder)
+    plan = plans.read(place)
+    tokenizer = None
+    if plan.tokenizer:
+        tokenizer = Tokenizer.from_file(place / plans.TOKENIZER)
+        if tokenizer.fingerprint != plan.tokenizer:
+            raise IntegrityError(
+                "the tokenizer of the run is not the one that was planned with",
+                file=str(place / plans.TOKENIZER),
+                remedy="write into a new folder",
+            )
+    return Work(place, plan, tokenizer)

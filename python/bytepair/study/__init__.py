@@ -1,0 +1,1 @@
+"""How tokenizers work and compare: ``explain``, ``compare`` and ``report``, as plain data."""

@@ -1,0 +1,178 @@
+"""The ends of tokens in their texts, as arrays: one tokenizer, many documents, no object per token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bytepair._core import normalize
+from bytepair.errors import BytepairError
+from bytepair.study.explain.stages import StagesBeforeModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bytepair.study.compare.documents import Batch
+    from bytepair.tokenizer import Tokenizer
+
+_FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
+
+
+class JoinedTexts:
+    """The documents of a batch joined, with a separator byte after each.
+
+    So each place belongs to one document only, the end of a document and an empty document included.
+
+    Attributes:
+        data: All bytes.
+        starts: The start of each document.
+        sizes: The bytes of each document.
+        ends: The end of each document's separator.
+
+    Example:
+        >>> lines = JoinedTexts([b"low", b"", b"e"])
+        >>> lines.starts.tolist(), lines.ends.tolist(), lines.document(np.array([3, 4, 5])).tolist()
+        ([0, 4, 5], [4, 5, 7], [0, 0, 1])
+    """
+
+    def __init__(self, texts: list[bytes]) -> None:
+        self.bytes = b"\n".join([*texts, b""])
+        self.data = np.frombuffer(self.bytes, np.uint8)
+        self.sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        self.ends = np.cumsum(self.sizes + 1)
+        self.starts = self.ends - self.sizes - 1
+        self._cut = np.append((self.data & 0xC0) == 0x80, False)
+
+    def document(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the documents that these ends lie in."""
+        return np.searchsorted(self.ends, places, "left")
+
+    def complete(self, places: NDArray[np.int64]) -> None:
+        """Move places within a character to its end, in place."""
+        for _ in range(3):
+            places += self._cut[places]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedBatch:
+    """The ids of a batch.
+
+    Attributes:
+        ids: The ids of all documents.
+        offsets: The start of each document's ids, and the end of the last.
+        ends: The end of each id's characters in `JoinedTexts`, in bytes, ascending.
+    """
+
+    ids: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The number of ids of each document."""
+        return np.diff(self.offsets)
+
+    def within(self, number: int, start: int, end: int, *, is_last: bool) -> list[int]:
+        """The ids of a document that end between two places; the last passage also has those at its very end."""
+        ends = self.ends[self.offsets[number] : self.offsets[number + 1]]
+        low, high = np.searchsorted(ends, (start, end), "right")
+        first, last = self.offsets[number] + low, self.offsets[number] + (len(ends) if is_last else high)
+        ids: list[int] = self.ids[first:last].tolist()
+        return ids
+
+
+class Locator:
+    """Encodes batches and locates the ends of tokens.
+
+    Byte tokens have the length of their bytes where no stage changed the text; other tokens are located by the
+    tokenizer itself.
+
+    Args:
+        tokenizer: The tokenizer.
+        meant: The bytes that its tokens represent (`stands_for`).
+        options: ``special`` and ``added``, as `Tokenizer.encode` takes them.
+        threads: The most threads that encode.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, meant: dict[int, bytes], options: dict[str, Any], threads: int | None
+    ) -> None:
+        self.tokenizer, self.meant, self.options, self._threads = tokenizer, meant, options, threads
+        spec = tokenizer.spec
+        # A token with `single_word` that is rejected inside a word can hide others, which are found without it.
+        self._hides = any(token.single_word for token in spec.added_tokens)
+        self._sizes: NDArray[np.int64] | None = None
+        if (
+            spec.is_byte_level
+            and not spec.prefix_space
+            and not spec.pre_tokenizers
+            and set(spec.normalizers) <= _FORMS
+            and not any(token.lstrip or token.rstrip for token in spec.added_tokens)
+        ):
+            self._sizes = np.zeros(tokenizer.vocab_size, np.int64)
+            self._sizes[list(spec.model.ids)] = np.fromiter(map(len, spec.model.tokens), np.int64)
+            for token in spec.added_tokens:
+                self._sizes[token.id] = len(token.content.encode())
+
+    @cached_property
+    def stages(self) -> StagesBeforeModel:
+        """The tokenizer's stages before its model."""
+        return StagesBeforeModel(self.tokenizer.spec)
+
+    def encode(self, batch: Batch, lines: JoinedTexts) -> EncodedBatch:
+        """Encode a batch.
+
+        Raises:
+            EncodeError: As `Tokenizer.encode`, and so are the other errors; with the file, and with the number of the
+                document in its source as the row.
+        """
+        try:
+            ids, offsets = self.tokenizer.encode_batch_flat(batch.texts, **self.options, threads=self._threads)
+        except BytepairError as error:
+            error.file = error.file or batch.file
+            error.row = batch.first + (error.row or 0)
+            raise
+        offsets = np.asarray(offsets, np.int64)
+        counts = np.diff(offsets)
+        known = np.zeros(len(counts), np.bool_)
+        if self._sizes is None:
+            ends = np.zeros(len(ids), np.int64)
+        else:
+            ends = np.cumsum(self._sizes[ids])
+            sums = (
+                np.concatenate(([0], ends))[offsets] if len(counts) > 1 else np.array([0, ends[-1] if len(ids) else 0])
+            )
+            known = np.diff(sums) == lines.sizes
+            if self.tokenizer.spec.normalizers:
+                known &= np.fromiter(map(self._is_kept, batch.texts), np.bool_, len(counts))
+            # The separator after each document belongs to no token.
+            ends += np.repeat(lines.starts - sums[:-1], counts)
+        for number in np.flatnonzero(~known).tolist():
+            ends[offsets[number] : offsets[number + 1]] = self._located(batch.texts[number]) + lines.starts[number]
+        # An empty token, such as a prefix space, belongs to the next character.
+        np.maximum(ends, np.repeat(lines.starts + 1, counts), out=ends)
+        lines.complete(ends)
+        return EncodedBatch(ids, offsets, ends)
+
+    def _is_kept(self, text: bytes) -> bool:
+        if text.isascii():
+            return True
+        whole = text.decode()
+        return normalize(self.tokenizer.spec.normalizers, whole) == whole
+
+    def _located(self, text: bytes) -> NDArray[np.int64]:
+        """The end of each id in a text, in bytes."""
+        whole = text.decode()
+        if not self._hides and not self.tokenizer.added_in(whole):
+            # Without added tokens the options have no effect, and this makes no object per id.
+            found = self.tokenizer.located_trusted(whole, [])[1].reshape(-1, 2)[:, 1]
+            if len(text) == len(whole):
+                return found
+            data = np.frombuffer(text, np.uint8)
+            characters = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(text))
+            return characters[found]
+        offsets = self.tokenizer.located(text, **self.options)[1]
+        return np.fromiter((end for _, end in offsets), np.int64, len(offsets))

@@ -1,0 +1,236 @@
+"""The steps from a piece to its ids, by the definition of each kind of model."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from bytepair.model.marks import name_of_byte
+from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.study.explain.explanation import LongestMatch, ScoredToken, Segmentation
+from bytepair.study.explain.merging import Merging
+from bytepair.study.explain.trees import merging_of
+
+if TYPE_CHECKING:
+    from bytepair.tokenizer import Tokenizer
+
+_UNKNOWN_COSTS = 10.0
+"""The score of an unknown character is the worst token's minus this."""
+
+
+class Explainer(Protocol):
+    """A model that explains the ids of a piece."""
+
+    def explain(self, piece: str) -> dict[str, Any]:
+        """The fields of `ExplainedPiece` from `kind` on."""
+
+
+def explainer_of(tokenizer: Tokenizer) -> Explainer:
+    """The explainer of a tokenizer's model."""
+    match tokenizer.spec.model:
+        case WordPiece() as model:
+            return ByLongestMatch(model)
+        case Unigram() as model:
+            return ByBestPath(model)
+        case WordLevel() as model:
+            return ByWord(model)
+        case BytePair() as model:
+            return ByMerging(merging_of(tokenizer) or Merging(model))
+
+
+class ByMerging:
+    """BPE: pairs merge, the lowest first.
+
+    Args:
+        merging: The merges.
+    """
+
+    def __init__(self, merging: Merging) -> None:
+        self._merging = merging
+
+    def explain(self, piece: str) -> dict[str, Any]:
+        """As `Explainer.explain`; n log n."""
+        symbols = self._merging.symbols(piece)
+        steps, ids = self._merging.merge(symbols)
+        whole = self._merging.whole(piece)
+        if whole is not None and ids != [whole]:
+            note = "it is a token, and taken whole" + (f"; merging would end in {len(ids)} tokens" if ids else "")
+            return {"kind": "whole", "ids": (whole,), "note": note}
+        lost = self._merging.lost(piece)
+        note = f"{lost} characters without a token are dropped" if lost else ""
+        return {"kind": "merged", "ids": tuple(ids), "symbols": tuple(symbols), "steps": tuple(steps), "note": note}
+
+
+class ByLongestMatch:
+    """WordPiece: the longest token that matches, repeatedly.
+
+    Args:
+        model: The model.
+
+    Example:
+        >>> explainer = ByLongestMatch(WordPiece((b"[UNK]", b"un", b"##able"), (0, 1, 2)))
+        >>> explainer.explain("unable")["steps"]
+        (LongestMatch(at=0, end=2, tried=4, result=1), LongestMatch(at=2, end=6, tried=0, result=2))
+    """
+
+    def __init__(self, model: WordPiece) -> None:
+        self._ids = _texts(model)
+        self._prefix = model.continuing_subword_prefix
+        self._most = model.max_input_chars_per_word
+        self._unk = model.unk_token
+        inner = [len(token) - len(self._prefix) for token in self._ids if token.startswith(self._prefix)]
+        # The longest token at the beginning of a piece, and further on.
+        self._longest = max(map(len, self._ids), default=0), max(inner, default=0)
+
+    def explain(self, piece: str) -> dict[str, Any]:
+        """As `Explainer.explain`; linear in the piece times its longest token."""
+        if len(piece) > self._most:
+            return self._unknown(f"it is longer than {self._most} characters", [])
+        at = 0
+        steps: list[LongestMatch] = []
+        while at < len(piece):
+            match = self._longest_at(piece, at)
+            steps.append(match)
+            if match.result is None:
+                return self._unknown(f"no token matches at character {at}, so the whole piece is unknown", steps)
+            at = match.end
+        ids = tuple(step.result for step in steps)
+        return {"kind": "longest match", "ids": ids, "steps": tuple(steps)}
+
+    def _longest_at(self, piece: str, at: int) -> LongestMatch:
+        first = min(len(piece) - at, self._longest[bool(at)])
+        for length in range(first, 0, -1):
+            id = self._ids.get((self._prefix if at else "") + piece[at : at + length])
+            if id is not None:
+                return LongestMatch(at, at + length, first - length, id)
+        return LongestMatch(at, at, first, None)
+
+    def _unknown(self, note: str, steps: list[LongestMatch]) -> dict[str, Any]:
+        return {"kind": "unknown", "ids": (self._ids[self._unk],), "steps": tuple(steps), "note": note}
+
+
+class ByWord:
+    """WordLevel: a piece is a token, or unknown.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: WordLevel) -> None:
+        self._ids = _texts(model)
+        self._unk = model.unk_token
+
+    def explain(self, piece: str) -> dict[str, Any]:
+        """As `Explainer.explain`."""
+        if piece in self._ids:
+            return {"kind": "word", "ids": (self._ids[piece],)}
+        return {"kind": "unknown", "ids": (self._ids[self._unk],), "note": "it is not a token"}
+
+
+class _Best(NamedTuple):
+    """One of the best segmentations up to a place: its sum, its last token, and the number of its predecessor there."""
+
+    sum: float
+    token: ScoredToken
+    before: int
+
+
+class ByBestPath:
+    """Unigram: the tokens whose scores have the largest sum.
+
+    Args:
+        model: The model.
+
+    Example:
+        >>> model = Unigram((b"<unk>", b"a", b"b", b"ab"), (0, 1, 2, 3), (0.0, -1.0, -2.0, -2.5), unk_id=0)
+        >>> found = ByBestPath(model).explain("ab")["segmentations"]
+        >>> [(one.score, [token.id for token in one.tokens]) for one in found]
+        [(-2.5, [3]), (-3.0, [1, 2])]
+    """
+
+    def __init__(self, model: Unigram) -> None:
+        self._ids = _texts(model)
+        self._scores = dict(zip(model.ids, model.scores, strict=True))
+        self._sorted = sorted(self._ids)
+        self._unk = model.unk_id
+        self._unk_score = min(model.scores, default=0.0) - _UNKNOWN_COSTS
+        self._byte_fallback = model.byte_fallback
+
+    def explain(self, piece: str) -> dict[str, Any]:
+        """As `Explainer.explain`; time is one dictionary search per prefix of a token at each place."""
+        # The two best segmentations up to each place. Among equal ones the first stays the best.
+        best: list[list[_Best]] = [[] for _ in range(len(piece) + 1)]
+        for at in range(len(piece)):
+            arrived = best[at] or [_Best(0.0, _START, 0)]
+            for token in self._tokens_at(piece, at):
+                for number, way in enumerate(arrived):
+                    _take(best[token.end], _Best(way.sum + token.score, token, number))
+        ways = [self._way(best, len(piece), number) for number in range(len(best[-1]))] if piece else []
+        ids, note = self._put_out(piece, ways[0].tokens) if ways else ([], "")
+        return {"kind": "best path", "ids": tuple(ids), "segmentations": tuple(ways), "note": note}
+
+    def _tokens_at(self, piece: str, at: int) -> list[ScoredToken]:
+        """The tokens that begin at a place, the shortest first; the unknown token for a character without one."""
+        found = []
+        for end in range(at + 1, len(piece) + 1):
+            text = piece[at:end]
+            place = bisect_left(self._sorted, text)
+            if place == len(self._sorted) or not self._sorted[place].startswith(text):
+                break
+            if self._sorted[place] == text:
+                id = self._ids[text]
+                found.append(ScoredToken(at, end, id, self._scores[id], is_unknown=False))
+        if self._unk is not None and not (found and found[0].end == at + 1):
+            found.append(ScoredToken(at, at + 1, self._unk, self._unk_score, is_unknown=True))
+        return found
+
+    def _way(self, best: list[list[_Best]], end: int, number: int) -> Segmentation:
+        score = best[end][number].sum
+        tokens = []
+        while end > 0:
+            _, token, number = best[end][number]
+            tokens.append(token)
+            end = token.at
+        return Segmentation(tuple(reversed(tokens)), score)
+
+    def _put_out(self, piece: str, tokens: tuple[ScoredToken, ...]) -> tuple[list[int], str]:
+        """The ids of the best segmentation, in which consecutive unknown tokens are one, or their bytes."""
+        ids: list[int] = []
+        notes: set[str] = set()
+        place = 0
+        while place < len(tokens):
+            first = tokens[place]
+            place += 1
+            if first.id != self._unk:
+                ids.append(first.id)
+                continue
+            end = first.end
+            while place < len(tokens) and tokens[place].id == self._unk:
+                end = tokens[place].end
+                place += 1
+            text = piece[first.at : end]
+            fallen = [self._ids.get(name_of_byte(byte)) for byte in text.encode()] if self._byte_fallback else [None]
+            known = [id for id in fallen if id is not None]
+            if text in self._ids:
+                ids.append(self._ids[text])
+            elif len(known) == len(fallen):
+                ids += known
+                notes.add("characters without a token become their bytes")
+            else:
+                ids.append(first.id)
+                notes.add("consecutive characters without a token become one unknown token")
+        return ids, "; ".join(sorted(notes))
+
+
+_START = ScoredToken(0, 0, 0, 0.0, is_unknown=False)
+
+
+def _take(ways: list[_Best], way: _Best) -> None:
+    """Keep the two best; among equal ones those that came first."""
+    place = next((place for place, known in enumerate(ways) if way.sum > known.sum), len(ways))
+    ways.insert(place, way)
+    del ways[2:]
+
+
+def _texts(model: WordPiece | Unigram | WordLevel) -> dict[str, int]:
+    return {token.decode(): id for token, id in zip(model.tokens, model.ids, strict=True)}

@@ -1,0 +1,1 @@
+"""Counts of text -> vocabularies: byte pairs, WordPiece, Unigram; and vocabularies extended or pruned."""

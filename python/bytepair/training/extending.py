@@ -1,0 +1,170 @@
+"""A tokenizer and new text -> the same tokenizer with further merges."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bytepair._core import PieceCounter, PieceCounts
+from bytepair.errors import FormatError, TokenizerWarning, TrainingError
+from bytepair.model.checks import MOST_IDS
+from bytepair.model.semantics import to_merges, to_ranks
+from bytepair.progress import reporter
+from bytepair.tokenizer import Tokenizer
+from bytepair.training.counting import count_source
+from bytepair.training.counts import Counts, Stages
+from bytepair.training.learning import learn_merges
+from bytepair.training.memory import parse_bytes
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from bytepair.model.spec import BytePair
+    from bytepair.progress import Report
+    from bytepair.training.byte_pairs import Source
+    from bytepair.training.learning import Learned, Ties
+
+
+def extend(
+    tokenizer: Tokenizer,
+    source: Source,
+    vocab_size: int,
+    *,
+    ties: Ties = "lowest_ids",
+    min_frequency: int = 2,
+    max_token_length: int | None = None,
+    field: str | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | str | Report = False,
+) -> Tokenizer:
+    """Learns further merges from text, on top of those that a tokenizer has.
+
+    All tokens keep their ids; new ones get the ids from ``tokenizer.vocab_size`` on. Text is counted behind the
+    tokenizer's own normalizers, ``prefix_space`` and split patterns, with all added tokens cut out; its pieces begin as
+    the tokenizer encodes them, and learning goes on from there as in `train`. A piece's new ids are its old ones with
+    the new merges applied in order, so that to train to 1,000 tokens and to extend to 2,000 with the same text is to
+    train to 2,000.
+
+    The new merges rank behind all others. Ranks are turned into merges, which takes a proof, and back. With
+    ``ignore_merges``, pieces that are tokens begin whole and so have nothing to merge; of a piece that is a new token,
+    merges make that token as well, since what is adjacent in an encoding is the encoding of its own bytes. A pair is
+    passed over for good if its bytes are a token already, which happens only where a vocabulary holds tokens that its
+    merges do not make of their bytes, or pieces contain the text of an added token.
+
+    Args:
+        tokenizer: What is extended; it stays as it is.
+        source: As for `train`; a mapping of pieces to counts is not split.
+        vocab_size: The ``vocab_size`` of the result: the largest id plus one, the rows of an embedding.
+        ties: As for `train`; ``lowest_ids`` compares the ids of the tokens.
+        min_frequency: As for `train`.
+        max_token_length: As for `train`; for new tokens.
+        field: As for `train`.
+        errors: As for `train`.
+        threads: As for `train`.
+        memory: As for `train`; for counting.
+        progress: As for `train`.
+
+    Raises:
+        TrainingError: As `train`; ``vocab_size`` is below that of the tokenizer; ranks are not proved to be merges.
+        EncodeError, ArtifactError, PatternError: As `train`, and a byte of the text has no token.
+
+    Warns:
+        TokenizerWarning: The pairs ran out: there are fewer tokens than asked for.
+
+    Time is that of `train` for the new merges alone, and of encoding each distinct piece once.
+
+    Example:
+        >>> from bytepair import train
+        >>> tok = train({"low": 5, "lower": 2}, vocab_size=259, special_tokens=["<|end|>"])
+        >>> more = extend(tok, {"lower": 2, "lowest": 3}, vocab_size=262)
+        >>> more.tokens("lowest"), more.special_tokens == tok.special_tokens
+        ([b'lowest'], True)
+    """
+    missing = vocab_size - tokenizer.vocab_size
+    if missing < 0 or vocab_size > MOST_IDS:
+        raise TrainingError(
+            f"vocab_size={vocab_size} cannot be that of an extension of {tokenizer.vocab_size} ids",
+            remedy=f"use vocab_size={tokenizer.vocab_size} or more; bytepair.prune makes vocabularies smaller",
+        )
+    spec = tokenizer.spec
+    model = proved_merges(spec.byte_pair)
+    report = reporter(progress)
+    learned: list[Learned] = []
+    learn_merges(
+        counted(tokenizer, source, field=field, errors=errors, threads=threads, memory=memory, report=report),
+        missing,
+        alphabet=tokenizer,
+        ties=ties,
+        min_frequency=min_frequency * (source.denominator if isinstance(source, Counts) else 1),
+        max_token_length=max_token_length,
+        threads=threads,
+        learned=learned,
+        report=report,
+    )
+    if len(learned) < missing:
+        warnings.warn(
+            f"no pair is left that occurs {min_frequency} times: {len(learned)} new tokens instead of {missing}; "
+            "extend with more text, or lower min_frequency",
+            TokenizerWarning,
+            stacklevel=2,
+        )
+    tokens = list(model.tokens)
+    for left, right, _ in learned:
+        tokens.append(tokens[left] + tokens[right])
+    ids = (*model.ids, *range(tokenizer.vocab_size, tokenizer.vocab_size + len(learned)))
+    merges = (*(model.merges or ()), *((ids[left], ids[right]) for left, right, _ in learned))
+    extended = replace(model, tokens=tuple(tokens), ids=ids, merges=merges)
+    if spec.byte_pair.semantics == "ranks":
+        # This proof cannot fail: without its own merge, a new token's bytes are left in the pair that was adjacent.
+        extended = to_ranks(extended)
+    return Tokenizer(replace(spec, model=extended))
+
+
+def counted(
+    tokenizer: Tokenizer,
+    source: Source,
+    *,
+    field: str | None,
+    errors: str,
+    threads: int | None,
+    memory: str | int | None,
+    report: Report | None,
+) -> PieceCounts:
+    """The pieces of a source as they are before this tokenizer's model; arguments and errors as `extend`."""
+    if isinstance(source, Counts):
+        stages = Stages(
+            "".join(tokenizer.spec.split[:1]),
+            tuple(tokenizer.spec.normalizers),
+            tuple(token.content for token in tokenizer.spec.added_tokens),
+        )
+        source.stages.check_same(stages)
+        if len(tokenizer.spec.split) > 1 or tokenizer.spec.prefix_space:
+            raise TrainingError(
+                "a counts table knows of one split pattern, and of no prefix_space",
+                remedy="pass the texts themselves",
+            )
+        return source.core
+    counter = PieceCounter.of(tokenizer, memory=None if memory is None else parse_bytes(memory))
+    count_source(counter, source, field=field, errors=errors, threads=threads, report=report)
+    counts = counter.finish(threads=threads)
+    if not len(counts):
+        raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
+    return counts
+
+
+def proved_merges(model: BytePair) -> BytePair:
+    """The same model with an explicit merge list.
+
+    Raises:
+        TrainingError: Ranks of which it is not proved that merges give every text the same ids.
+    """
+    try:
+        return to_merges(model)
+    except FormatError as error:
+        raise TrainingError(
+            f"the ranks of this vocabulary are not proved to be merges, by which it would change: {error.what}",
+            remedy="use a vocabulary that was trained, or one with a merge list",
+        ) from error

@@ -1,0 +1,110 @@
+"""Counts of pieces -> merges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from bytepair._core import PieceCounts, learn, learn_bytes
+from bytepair.errors import TrainingError
+from bytepair.progress import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytepair.progress import Report
+    from bytepair.tokenizer import Tokenizer
+    from bytepair.training.checkpoints import MergeLog
+
+Ties: TypeAlias = Literal["lowest_ids", "greatest_bytes", "smallest_bytes", "first_seen"]
+Learned: TypeAlias = "tuple[int, int, int]"
+
+TIES = ("lowest_ids", "greatest_bytes", "smallest_bytes", "first_seen")
+
+
+class Merge(NamedTuple):
+    """One merge, and how often the pair was adjacent when it was chosen."""
+
+    left: bytes
+    right: bytes
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody asks of a merge
+
+
+def with_bytes(symbols: Sequence[bytes], learned: Sequence[Learned]) -> list[Merge]:
+    """The merges as bytes: `symbols` are those that learning began with."""
+    tokens = list(symbols)
+    merges = []
+    for left, right, count in learned:
+        merges.append(Merge(tokens[left], tokens[right], count))
+        tokens.append(tokens[left] + tokens[right])
+    return merges
+
+
+def learn_merges(
+    counts: PieceCounts,
+    merges: int,
+    *,
+    alphabet: bytes | Tokenizer | None,
+    ties: Ties,
+    min_frequency: int,
+    max_token_length: int | None,
+    learned: list[Learned],
+    logs: Sequence[MergeLog] = (),
+    threads: int | None = None,
+    memory: int | None = None,
+    end_of_word_suffix: str | None = None,
+    replay: Sequence[Learned] = (),
+    report: Report | None = None,
+    symbols: list[bytes] | None = None,
+) -> int:
+    """Appends the merges to `learned` as they are made, those of `replay` first: (left, right, count), of symbols.
+
+    Symbols are numbered in the order of the alphabet, and then of the merges; `symbols` gets the bytes of the former,
+    and each of `logs` the merges. However it ends, a log holds the first merges of `learned`, and only a second error
+    keeps it from holding all.
+
+    Returns:
+        How many tokens all pieces come to.
+
+    Raises:
+        TrainingError: As `train`.
+    """
+    check_choice("ties", ties, TIES)
+    for name, value in (("merges", merges), ("min_frequency", min_frequency), ("max_token_length", max_token_length)):
+        if value is not None and value < 0:
+            raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")
+    needed = 0 if memory is None else learn_bytes(counts, merges=merges, threads=threads)
+    if memory is not None and needed > memory:
+        raise TrainingError(
+            f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and memory is limited to "
+            f"{memory / 1e9:.2f} GB",
+            remedy="allow more memory, or leave out rare pieces, for example by min_count=2",
+        )
+    with Phase(report, "merge", merges) as phase:
+
+        def tell(done: int) -> None:
+            for log in logs:
+                log.take(learned)
+            phase.tell(done)
+
+        alphabet_symbols, total = learn(
+            counts,
+            alphabet=alphabet,
+            end_of_word_suffix=end_of_word_suffix,
+            merges=merges,
+            ties=ties,
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            threads=threads,
+            replay=list(replay),
+            learned=learned,
+            tell=tell,
+        )
+    if symbols is not None:
+        symbols.extend(alphabet_symbols)
+    return total
+
+
+def check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
+    """Raises ValueError if an option has none of its values."""
+    if value not in known:
+        raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(known)}")

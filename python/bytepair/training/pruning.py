@@ -1,0 +1,207 @@
+"""A tokenizer -> a smaller one, with or without a text that says which tokens are used."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bytepair.errors import FormatError, TrainingError
+from bytepair.model.semantics import to_ranks
+from bytepair.progress import reporter
+from bytepair.tokenizer import Tokenizer
+from bytepair.training.extending import counted, proved_merges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence, Set
+    from typing import Literal
+
+    from numpy.typing import NDArray
+
+    from bytepair.model.spec import BytePair
+    from bytepair.progress import Report
+    from bytepair.training.byte_pairs import Source
+
+
+_MOST_ROWS = 1 << 28
+
+
+class Pruned(NamedTuple):
+    """What `prune` gives.
+
+    Attributes:
+        tokenizer: The smaller tokenizer.
+        ids: int64, shape ``(old vocab_size,)``: the new id of each old one, -1 where its token is gone or none had it.
+    """
+
+    tokenizer: Tokenizer
+    ids: NDArray[np.int64]
+
+
+def prune(
+    tokenizer: Tokenizer,
+    vocab_size: int,
+    source: Source | None = None,
+    *,
+    field: str | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | str | Report = False,
+) -> Pruned:
+    """Takes tokens out of a vocabulary until it has so many.
+
+    Added tokens and single bytes stay. Of the others only leaves go, which are in no merge of a token that is left, so
+    that merges still make every token that they made before. Leaf pruning: the leaf with the fewest uses goes, of equal
+    ones the one whose first merge ranks last (before these, one that no merge makes); its uses go to the two tokens of
+    that merge; again. Uses are how often the source's encoding holds the token. Without a source there are none, and
+    the last merges go: what training to the smaller size would have given.
+
+    The ids of what stays are dense, in the order of the old ones. Ranks are turned into merges, which takes a proof,
+    and back. The ids in the ``post_processor`` are renumbered.
+
+    Args:
+        tokenizer: What is pruned; it stays as it is.
+        vocab_size: How many tokens are left: the ``vocab_size`` of the result.
+        source: As for `train`; a mapping of pieces to counts is not split. It is counted as `extend` does.
+        field: As for `train`.
+        errors: As for `train`.
+        threads: As for `train`.
+        memory: As for `train`; for counting.
+        progress: As for `train`.
+
+    Raises:
+        TrainingError: ``vocab_size`` is above the number of tokens, or below those that must stay; as `train`; ranks
+            are not proved to be merges; the largest id is above 2^28.
+        FormatError: The post-processor is of a kind whose ids are not known.
+        EncodeError, ArtifactError, PatternError: As `train`, and a byte of the text has no token.
+
+    Time: a few operations on a heap for each merge, and encoding each distinct piece once.
+
+    Example:
+        >>> from bytepair import train
+        >>> tok = train({"low": 5, "new": 4, "newer": 3}, vocab_size=261, special_tokens=["<|end|>"])
+        >>> smaller, ids = prune(tok, 259, source={"newer": 1})
+        >>> smaller.tokens("newer low"), smaller.special_tokens, ids[-5:].tolist()
+        ([b'new', b'e', b'r', b' ', b'l', b'o', b'w'], {'<|end|>': 258}, [256, 257, -1, -1, 258])
+    """
+    spec = tokenizer.spec
+    if vocab_size > len(tokenizer):
+        raise TrainingError(
+            f"vocab_size={vocab_size} is more than the {len(tokenizer)} tokens that there are",
+            remedy=f"use vocab_size={len(tokenizer)} or less; bytepair.extend makes vocabularies larger",
+        )
+    if tokenizer.vocab_size > _MOST_ROWS:
+        raise TrainingError(
+            f"the largest id is {tokenizer.vocab_size - 1}: the map of all ids would fill the memory",
+            remedy="give its tokens smaller ids first",
+        )
+    model = proved_merges(spec.byte_pair)
+    uses: Sequence[int] = [0] * len(model.ids)
+    if source is not None:
+        report = reporter(progress)
+        counts = counted(tokenizer, source, field=field, errors=errors, threads=threads, memory=memory, report=report)
+        uses = counts.token_uses(tokenizer)
+    added = {token.id for token in spec.added_tokens}
+    gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, len(tokenizer) - vocab_size)
+    kept = sorted({*model.ids, *added} - gone)
+    new = dict(zip(kept, range(len(kept)), strict=True))
+    ids = np.full(tokenizer.vocab_size, -1, np.int64)
+    ids[kept] = np.arange(len(kept))
+    pruned = _renumbered(model, new)
+    if spec.byte_pair.semantics == "ranks":
+        # This proof cannot fail: the merges that leave a token's bytes in two are those of its parts, which stayed.
+        pruned = to_ranks(pruned)
+    result = replace(
+        spec,
+        model=pruned,
+        added_tokens=tuple(replace(token, id=new[token.id]) for token in spec.added_tokens),
+        post_processor=_renumbered_post_processor(spec.post_processor, new),
+    )
+    return Pruned(Tokenizer(result), ids)
+
+
+def _leaves(model: BytePair, uses: dict[int, int], added: Set[int], excess: int) -> set[int]:
+    """The ids of the tokens that go, so many of them."""
+    tokens = dict(zip(model.ids, model.tokens, strict=True))
+    id_of = {token: id for id, token in tokens.items()}
+    stay = added | {id for id, token in tokens.items() if len(token) == 1}
+    merges = model.merges or ()
+    pairs: dict[int, list[tuple[int, int]]] = {}
+    # Whoever has no merge comes after all who have one.
+    rank = {id: len(merges) + id for id in model.ids}
+    needed: Counter[int] = Counter()
+    for place, pair in enumerate(merges):
+        made = id_of[tokens[pair[0]] + tokens[pair[1]]]
+        if made not in pairs:
+            rank[made] = place
+        pairs.setdefault(made, []).append(pair)
+        needed.update(pair)
+    queue = [(uses[id], -rank[id], id) for id in model.ids if not needed[id] and id not in stay]
+    heapify(queue)
+    gone: set[int] = set()
+    while len(gone) < excess:
+        if not queue:
+            raise TrainingError(
+                f"only {len(gone)} tokens can go: single bytes, added tokens and what merges into them stay",
+                remedy=f"use a vocab_size that is {excess - len(gone)} higher",
+            )
+        used, order, id = heappop(queue)
+        if used < uses[id]:
+            # Uses only grow, so that the true place is further back.
+            heappush(queue, (uses[id], order, id))
+            continue
+        gone.add(id)
+        for place, pair in enumerate(pairs.get(id, ())):
+            for part in pair:
+                uses[part] += used if place == 0 else 0
+                needed[part] -= 1
+                if not needed[part] and part not in stay:
+                    heappush(queue, (uses[part], -rank[part], part))
+    return gone
+
+
+def _renumbered(model: BytePair, new: Mapping[int, int]) -> BytePair:
+    tokens = dict(zip(model.ids, model.tokens, strict=True))
+    kept = {id: token for id, token in tokens.items() if id in new}
+    made = set(kept.values())
+    merges = (pair for pair in model.merges or () if tokens[pair[0]] + tokens[pair[1]] in made)
+    return replace(
+        model,
+        tokens=tuple(kept.values()),
+        ids=tuple(new[id] for id in kept),
+        merges=tuple((new[left], new[right]) for left, right in merges),
+    )
+
+
+def _renumbered_post_processor(text: str | None, new: Mapping[int, int]) -> str | None:
+    if text is None:
+        return None
+    processor = json.loads(text)
+    try:
+        _renumber_processor(processor, new)
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
+        raise FormatError(
+            "the post-processor is of a kind whose ids are not known, or names an id that no token has",
+            remedy="take it out first: replace(tok.spec, post_processor=None)",
+        ) from error
+    return json.dumps(processor, ensure_ascii=False)
+
+
+def _renumber_processor(processor: dict[str, Any], new: Mapping[int, int]) -> None:
+    kind = processor["type"]
+    if kind == "Sequence":
+        for inner in processor["processors"]:
+            _renumber_processor(inner, new)
+    elif kind == "TemplateProcessing":
+        for token in processor["special_tokens"].values():
+            token["ids"] = [new[id] for id in token["ids"]]
+    elif kind in ("BertProcessing", "RobertaProcessing"):
+        for name in ("sep", "cls"):
+            processor[name][1] = new[processor[name][1]]
+    elif kind != "ByteLevel":
+        raise KeyError(kind)

@@ -1,0 +1,205 @@
+"""Texts -> counts of words -> a Unigram vocabulary with scores -> a tokenizer like those of SentencePiece.
+
+Words are what white space divides, each with U+2581 in front of it: what `sentencepiece` trains on with its defaults,
+where it adds a space in front of each line and makes one space of several. So white space is not kept: decoding gives
+the words with single spaces between them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Literal
+
+from bytepair import _core
+from bytepair.errors import TokenizerWarning, TrainingError
+from bytepair.model.spec import AddedToken, TokenizerSpec, Unigram
+from bytepair.model.steps import spell_step
+from bytepair.progress import Phase, reporter
+from bytepair.tokenizer import Tokenizer
+from bytepair.training.counts import Counts
+from bytepair.training.word_counts import count_words, special_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bytepair.model.spec import Step
+    from bytepair.progress import Report
+    from bytepair.training.byte_pairs import Source
+    from bytepair.training.weights import Weight
+
+SPECIAL_TOKENS = ("<unk>", "<s>", "</s>")
+
+_WORDS = r"\S+"
+
+
+def learn_unigram(
+    counts: Counts,
+    vocab_size: int,
+    *,
+    reserved: int = 0,
+    character_coverage: float = 0.9995,
+    required_chars: str = "",
+    max_piece_length: int = 16,
+    seed_size: int = 1_000_000,
+    shrinking_factor: float = 0.75,
+    sub_iterations: int = 2,
+    split_by_unicode_script: bool = True,
+    split_by_number: bool = True,
+    split_digits: bool = False,
+    add_dummy_prefix: bool = True,
+    threads: int | None = None,
+    progress: bool | str | Report = False,
+) -> list[tuple[str, float]]:
+    r"""Learns tokens and their log probabilities from counts, best first: training without a tokenizer around it.
+
+    Pieces, such as those of the split ``\S+``, are divided at white space, and a word with white space in front of it
+    in its piece begins with U+2581. So do all others, unless `add_dummy_prefix` is False: that is for counts of pieces
+    that hold their leading space, such as those of the split ``gpt2``, of which some continue a word. `reserved` is how
+    many places of `vocab_size` are for other tokens, such as ``<unk>``; the rest is as for `train_unigram`.
+
+    Raises:
+        TrainingError: As `train_unigram`; a piece is empty or no UTF-8.
+
+    Example:
+        >>> counts = Counts.of(iter(["low lower lowest low low"]), split=r"\S+")
+        >>> [token for token, score in learn_unigram(counts, 9)][:2]
+        ['▁low', 'e']
+    """
+    if vocab_size < 0 or reserved < 0 or seed_size < 0:
+        raise TrainingError("vocab_size, reserved and seed_size are numbers of tokens", remedy="use 0 or more")
+    with Phase(reporter(progress), "prune", None) as phase:
+        return _core.learn_unigram(
+            counts.core,
+            vocab_size=vocab_size,
+            reserved=reserved,
+            character_coverage=character_coverage,
+            required_chars=list(required_chars),
+            max_piece_length=max_piece_length,
+            seed_size=seed_size,
+            shrinking_factor=shrinking_factor,
+            sub_iterations=sub_iterations,
+            split_by_unicode_script=split_by_unicode_script,
+            split_by_number=split_by_number,
+            split_digits=split_digits,
+            dummy_prefix=add_dummy_prefix,
+            threads=threads,
+            tell=phase.tell,
+        )
+
+
+def train_unigram(
+    source: Source,
+    vocab_size: int,
+    *,
+    normalizers: Sequence[Step] = ("NFKC",),
+    special_tokens: Iterable[str] = SPECIAL_TOKENS,
+    unk_token: str = "<unk>",
+    character_coverage: float = 0.9995,
+    required_chars: str = "",
+    max_piece_length: int = 16,
+    seed_size: int = 1_000_000,
+    shrinking_factor: float = 0.75,
+    sub_iterations: int = 2,
+    split_by_unicode_script: bool = True,
+    split_by_number: bool = True,
+    split_digits: bool = False,
+    weights: Mapping[str, Weight] | None = None,
+    min_count: int = 1,
+    field: str | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | str | Report = False,
+) -> Tokenizer:
+    """Trains a Unigram tokenizer as SentencePiece does: by expectation maximization and pruning.
+
+    The result is a function of counts and settings, and the same on any number of threads.
+
+    Args:
+        source: As for `bytepair.train`. A mapping of words to counts is neither normalized nor split; of `Counts` the
+            normalizers have to be these, and each word is a piece.
+        vocab_size: How many tokens there will be, special ones included.
+        normalizers: ``NFC``, ``NFD``, ``NFKC``, ``NFKD``, applied to text before it is split, in this order.
+        special_tokens: The first tokens, whose score is 0; they are cut out of the texts before anything is counted.
+        unk_token: The special token of characters that are no token.
+        character_coverage: How much of the text the characters that become tokens have to make up.
+        required_chars: Characters that become tokens whether they occur or not.
+        max_piece_length: The most characters of a token.
+        seed_size: How many substrings, the most frequent and longest, the learning begins with.
+        shrinking_factor: How much of the tokens each pruning leaves, 0.5 to 0.95.
+        sub_iterations: How often probabilities are estimated before each pruning.
+        split_by_unicode_script: Whether a token is of one script; Han, Hiragana and Katakana are one.
+        split_by_number: Whether digits stand apart from letters, as another script would.
+        split_digits: Whether each digit is a token of its own.
+        weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
+        min_count: Words seen less often are left out.
+        field: As for `bytepair.train`.
+        errors: As for `bytepair.train`.
+        threads: Up to how many threads work.
+        memory: What the counts may take, such as ``"2GB"``; the rest goes to temporary files.
+        progress: As for `bytepair.train`.
+
+    Raises:
+        TrainingError: The vocabulary is too small for the characters, a setting is out of range, `unk_token` is no
+            special token, or there is nothing to train on.
+        EncodeError, ArtifactError: As `bytepair.train`.
+        KeyboardInterrupt: Ctrl-C; nothing is kept.
+    """
+    specials = special_list(special_tokens, unk_token)
+    counts = count_words(
+        source,
+        split=_WORDS,
+        special_tokens=specials,
+        normalizers=normalizers,
+        weights=weights,
+        min_count=min_count,
+        field=field,
+        errors=errors,
+        threads=threads,
+        memory=memory,
+        progress=progress,
+    )
+    learned = learn_unigram(
+        counts,
+        vocab_size,
+        reserved=len(specials),
+        character_coverage=character_coverage,
+        required_chars=required_chars,
+        max_piece_length=max_piece_length,
+        seed_size=seed_size,
+        shrinking_factor=shrinking_factor,
+        sub_iterations=sub_iterations,
+        split_by_unicode_script=split_by_unicode_script,
+        split_by_number=split_by_number,
+        split_digits=split_digits,
+        threads=threads,
+        progress=progress,
+    )
+    reached = len(specials) + len(learned)
+    if reached < vocab_size:
+        warnings.warn(
+            f"the text has no more tokens: {reached} instead of vocab_size={vocab_size}; train on more text",
+            TokenizerWarning,
+            stacklevel=2,
+        )
+    # A special token is found before the model runs, and stands in it only once.
+    tokens = [(token, 0.0) for token in specials] + [entry for entry in learned if entry[0] not in specials]
+    # The model is left without special tokens, so that text never becomes one.
+    kept = [(id, entry) for id, entry in enumerate(tokens) if entry[0] not in specials or entry[0] == unk_token]
+    space = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    step = spell_step(space)
+    model = Unigram(
+        tuple(token.encode() for _, (token, _) in kept),
+        tuple(id for id, _ in kept),
+        tuple(score for _, (_, score) in kept),
+        unk_id=specials.index(unk_token),
+    )
+    return Tokenizer(
+        TokenizerSpec(
+            model,
+            added_tokens=tuple(AddedToken(token, id) for id, token in enumerate(specials)),
+            normalizers=tuple(normalizers),
+            pre_tokenizers=("WhitespaceSplit", step),
+            decoders=(step,),
+        )
+    )
