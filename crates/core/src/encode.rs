@@ -143,7 +143,7 @@ impl Compiled {
         Ok(Self { words: Some(words), hazards, ..Self::new(vocab) })
     }
 
-    /// What encodes a text in place of the vocabulary, if pieces of it have to be encoded otherwise.
+    /// The encoder of a text in place of the vocabulary, if some of its pieces need another one.
     fn instead(&self, text: &str) -> Option<&WordModel> {
         let words = self.words.as_ref()?;
         let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.is_match(text));

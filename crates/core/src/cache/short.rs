@@ -24,7 +24,7 @@ pub(crate) type Ids = [u32; IDS + 1];
 /// The pieces.
 pub(crate) struct Short {
     lines: Vec<ShortLine>,
-    /// What is left of a hash after this is the number of a line.
+    /// A hash shifted right by this is the number of a line.
     shift: u32,
     ids: Vec<Ids>,
 }

@@ -32,7 +32,7 @@ pub(super) struct Head {
     pub(super) rows: Vec<Row>,
 }
 
-/// What is known of a place; of one inside a character, only what concerns its piece.
+/// The state of a place; inside a character only the fields of its piece are set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// The ids of the text from here on.

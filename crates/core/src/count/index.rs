@@ -90,7 +90,7 @@ impl Index {
         Ok(start)
     }
 
-    /// What comes after the last cut.
+    /// The text after the last cut.
     fn end(&mut self, tokenizer: &Tokenizer, rest: &str, policy: Policy) -> Result<()> {
         let start = self.cuts.last().map_or(0, |&(at, _)| at);
         let (segmenter, added) = (tokenizer.segmenter(), tokenizer.segmenter().matcher(policy));

@@ -49,7 +49,7 @@ pub struct Prepender {
     /// The text stands at the end, from `start` on; before it there are spaces.
     text: String,
     start: usize,
-    /// What is known of the front; before it in the list, parts further right that are worth keeping for a rollback. Places
+    /// The state of the front; before it in the list, parts further right that are worth keeping for a rollback. Places
     /// are counted from the end of the text.
     heads: Vec<Head>,
     buffers: Buffers,

@@ -55,7 +55,7 @@ pub(super) struct Split {
     pieces: Vec<GrowingPiece>,
 }
 
-/// What is known of pieces, in the order of the text: the same whatever comes later.
+/// The state of pieces, in text order, which later text does not change.
 #[derive(Default)]
 pub(super) struct Known {
     pieces: Vec<Piece>,

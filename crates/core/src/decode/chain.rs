@@ -246,7 +246,7 @@ fn strip(token: &mut String, content: char, start: usize, stop: usize) {
     token.drain(..from.min(kept));
 }
 
-/// What is written without the space that tokens have between them: each is replaced everywhere, in this order.
+/// The clean-up of spaces before punctuation and contractions: each is replaced everywhere, in this order.
 const CLEANED: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),

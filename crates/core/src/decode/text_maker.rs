@@ -12,7 +12,7 @@ pub(crate) struct TextMaker {
     decoders: Vec<TextDecoder>,
     /// The same for single tokens, if the decoders work token by token.
     by_token: Option<ByToken>,
-    /// What each token gives that is not the first one, if nothing else matters: made when something is decoded first.
+    /// The text of each token that is not first, if it depends on nothing else: made on first use.
     behind: Option<OnceLock<Option<TokenBytes>>>,
 }
 

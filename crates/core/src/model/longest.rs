@@ -30,7 +30,7 @@ pub(super) struct Buffers {
 }
 
 impl Longest {
-    /// Of strings, no two of them equal, and their values.
+    /// From distinct strings and their values.
     pub(super) fn new<'a>(strings: impl Iterator<Item = (&'a [u8], u32)>) -> Result<Self> {
         let reversed: Vec<(Vec<u8>, u32)> =
             strings.map(|(string, value)| (string.iter().rev().copied().collect(), value)).collect();

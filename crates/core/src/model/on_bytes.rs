@@ -29,7 +29,7 @@ pub struct OnBytes {
     pub vocab: Vocab,
     /// Tokens that merges of characters make.
     products: Vec<u32>,
-    /// What a piece must not contain; see `compile`.
+    /// The characters that a piece must not contain; see `compile`.
     hazards: Option<AhoCorasick>,
 }
 
@@ -163,7 +163,7 @@ impl OnBytes {
         self.hazards.is_some()
     }
 
-    /// What [`OnBytes::can_encode`] looks for.
+    /// The characters that [`OnBytes::can_encode`] searches.
     pub(crate) fn take_hazards(&mut self) -> Option<AhoCorasick> {
         self.hazards.take()
     }

@@ -164,7 +164,7 @@ struct Room {
     blocks: Vec<Block>,
 }
 
-/// Of a block: the places that are free, and the bases that no node has.
+/// The free places of a block, and its bases that no node has.
 struct Block {
     start: usize,
     free: [u64; 4],

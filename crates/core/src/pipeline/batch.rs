@@ -143,7 +143,7 @@ impl Task {
     }
 }
 
-/// What texts became: ids, and where those of each text end. Of a long text in parts, the last one has the end.
+/// Encoded texts: ids, and the end of each text's ids. The last part of a long text has the end.
 #[derive(Default)]
 struct Chunk<S> {
     sink: S,
@@ -195,7 +195,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Tokenizer {
-    /// What `S` makes of the ids of one text, which is cut for several threads if it is long.
+    /// The ids of one text, gathered by `S`. A long text is cut for several threads.
     ///
     /// # Errors
     /// As [`Tokenizer::encode_spans`]; `Interrupted`.

@@ -25,7 +25,7 @@ pub struct Located {
     pub end: usize,
     /// The number of the piece or of the added token that it belongs to.
     pub word: u32,
-    /// What it stands for, as normalized, where that is not what the token is spelled: of added tokens that take white
+    /// Its text, as normalized, where that is not what the token is spelled: of added tokens that take white
     /// space, and of the unknown token of a Unigram model.
     pub surface: Option<Box<str>>,
 }

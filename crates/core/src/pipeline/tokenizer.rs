@@ -48,7 +48,7 @@ pub enum Model {
     Characters {
         /// By id, as the vocabulary spells them.
         tokens: Columns,
-        /// What encodes them.
+        /// The model that encodes them.
         words: WordModel,
     },
 }
@@ -98,7 +98,7 @@ pub struct Tokenizer {
     added: Vec<AddedToken>,
     added_by_content: HashMap<String, usize>,
     added_by_id: HashMap<u32, usize>,
-    /// What decoders get in place of added tokens that were looked for in normalized text, where that is not their content.
+    /// Decoder input for added tokens that are matched in normalized text, where it differs from their content.
     added_normalized: HashMap<u32, String>,
     segmenter: Segmenter,
     /// Made when something is decoded first.
@@ -427,14 +427,14 @@ impl Tokenizer {
         Decoder::new(table, ids, skip_special_tokens)
     }
 
-    /// What decoders get for each id, and whether that token is special.
+    /// The decoder input for each id, and whether that token is special.
     fn all_for_decoders(&self) -> Vec<(u32, &[u8], bool)> {
         let own = self.own_tokens().map(|(id, _)| id);
         let ids = own.chain(self.added.iter().map(|token| token.id));
         ids.filter_map(|id| Some((id, self.spelled_for_decoders(id)?, self.is_special(id)))).collect()
     }
 
-    /// What decoders get for an id.
+    /// The decoder input for an id.
     pub(crate) fn spelled_for_decoders(&self, id: u32) -> Option<&[u8]> {
         self.added_normalized.get(&id).map(String::as_bytes).or_else(|| self.token_bytes(id))
     }
@@ -444,7 +444,7 @@ impl Tokenizer {
         self.spelled.as_ref().map_or(Cow::Borrowed(token), |(_, maker)| maker.bytes(token))
     }
 
-    /// What decoding takes off the beginning of a text: a character, up to so many times.
+    /// The stripped prefix of a decoded text: a character, and the most repetitions.
     pub(crate) fn stripped(&self) -> Option<(char, usize)> {
         self.spelled.as_ref().and_then(|(_, maker)| maker.stripped())
     }

@@ -89,7 +89,7 @@ impl<'t> StreamCuts<'t> {
         if self.apart { added.touches(text, place) } else { added.is_across(text, place) }
     }
 
-    /// What normalizers make of two characters within a text; None if that is not certain.
+    /// Two characters inside a text after the normalizers; None if that depends on other text.
     fn normal(&self, left: char, right: char) -> Option<(char, char)> {
         let mut pair = (left, right);
         for normalizer in &self.steps.normalizers {

@@ -78,13 +78,13 @@ pub(super) enum Job {
     Collect,
     /// A batch is merged in the words.
     Joining,
-    /// What changed goes to the shards of pairs.
+    /// Changes are applied to the shards of pairs.
     Apply,
 }
 
 const JOBS: [Job; 5] = [Job::Filter, Job::Count, Job::Collect, Job::Joining, Job::Apply];
 
-/// What all workers read while one writes between the rounds.
+/// The state that all workers read, and one writes between the rounds.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) symbols: Symbols,

@@ -30,7 +30,7 @@ const STEPS: usize = 1 << 14;
 /// The long words.
 #[derive(Debug, Default)]
 pub(super) struct LongWords {
-    /// What the first slot counts as in postings.
+    /// The number of the first slot in postings.
     pub(super) base: u32,
     slots: Vec<u32>,
     /// Where each word starts, and its count.

@@ -28,7 +28,7 @@ const VISITS: usize = 1 << 12;
 /// The short words of one worker.
 #[derive(Debug, Default)]
 pub(super) struct ShortWords {
-    /// What the first offset counts as in postings.
+    /// The number of the first offset in postings.
     pub(super) base: u32,
     arena: Vec<u32>,
     /// Where words of no symbols are, which stand for long ones.

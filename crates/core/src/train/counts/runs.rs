@@ -78,7 +78,7 @@ impl Writer {
     }
 }
 
-/// What is in a file from a place on. The place is its own, since several may read one run at the same time.
+/// The contents of a file from a place on. The place is its own, since several may read one run at the same time.
 struct At {
     file: File,
     place: u64,

@@ -17,7 +17,7 @@ const TELL_EVERY: usize = 1 << 16;
 /// More runs of one worker are merged before it goes on, since each is an open file.
 const MOST_RUNS: usize = 8;
 
-/// What went to disk, since memory was short.
+/// The rows written to disk because memory was short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spilled {
     /// Sorted runs.

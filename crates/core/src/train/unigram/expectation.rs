@@ -51,11 +51,11 @@ pub(super) fn expected(
 /// The sums of one word, in buffers that are kept.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    /// Of all paths from the start to here, times a power of two.
+    /// The sum over all paths from the start to here, times a power of two.
     forward: Vec<f64>,
     /// How often that was multiplied by 2^[`STEP`].
     scaled: Vec<i32>,
-    /// Of all paths from here to the end, times a power of two.
+    /// The sum over all paths from here to the end, times a power of two.
     backward: Vec<f64>,
 }
 

@@ -84,7 +84,7 @@ fn uses(
     Ok(uses)
 }
 
-/// What is lost without a token: infinite where it has no other spelling; None where another one is likelier already.
+/// The loss without a token: infinite if it has no other spelling; None if another one is likelier already.
 fn loss(
     lattice: &Lattice,
     tokens: &ScoredTokens,

@@ -441,7 +441,7 @@ impl Merging {
         }
     }
 
-    /// What a pair's count is divided by.
+    /// The divisor of a pair's count.
     fn expected(&self, (left, right): (u32, u32)) -> u128 {
         match self.score {
             Score::Frequency => 1,
