@@ -345,7 +345,7 @@ impl Tokenizer {
             text = text.trim_start();
         }
         let walked = self.segmenter.walk_at(start == 0, text, policy, encoder);
-        walked.map_err(|error| Error { byte: error.byte.map(|byte| byte + start), ..error }.placed(joined))
+        walked.map_err(|error| error.shifted(start).placed(joined))
     }
 
     /// The text of each segment: the pieces that merges happen in, and the added tokens; as normalized.
