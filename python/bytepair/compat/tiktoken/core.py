@@ -66,6 +66,8 @@ class Encoding:
     name: str
     max_token_value: int
     tokenizer: Tokenizer
+    # Set by the registry: a registered encoding is pickled by its name.
+    _is_registered: bool = False
 
     def __init__(
         self,
@@ -507,7 +509,7 @@ class Encoding:
         return unstable.encode_bytes(self, text)
 
     def __getstate__(self) -> object:
-        if ENCODINGS.get(self.name) is self:
+        if self._is_registered:
             return self.name
         return {
             "name": self.name,
@@ -565,9 +567,6 @@ class Encoding:
             start = end
         return ids + self._encode_stretch(text[start:])
 
-
-ENCODINGS: dict[str, Encoding] = {}
-"""The encodings that were made by name: one object for each name, pickled as that name."""
 
 by_name: Callable[[str], Encoding] | None = None
 """`registry.get_encoding`, which the registry puts here: encodings are unpickled by it."""

@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from bytepair.compat.tiktoken import core, load, splitting
-from bytepair.compat.tiktoken.core import ENCODINGS, Encoding
+from bytepair.compat.tiktoken.core import Encoding
 from bytepair.formats import hub
 from bytepair.tokenizer import Tokenizer
 
-# The reserved name of an id that has a proper one, too. The core has one token an id.
+ENCODINGS: dict[str, Encoding] = {}
+"""The encodings made so far, one object for each name."""
+
+# The reserved name of an id that also has a proper name. The core has one token for each id.
 _SECOND_NAMES = {"o200k_harmony": {"<|reserved_200018|>": 200018}}
 
 # tiktoken's own plug-in, which makes the published encodings.
@@ -49,7 +52,9 @@ def get_encoding(encoding_name: str) -> Encoding:
         with _lock:
             # Another thread may have made it meanwhile.
             if encoding_name not in ENCODINGS:
-                ENCODINGS[encoding_name] = _make(encoding_name)
+                encoding = _make(encoding_name)
+                encoding._is_registered = True
+                ENCODINGS[encoding_name] = encoding
     return ENCODINGS[encoding_name]
 
 
