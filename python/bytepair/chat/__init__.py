@@ -23,8 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bytepair.chat.batches.attention import block_mask, cu_seqlens
-    from bytepair.chat.batches.fitting import Placed
+    from bytepair.chat.batches.attention import Placed, block_mask, cu_seqlens
     from bytepair.chat.batches.packed import Packed
     from bytepair.chat.batches.packing import flatten, pack
     from bytepair.chat.batches.padding import pad
@@ -43,7 +42,7 @@ _LATER = {
     "EncodingCache": "encoding.cache",
     "Limits": "limits",
     "Packed": "batches.packed",
-    "Placed": "batches.fitting",
+    "Placed": "batches.attention",
     "Rendered": "rendering.spans",
     "Span": "rendering.spans",
     "Template": "template",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import LimitError
 
@@ -12,7 +12,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.chat.batches.fitting import Placed
+
+class Placed(NamedTuple):
+    """The place of an example in packed rows.
+
+    Attributes:
+        example: Its index among the examples.
+        row: The row that holds it.
+        start: The index of its first token in that row.
+        end: The index after its last token.
+    """
+
+    example: int
+    row: int
+    start: int
+    end: int
 
 
 def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDArray[Any]:

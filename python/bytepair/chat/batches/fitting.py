@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 Sizes: TypeAlias = "list[tuple[int, int]]"
 """Examples: the index and the number of tokens of each."""
-
-
-class Placed(NamedTuple):
-    """The place of an example in packed rows.
-
-    Attributes:
-        example: Its index among the examples.
-        row: The row that holds it.
-        start: The index of its first token in that row.
-        end: The index after its last token.
-    """
-
-    example: int
-    row: int
-    start: int
-    end: int
 
 
 def in_order(sizes: Sizes, length: int) -> list[Sizes]:
