@@ -153,9 +153,7 @@ class Encoding:
         }
         for feature, is_there in features.items():
             if is_there:
-                raise FormatError(
-                    f"an encoding of tiktoken cannot have {feature}", remedy="use the tokenizer itself"
-                )
+                raise FormatError(f"an encoding of tiktoken cannot have {feature}", remedy="use the tokenizer itself")
         return cls(
             name,
             pat_str=next(filter(None, spec.split), splitting.WHOLE),

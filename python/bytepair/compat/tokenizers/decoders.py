@@ -6,24 +6,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from bytepair._core import decode_tokens
 from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.shared import MetaspaceOptions
 from bytepair.compat.tokenizers.values import (
     Regex,
     as_pattern,
     boolean,
     character,
-    choice,
     id_number,
     listed,
     natural,
-    read_metaspace,
     text,
 )
 from bytepair.formats import hf_stages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Tokens
-
-    from typing_extensions import Self
 
 
 class Decoder(Component):
@@ -100,19 +97,8 @@ class Fuse(Decoder):
     """Joins all tokens into one."""
 
 
-class Metaspace(Decoder):
+class Metaspace(MetaspaceOptions, Decoder):
     """Replaces a character by spaces."""
-
-    replacement = Option[str](character, "\u2581")
-    prepend_scheme = Option[str](choice(always="always", never="never", first="first"), "always")
-    split = Option[bool](boolean, True)
-
-    def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
-        self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
-
-    @classmethod
-    def _read(cls, table: dict[str, Any]) -> Self:
-        return super()._read(read_metaspace(table))
 
 
 class Replace(Decoder):

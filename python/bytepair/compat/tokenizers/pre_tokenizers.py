@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bytepair._core import pre_tokenize
 from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.shared import MetaspaceOptions
 from bytepair.compat.tokenizers.values import (
     Hidden,
     Regex,
@@ -14,16 +15,14 @@ from bytepair.compat.tokenizers.values import (
     behavior_name,
     boolean,
     character,
-    choice,
     natural,
-    read_metaspace,
     text,
 )
 from bytepair.formats import hf_stages
 from bytepair.model import byte_alphabet
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    pass
 
 
 class PreTokenizer(Component):
@@ -135,7 +134,7 @@ class FixedLength(PreTokenizer):
         self._set(length=length)
 
 
-class Metaspace(PreTokenizer):
+class Metaspace(MetaspaceOptions, PreTokenizer):
     """Replaces spaces by a character, and splits before it.
 
     Args:
@@ -144,17 +143,6 @@ class Metaspace(PreTokenizer):
             text only.
         split: Whether to split.
     """
-
-    replacement = Option[str](character, "\u2581")
-    prepend_scheme = Option[str](choice(always="always", never="never", first="first"), "always")
-    split = Option[bool](boolean, True)
-
-    def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
-        self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
-
-    @classmethod
-    def _read(cls, table: dict[str, Any]) -> Self:
-        return super()._read(read_metaspace(table))
 
 
 class Punctuation(PreTokenizer):
