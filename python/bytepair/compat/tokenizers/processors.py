@@ -110,8 +110,8 @@ class ByteLevel(PostProcessor):
     ) -> None:
         if type != "ByteLevel":
             raise ValueError(f"type={type!r}: a ByteLevel has the type ByteLevel")
-        said = {"add_prefix_space": add_prefix_space, "trim_offsets": trim_offsets, "use_regex": use_regex}
-        self._set(**{name: True if value is None else value for name, value in said.items()})
+        options = {"add_prefix_space": add_prefix_space, "trim_offsets": trim_offsets, "use_regex": use_regex}
+        self._set(**{name: True if value is None else value for name, value in options.items()})
 
 
 class TemplateProcessing(PostProcessor):
@@ -237,9 +237,9 @@ def _shown(table: Json) -> Json:
         return table
     pieces = {
         name: [
-            {"type": kind, **said, "id": Word(said["id"]) if kind == "Sequence" else said["id"]}
+            {"type": kind, **fields, "id": Word(fields["id"]) if kind == "Sequence" else fields["id"]}
             for piece in table[name]
-            for kind, said in piece.items()
+            for kind, fields in piece.items()
         ]
         for name in ("single", "pair")
     }

@@ -590,8 +590,8 @@ def _restore(state: bytes) -> Tokenizer:
 
 
 def _threads() -> int | None:
-    said = os.environ.get("TOKENIZERS_PARALLELISM")
-    if said is not None and said.lower() in ("off", "false", "f", "no", "n", "0", ""):
+    parallelism = os.environ.get("TOKENIZERS_PARALLELISM")
+    if parallelism is not None and parallelism.lower() in ("off", "false", "f", "no", "n", "0", ""):
         return 1
     count = os.environ.get("RAYON_NUM_THREADS", "")
     return int(count) if count.isascii() and count.isdigit() and int(count) else None

@@ -92,7 +92,7 @@ _BEHAVIORS = {
     "merged_with_next": "MergedWithNext",
     "contiguous": "Contiguous",
 }
-_NAMES = {said: name for name, said in _BEHAVIORS.items()}
+_NAMES = {value: name for name, value in _BEHAVIORS.items()}
 
 
 def as_behavior(name: str, value: Any) -> str:
@@ -103,9 +103,9 @@ def as_behavior(name: str, value: Any) -> str:
     return _BEHAVIORS[value]
 
 
-def behavior_name(said: Json) -> str:
+def behavior_name(value: Json) -> str:
     """The Python name of the behavior of a split."""
-    return _NAMES.get(said, str(said))
+    return _NAMES.get(value, str(value))
 
 
 class Regex:
