@@ -271,9 +271,9 @@ def test_tokens_of_two_things_are_marked_and_listed() -> None:
 def test_what_comes_from_nowhere_is_named() -> None:
     example = make_chat(BYTES, [("user", "a")])
     end = BYTES.token_id("<|endoftext|>")
-    example.input_ids = np.append(example.input_ids, end)
-    example.labels = np.append(example.labels, end)
-    example.offsets = np.append(example.offsets, [[len(example.text)] * 2], axis=0)
+    vars(example)["input_ids"] = np.append(example.input_ids, end)
+    vars(example)["labels"] = np.append(example.labels, end)
+    vars(example)["offsets"] = np.append(example.offsets, [[len(example.text)] * 2], axis=0)
     read = check(example, BYTES)
     assert read.tokens[-1].text == "‹“<|endoftext|>”›"
     assert read.tokens[-1].title[1:] == ["from no character", "(added)", "trained"]
@@ -374,7 +374,7 @@ def test_a_page_is_written_whole(tmp_path: Path) -> None:
 
 def test_what_does_not_belong_together_raises() -> None:
     example = make_chat(BYTES, [("user", "ab")])
-    example.labels = example.labels[:-1]
+    vars(example)["labels"] = example.labels[:-1]
     with pytest.raises(ValueError, match="labels"):
         chat.html(example, BYTES)
     example = make_chat(BYTES, [("user", "ab")])
