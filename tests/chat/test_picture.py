@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.chat.example import ChatExample
+    from bytepair.chat.encoding.example import ChatExample
 
     Ints = NDArray[np.int64]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from bytepair.chat.example import ChatExample
+    from bytepair.chat.encoding.example import ChatExample
     from bytepair.tokenizer import Tokenizer
 
 _COLOURS = {"system": 1, "user": 2, "assistant": 3, "tool": 4}

@@ -11,8 +11,8 @@ from bytepair.view.spelling import quote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.chat.example import ChatExample
-    from bytepair.chat.spans import Span
+    from bytepair.chat.encoding.example import ChatExample
+    from bytepair.chat.rendering.spans import Span
     from bytepair.tokenizer import Tokenizer
 
 _IGNORED = -100

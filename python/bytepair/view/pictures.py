@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair.model.cache import cached
 from bytepair.model.marks import named_byte
-from bytepair.study.cache import cached
 from bytepair.study.explain import made_by, taken_whole
 from bytepair.view.cuts import clusters, differing
 

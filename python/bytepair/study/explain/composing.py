@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair.study.cache import cached
+from bytepair.model.cache import cached
 from bytepair.study.explain.explanation import ExplainedPiece, Explanation
 from bytepair.study.explain.models import Explainer, explainer_of
 from bytepair.study.explain.stages import StagesBeforeModel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bytepair.model.cache import cached
 from bytepair.model.spec import BytePair
-from bytepair.study.cache import cached
 from bytepair.study.explain.merging import Merging, TokenMerge
 
 if TYPE_CHECKING:
