@@ -1,6 +1,6 @@
 """A histogram over a scale of powers of two, as an SVG file.
 
-The file stands alone: its colours are in it, light or dark as the reader's system is, and it loads nothing.
+The file is self-contained: it has its own colours, light or dark by the reader's setting, and loads nothing.
 """
 
 from __future__ import annotations

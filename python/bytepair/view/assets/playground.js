@@ -79,11 +79,11 @@
   async function refresh() {
     if (asking || !isStale) return;
     isStale = false;
-    const asked = { text: text.value, size: new TextEncoder().encode(text.value).length };
+    const request = { text: text.value, size: new TextEncoder().encode(text.value).length };
     if (!chosen.length) return failed("choose a tokenizer");
-    if (asked.size > limits.text) {
+    if (request.size > limits.text) {
       return failed(
-        `the text has ${number(asked.size)} bytes, more than ${number(limits.text)}; ` +
+        `the text has ${number(request.size)} bytes, more than ${number(limits.text)}; ` +
           "use less text, or bytepair view and bytepair count for files",
       );
     }
@@ -94,14 +94,14 @@
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({
-          text: asked.text,
+          text: request.text,
           tokenizers: chosen,
           special: at("special").checked ? "allow" : "text",
         }),
         signal: question.stop.signal,
       });
       setFault("text", "");
-      show(found, asked);
+      show(found, request);
       // A long text is not sent at every key.
       pause = Math.min(600, Math.max(40, performance.now() - question.since));
     } catch (error) {
@@ -122,8 +122,8 @@
     at("view").removeAttribute("aria-busy");
   }
 
-  function show(found, asked) {
-    answer = { ...found, ...asked };
+  function show(found, request) {
+    answer = { ...found, ...request };
     at("view").hidden = !found.picture;
     at("too-many").hidden = Boolean(found.picture);
     if (found.picture && viewer) viewer.update(found.picture);

@@ -38,7 +38,7 @@
       this.columns.addEventListener("pointerover", (event) => event.pointerType === "touch" || this.#hover(event));
       this.columns.addEventListener("click", (event) => this.#click(event));
       this.columns.addEventListener("keydown", (event) => this.#key(event));
-      root.addEventListener("keydown", (event) => event.key === "Escape" && this.#letGo());
+      root.addEventListener("keydown", (event) => event.key === "Escape" && this.#unpin());
       window.addEventListener("beforeprint", () => {
         for (const row of this.rows) row.blocks.forEach((block) => this.#fill(block));
       });
@@ -64,7 +64,7 @@
       if (token in this.rows[0].ids) this.#go(this.rows[0], token, true);
     }
 
-    #letGo() {
+    #unpin() {
       if (!this.#pinned) return;
       // The button that had the focus is removed.
       if (this.dock.contains(document.activeElement)) this.lists[this.#here.row.number].focus({ preventScroll: true });
@@ -255,7 +255,7 @@
       if (!element || !getSelection().isCollapsed) return;
       const { row } = element.closest(".list");
       const isAgain = this.#pinned && this.#here.row === row && this.#here.token === element.token;
-      if (isAgain) this.#letGo();
+      if (isAgain) this.#unpin();
       else {
         this.#show(row, element.token, true);
         // The panel covers the lowest lines.
@@ -318,7 +318,7 @@
 
     #describe(row, token) {
       const parts = bytepair.panel(this.rows, row, token);
-      if (this.#pinned) parts.push(button("Unpin", () => this.#letGo(), { class: "go", title: "Escape" }));
+      if (this.#pinned) parts.push(button("Unpin", () => this.#unpin(), { class: "go", title: "Escape" }));
       this.dock.replaceChildren(...parts);
       const tree = this.dock.querySelector(".tree");
       if (tree) tree.scrollLeft = tree.firstChild.middle - tree.clientWidth / 2;
