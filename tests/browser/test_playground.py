@@ -188,7 +188,7 @@ def test_files_are_uploaded(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer
     page.locator("#lacks").wait_for()
     assert page.evaluate("document.activeElement.id") == "split"
     refused(desktop)
-    page.get_by_label("Split pattern").select_option("cl100k")
+    page.locator("#split").select_option("cl100k")
     page.get_by_label("Special tokens, one per line").fill("<|endoftext|>")
     page.get_by_role("button", name="Add", exact=True).click()
     page.locator("#fault:not(:empty)").wait_for()
@@ -214,7 +214,7 @@ def test_limits_are_told_before_anything_is_sent(desktop: Tab, url: str, monkeyp
     page = opened(desktop, url)
     page.get_by_label("Text", exact=True).fill("a b " * 100)
     settle(desktop)
-    assert page.locator("#too-many").inner_text().startswith("More than 50 tokens are counted, but not shown")
+    assert page.locator("#too-many").inner_text().startswith("More than 50 tokens are counted but not shown")
     assert page.locator("#view").is_hidden()
     assert page.locator("#counts tbody tr td").first.inner_text() != ""
     asked = len(desktop.asked)
@@ -240,7 +240,7 @@ def test_links_bring_it_back(desktop: Tab, url: str, toks: dict[str, bp.Tokenize
     page.get_by_label("Recognize special tokens in the text").uncheck()
     settle(desktop)
     page.get_by_role("button", name="Copy link").click()
-    page.locator("#said:not(:empty)").wait_for()
+    page.locator("#status:not(:empty)").wait_for()
     link = page.url
     assert link.startswith(f"{url}#v1.")
     page.reload()

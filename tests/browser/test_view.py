@@ -375,6 +375,6 @@ def test_without_scripts_the_text_is_there(chromium: Any, tmp_path: Path, tok: b
     page.goto(file.as_uri())
     shown = page.locator("noscript").inner_text()
     context.close()
-    assert "does not run" in shown
+    assert "are disabled in" in shown
     assert "def parse_args(self, args=None, namespace=None):" in shown
     assert "U+202E" in shown
