@@ -97,7 +97,7 @@ def html(comparison: Comparison) -> str:
     """
     a, b = (show_line(side.name) for side in (comparison.a, comparison.b))
     parts = [
-        "<header>\n<h1>Two tokenizers</h1>\n",
+        "<header>\n<h1>Tokenizer comparison</h1>\n",
         f'<p class="lead">{escape(summary(comparison))}</p>\n',
         _sides(comparison),
         "</header>\n",
@@ -105,7 +105,7 @@ def html(comparison: Comparison) -> str:
     if comparison.sources:
         parts += ["<section>\n<h2>Tokens</h2>\n", _sources(comparison), "</section>\n"]
     if any(source.firsts for source in comparison.sources):
-        parts.append("<section>\n<h2>Where they first differ</h2>\n")
+        parts.append("<section>\n<h2>First differences</h2>\n")
         parts += [_first(source.name, first) for source in comparison.sources for first in source.firsts]
         parts.append("</section>\n")
     examples = [(source, *one) for source in comparison.sources for one in _passages(source)]

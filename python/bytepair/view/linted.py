@@ -95,7 +95,7 @@ def html(name: str, facts: Mapping[str, str], lint: Lint, tokenizer: Tokenizer |
         tokenizer: The tokenizer, whose stages are drawn; None if it does not load.
     """
     rows = "".join(f"<dt>{escape(key)}</dt><dd>{escape(_line(value))}</dd>" for key, value in facts.items())
-    drawn = f"<h2>From text to ids, and back</h2>\n{pipeline.fragment(tokenizer)}" if tokenizer is not None else ""
+    drawn = f"<h2>Pipeline</h2>\n{pipeline.fragment(tokenizer)}" if tokenizer is not None else ""
     body = (
         f"<h1>{escape(show_line(name))}</h1>\n"
         + (f'<dl class="facts">{rows}</dl>\n' if rows else "")

@@ -207,7 +207,7 @@ def _charted(use: VocabularyUse, costs: Sequence[Cost]) -> str:
     lengths = sorted({length for of_corpus in counts for length in of_corpus})
     by_length = [[f"{length:,}", *(_count(many.get(length, 0)) for many in counts)] for length in lengths]
     return (
-        f"<details><summary>Numbers of both charts of {_text(use.tokenizer)}</summary>\n<h3>Uses by rank</h3>\n"
+        f"<details><summary>Data of both charts of {_text(use.tokenizer)}</summary>\n<h3>Uses by rank</h3>\n"
         + _table(f"Uses of tokens of {use.tokenizer} by rank", ["rank", *names], by_rank)
         + "<h3>Tokens by their bytes</h3>\n"
         + _table(f"Tokens of {use.tokenizer} by their bytes", ["bytes", "vocabulary", *names], by_length)
@@ -230,7 +230,7 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
         for name, tokens in groups
         if tokens
     )
-    return f"<details><summary>Some tokens of {_text(use.tokenizer)}</summary>\n{listed}</details>\n" if listed else ""
+    return f"<details><summary>Example tokens of {_text(use.tokenizer)}</summary>\n{listed}</details>\n" if listed else ""
 
 
 def _item(used: TokenUse) -> str:

@@ -57,7 +57,7 @@ def text(timeline: Timeline) -> str:
     return "\n".join(lines_of_text).rstrip() + "\n"
 
 
-def html(timeline: Timeline, *, title: str = "The first merges") -> str:
+def html(timeline: Timeline, *, title: str = "Merge timeline") -> str:
     """A self-contained page of a timeline: no script, nothing loaded, light or dark by the reader's setting.
 
     Args:
@@ -78,7 +78,7 @@ def html(timeline: Timeline, *, title: str = "The first merges") -> str:
     return page(title, "".join(body), styles=["charts.css", "explained.css"])
 
 
-def save(timeline: Timeline, path: str | Path, *, title: str = "The first merges") -> None:
+def save(timeline: Timeline, path: str | Path, *, title: str = "Merge timeline") -> None:
     """Write the page of a timeline atomically.
 
     Args:
