@@ -197,7 +197,7 @@ def test_what_word_piece_tried() -> None:
     found = explained(tok, "unab unx " + "u" * 101)
     assert found.pieces[0].steps == (LongestMatch(0, 2, 2, 1), LongestMatch(2, 3, 1, 3), LongestMatch(3, 4, 0, 4))
     assert found.pieces[1].steps == (LongestMatch(0, 2, 1, 1), LongestMatch(2, 2, 1, None))
-    assert found.pieces[1].note == "no token fits at character 2, so the whole piece is unknown"
+    assert found.pieces[1].note == "no token matches at character 2, so the whole piece is unknown"
     assert found.pieces[2].note == "it is longer than 100 characters"
 
 
