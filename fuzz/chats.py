@@ -10,7 +10,7 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
 from bytepair.chat.template import Template
 from bytepair.errors import TemplateError
 from fuzz.case import equal
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bytepair.chat.spans import Rendered, Span
+    from bytepair.chat.rendering.spans import Rendered, Span
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
 from bytepair.errors import TemplateError
 from fuzz.case import case
 from fuzz.chats import renderer_of_transformers

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bytepair.chat.limits import Limits
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
 from bytepair.errors import TemplateError
 from tests.conftest import WHOLE
 
@@ -275,7 +275,7 @@ sys.path.insert(0, sys.argv[1])
 from benchmarks.worker import peak
 from tests.chat.test_sandbox import BOMBS, MESSAGES
 from bytepair.chat.limits import Limits
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
 from bytepair.errors import TemplateError
 for source in BOMBS.values():
     try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from collections import Counter
+from itertools import pairwise
+from math import log2
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from bytepair.sources.inputs import Input, Reading
 if TYPE_CHECKING:
     from pathlib import Path
 
+SVG = "{http://www.w3.org/2000/svg}"
 OPTIONS = ShardOptions("bin", "uint16", (), (7,), "raise", "match", "strict", "skip", False, 3, "0.005", True, False)
 
 
@@ -135,15 +137,15 @@ group  documents  tokens  bytes of text  bytes/token  share of tokens
 de             1       3             10        3.333            6.25%
 en             3      45            200        4.444           93.75%
 
-tokens for what the vocabulary does not know   2
-empty documents, left out                      1
-bad documents, left out                        3
-  EncodeError                                  2
-  LimitError                                   1
-mean length in tokens                         12
-median length, about                           4
-99 of 100 are not longer than, about          34
-longest                                       36
+unknown tokens                         2
+empty documents, left out              1
+bad documents, left out                3
+  EncodeError                          2
+  LimitError                           1
+mean length in tokens                 12
+median length, about                   4
+99th percentile of the length, about  34
+longest                               36
 
 documents by their length in tokens:
 
@@ -197,12 +199,12 @@ def test_quantiles_are_in_the_step_of_the_true_one(seed: int, share: float) -> N
 def test_steps_have_no_gap_and_no_document_twice(seed: int, steps: int) -> None:
     random_ = random.Random(seed)
     tokens = [int(random_.lognormvariate(3, 3)) for _ in range(100)]
-    rows = histogram.rows(lengths_of(tokens), steps)
-    assert [row.most + 1 for row in rows[:-1]] == [row.least for row in rows[1:]]
-    assert [row.documents for row in rows] == [sum(row.least <= n <= row.most for n in tokens) for row in rows]
-    assert sum(row.documents for row in rows) == 100
-    assert rows[0].documents
-    assert rows[-1].documents
+    bins = histogram.bins(lengths_of(tokens), steps)
+    assert [one.end for one in bins[:-1]] == [one.start for one in bins[1:]]
+    assert [one.amount for one in bins] == [sum(one.start <= n < one.end for n in tokens) for one in bins]
+    assert sum(one.amount for one in bins) == 100
+    assert bins[0].amount
+    assert bins[-1].amount
 
 
 def test_a_step_that_has_a_document_is_seen() -> None:
@@ -212,41 +214,87 @@ def test_a_step_that_has_a_document_is_seen() -> None:
     assert lines[-1].endswith("1  ▏")
 
 
-def test_the_picture_has_no_time_in_it(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
+def drawn(path: Path) -> ElementTree.Element:
+    return ElementTree.fromstring(path.read_text("utf-8"))
+
+
+def bars(path: Path) -> list[tuple[float, float, float, str]]:
+    """Left end, width, height and title of each bar of a histogram."""
+    found = [one for one in drawn(path).iter(f"{SVG}rect") if one.get("class") == "bar"]
+    return [
+        (*(float(one.get(name, "")) for name in ("x", "width", "height")), "".join(one.itertext())) for one in found
+    ]
+
+
+def test_the_same_numbers_are_the_same_histogram(tmp_path: Path) -> None:
     summary, _ = some(4)
-    summary.plot(tmp_path / "a.png")
-    summary.plot(str(tmp_path / "b.png"))
-    picture = (tmp_path / "a.png").read_bytes()
-    assert picture.startswith(b"\x89PNG")
-    assert picture == (tmp_path / "b.png").read_bytes()
-    assert b"tEXt" not in picture
-    Summary.of(a_plan(()), []).plot(tmp_path / "nothing.png")
-    zero = Tally()
-    zero.count("train", "", np.array([0, 0]), 4)
-    Summary.of(a_plan(), [an_entry("encode", 0, zero, {})]).plot(tmp_path / "zero.png")
+    summary.plot(tmp_path / "a.svg")
+    summary.plot(str(tmp_path / "b.svg"))
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert f"{summary.documents} documents, {summary.tokens:,} tokens" in "".join(drawn(tmp_path / "a.svg").itertext())
 
 
-def test_the_picture_is_the_same_whatever_the_user_has_set_up(tmp_path: Path) -> None:
-    matplotlib = pytest.importorskip("matplotlib")
+def plotted(tokens: list[int], path: Path) -> Path:
+    tally = Tally()
+    tally.count("train", "", np.array(tokens), 4)
+    Summary.of(a_plan(), [an_entry("encode", 0, tally, {})]).plot(path)
+    return path
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_area_of_a_bar_is_its_documents(seed: int, tmp_path: Path) -> None:
+    random_ = random.Random(seed)
+    tokens = [int(random_.lognormvariate(5, 2)) for _ in range(500)]
+    expected = histogram.bins(lengths_of(tokens), 4)
+    found = bars(plotted(tokens, tmp_path / "a.svg"))
+    assert len(found) == len(expected)
+    # Bars touch, and are as wide as their steps are on the scale of powers of two.
+    for before, after in pairwise(found):
+        assert before[0] + before[1] == pytest.approx(after[0], abs=0.02)
+    doubling = next(width for (_, width, _, _), one in zip(found, expected, strict=True) if one.start == 1)
+    most = max(one.amount for one in expected)
+    area = next(w * h / one.amount for (_, w, h, _), one in zip(found, expected, strict=True) if one.amount == most)
+    for (_, width, height, title), one in zip(found, expected, strict=True):
+        assert width == pytest.approx(doubling * log2(one.end / max(one.start, 0.5)), abs=0.02)
+        assert width * height == pytest.approx(one.amount * area, rel=0.03, abs=0.02 * doubling)
+        assert title.endswith(f": {one.amount:,} documents")
+
+
+def test_lengths_that_are_spread_evenly_have_no_teeth(tmp_path: Path) -> None:
+    # Each doubling has as many documents, evenly on the scale; in equally high bars these would be teeth.
+    tokens = [round(2 ** (power / 200)) for power in range(5 * 200, 11 * 200)]
+    heights = [height for _, _, height, _ in bars(plotted(tokens, tmp_path / "a.svg"))]
+    assert min(heights[:-1]) > 0.8 * max(heights[:-1])
+
+
+def test_histograms_of_nothing_and_of_empty_documents(tmp_path: Path) -> None:
+    Summary.of(a_plan(()), []).plot(tmp_path / "nothing.svg")
+    assert "There is nothing to draw." in "".join(drawn(tmp_path / "nothing.svg").itertext())
+    assert [title for *_, title in bars(plotted([0, 0], tmp_path / "zero.svg"))] == ["0 tokens: 2 documents"]
+    assert len(bars(plotted([0, 1, 2**40], tmp_path / "wide.svg"))) > 100
+
+
+def test_all_of_a_histogram_is_inside(tmp_path: Path) -> None:
+    random_ = random.Random(1)
+    for number in range(50):
+        tokens = [int(random_.lognormvariate(random_.uniform(0, 9), 2)) for _ in range(random_.randrange(1, 50))]
+        root = drawn(plotted(tokens, tmp_path / f"{number}.svg"))
+        _, _, width, height = map(float, root.get("viewBox", "").split())
+        rows = set()
+        for text in root.iter(f"{SVG}text"):
+            x, y, wide = float(text.get("x", "")), float(text.get("y", "")), 8 * len("".join(text.itertext()))
+            left = {"end": x - wide, "middle": x - wide / 2}.get(text.get("text-anchor", ""), x)
+            assert left >= -8, tokens
+            assert left + wide <= width + 8
+            assert 0 < y < height
+            if text.get("class") is None:
+                rows.add(y)
+        # The names of the median and the mean are on lines of their own.
+        assert len(rows) == 2
+
+
+def test_a_histogram_is_an_svg_file(tmp_path: Path) -> None:
     summary, _ = some(4)
-    summary.plot(tmp_path / "a.png")
-    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "black"}):
-        summary.plot(tmp_path / "b.png")
-        assert matplotlib.rcParams["font.size"] == 20
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-
-
-def test_pictures_say_what_they_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    summary, _ = some(4)
-    with pytest.raises(ArtifactError, match=r"is a PNG.*name it NAME\.png"):
-        summary.plot(tmp_path / "a.jpg")
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ArtifactError, match=r"bytepair\[plot\]"):
+    with pytest.raises(ArtifactError, match=r"is an SVG file.*name it NAME\.svg"):
         summary.plot(tmp_path / "a.png")
-
-
-def test_pictures_are_not_imported_before_one_is_drawn() -> None:
-    code = "import sys, bytepair.shards.summaries; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert not list(tmp_path.iterdir())

@@ -51,8 +51,8 @@ def test_a_tokenizer_is_the_same_as_itself(tok: bp.Tokenizer) -> None:
 @pytest.mark.parametrize(
     ("changes", "text", "stage"),
     [
-        ({"normalizers": ("NFC",)}, "cafe\u0301 ", "normalizers"),
-        ({"normalizers": ("Lowercase",)}, "a Self is", "normalizers"),
+        ({"normalizers": ("NFC",)}, "cafe\u0301 ", "normalizer"),
+        ({"normalizers": ("Lowercase",)}, "a Self is", "normalizer"),
         ({"split": (split_pattern("gpt2"),)}, "f(self", "split"),
         ({"prefix_space": True}, "self is", "split"),
     ],
@@ -265,8 +265,8 @@ def test_real_ones_that_are_the_same_make_the_same_ids(data: Path) -> None:
     ("a", "b", "stages"),
     [
         ("cl100k_base", "o200k_base", {"split", "model", "ids"}),
-        ("llama2", "o200k_base", {"normalizers", "split", "model", "ids"}),
-        ("t5-small", "gpt2", {"normalizers", "split", "model"}),
+        ("llama2", "o200k_base", {"normalizer", "split", "model", "ids"}),
+        ("t5-small", "gpt2", {"normalizer", "split", "model"}),
         ("roberta-base", "gpt2", {"ids"}),
     ],
 )
@@ -294,7 +294,7 @@ def test_ids_can_be_the_same_of_unlike_boundaries() -> None:
     found = compare(keeps, drops, ["a", "be\u0301a", "\u0301?"])
     assert (found.total.same_ids, found.total.same_tokens, found.total.same_boundaries) == (2, 2, 1)
     (first,) = found.sources[0].firsts
-    assert (first.stage, first.document) == ("normalizers", 2)
+    assert (first.stage, first.document) == ("normalizer", 2)
 
 
 def test_characters_that_a_model_loses_are_the_models() -> None:
@@ -317,7 +317,7 @@ def test_of_one_model_a_difference_is_never_the_models() -> None:
     mark = '{"type": "Replace", "content": "▁", "pattern": {"String": " "}}'
     a, b = of_characters("? ▁ a", unk="?", normalizers=(mark,)), of_characters("? ▁ a", unk="?")
     (first,) = compare(a, b, ["a a"]).sources[0].firsts
-    assert (first.stage, first.seen_a, first.seen_b) == ("normalizers", ("▁",), (" ",))
+    assert (first.stage, first.seen_a, first.seen_b) == ("normalizer", ("▁",), (" ",))
     # What a normalizer changes can be far from where tokens differ: the best way goes through a whole piece.
     tokens = ["a", "b", "x", "y", "ab", "bx"]
     scores = (-1.0, -1.0, -9.0, -1.0, -1.5, -1.5)
@@ -325,7 +325,7 @@ def test_of_one_model_a_difference_is_never_the_models() -> None:
     change = '{"type": "Replace", "content": "y", "pattern": {"String": "x"}}'
     a, b = (bp.Tokenizer(TokenizerSpec(model, normalizers=steps)) for steps in ((), (change,)))
     (first,) = compare(a, b, ["abx"]).sources[0].firsts
-    assert first.stage == "normalizers"
+    assert first.stage == "normalizer"
 
 
 def test_a_token_that_is_no_word_hides_none_that_is_looked_for_alone() -> None:

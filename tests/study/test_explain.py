@@ -26,8 +26,8 @@ from bytepair.model.spec import (
     split_pattern,
 )
 from bytepair.model.steps import spell_step
-from bytepair.study.explain import Explanation, Match, Step, explain
-from tests.conftest import HOSTILE
+from bytepair.study.explain import Explanation, LongestMatch, MergeStep, explain
+from tests.conftest import HOSTILE, share
 
 ADDED = (
     AddedToken("<|end|>", 100_000),
@@ -50,11 +50,13 @@ def explained(tok: bp.Tokenizer, text: str, **said: Any) -> Explanation:
         assert piece.start >= reached
         reached = piece.start
         if piece.kind == "merged":
-            assert apply(piece.symbols, [step for step in piece.steps if isinstance(step, Step)]) == list(piece.ids)
-        for way, worse in pairwise(piece.ways):
+            assert apply(piece.symbols, [step for step in piece.steps if isinstance(step, MergeStep)]) == list(
+                piece.ids
+            )
+        for way, worse in pairwise(piece.segmentations):
             assert way.score >= worse.score
             assert way.tokens != worse.tokens
-        for way in piece.ways:
+        for way in piece.segmentations:
             assert [token.at for token in way.tokens] == [0, *(token.end for token in way.tokens[:-1])]
             assert way.tokens[-1].end == len(piece.text)
     assert all(tok.token_bytes(id) == token for id, token in found.tokens.items())
@@ -62,7 +64,7 @@ def explained(tok: bp.Tokenizer, text: str, **said: Any) -> Explanation:
     return found
 
 
-def apply(symbols: tuple[int, ...], steps: list[Step]) -> list[int]:
+def apply(symbols: tuple[int, ...], steps: list[MergeStep]) -> list[int]:
     """What steps make of symbols: each joins the token that begins at a place with the next one."""
     there: dict[int, int] = dict(enumerate(symbols))
     for step in steps:
@@ -193,8 +195,8 @@ def test_what_word_piece_tried() -> None:
     model = WordPiece((b"[UNK]", b"un", b"##able", b"##a", b"##b"), (0, 1, 2, 3, 4))
     tok = bp.Tokenizer(TokenizerSpec(model, pre_tokenizers=("WhitespaceSplit",)))
     found = explained(tok, "unab unx " + "u" * 101)
-    assert found.pieces[0].steps == (Match(0, 2, 2, 1), Match(2, 3, 1, 3), Match(3, 4, 0, 4))
-    assert found.pieces[1].steps == (Match(0, 2, 1, 1), Match(2, 2, 1, None))
+    assert found.pieces[0].steps == (LongestMatch(0, 2, 2, 1), LongestMatch(2, 3, 1, 3), LongestMatch(3, 4, 0, 4))
+    assert found.pieces[1].steps == (LongestMatch(0, 2, 1, 1), LongestMatch(2, 2, 1, None))
     assert found.pieces[1].note == "no token fits at character 2, so the whole piece is unknown"
     assert found.pieces[2].note == "it is longer than 100 characters"
 
@@ -235,7 +237,7 @@ def test_the_runner_up_is_the_second_of_all_ways() -> None:
         tok = bp.Tokenizer(TokenizerSpec(Unigram(*columns, scores)))
         text = "".join(draw.choices("ab", k=9))
         known = sorted(sums(text, dict(zip(tokens, scores, strict=True))), reverse=True)[:2]
-        found = explained(tok, text).pieces[0].ways
+        found = explained(tok, text).pieces[0].segmentations
         assert [way.score for way in found] == pytest.approx(known)
 
 
@@ -279,22 +281,24 @@ def test_a_giant_piece(tok: bp.Tokenizer) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize(
     "name",
-    [
-        "gpt2",
-        "phi-2",
-        "llama2",
-        "clip",
-        "t5-small",
-        "bert-base-uncased/vocab.txt",
-        "roberta-base",
-        "gpt-neox",
-        "mistral/tokenizer.model.v1",
-        "llama3/tokenizer.json.xz",
-        "gemma3/tokenizer.json.xz",
-        "qwen3/tokenizer.json.xz",
-        "deepseek/tokenizer.json.xz",
-        "gguf/ggml-vocab-llama-spm.gguf",
-    ],
+    share(
+        [
+            "gpt2",
+            "phi-2",
+            "llama2",
+            "clip",
+            "t5-small",
+            "bert-base-uncased/vocab.txt",
+            "roberta-base",
+            "gpt-neox",
+            "mistral/tokenizer.model.v1",
+            "llama3/tokenizer.json.xz",
+            "gemma3/tokenizer.json.xz",
+            "qwen3/tokenizer.json.xz",
+            "deepseek/tokenizer.json.xz",
+            "gguf/ggml-vocab-llama-spm.gguf",
+        ]
+    ),
 )
 def test_real_tokenizers(data: Path, name: str, tmp_path: Path) -> None:
     place = data / "vocabs" / name

@@ -12,8 +12,8 @@ import pytest
 import bytepair as bp
 from bytepair.errors import InvalidIdError
 from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, WordLevel
-from bytepair.study.explain import Made, made_by, taken_whole
-from bytepair.study.explain.merging import Merging, Step
+from bytepair.study.explain import TokenMerge, made_by, taken_whole
+from bytepair.study.explain.merging import MergeStep, Merging
 from bytepair.study.explain.trees import merging_of
 
 
@@ -75,7 +75,7 @@ def test_merging_is_the_definition_and_trees_are_the_same_everywhere(merges: boo
             steps, left = merging.merge(merging.symbols(piece))
             assert left == naive(model, piece.encode())
             for step in steps:
-                assert trees[step.result] == Made(step.left, step.right, step.rank)
+                assert trees[step.result] == TokenMerge(step.left, step.right, step.rank)
                 seen += 1
             assert tok.encode(piece) == (
                 [model.tokens.index(piece.encode())] if merging.whole(piece) is not None else left
@@ -127,7 +127,7 @@ def test_trees_of_characters(how: Characters, piece: str) -> None:
             steps, left_ids = merging.merge(merging.symbols(piece))
             assert left_ids == tok.encode(piece)
             for step in steps:
-                assert trees[step.result] == Made(step.left, step.right, step.rank)
+                assert trees[step.result] == TokenMerge(step.left, step.right, step.rank)
 
 
 def test_descendants_are_there_and_no_others(tok: bp.Tokenizer) -> None:
@@ -156,7 +156,7 @@ def test_bytes_that_fell_back_can_merge() -> None:
     model = BytePair(tokens, (0, 1, 2, 3), ((0, 1),), alphabet=Characters(byte_fallback=True))
     tok = bp.Tokenizer(TokenizerSpec(model))
     assert tok.encode("é") == [2]
-    assert made_by(tok, [2]) == {2: Made(0, 1, 0), 0: None, 1: None}
+    assert made_by(tok, [2]) == {2: TokenMerge(0, 1, 0), 0: None, 1: None}
 
 
 @pytest.mark.data
@@ -177,14 +177,14 @@ def test_threads_that_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = bp.train({"low": 5, "lower": 2}, vocab_size=259).spec.model
     assert isinstance(model, BytePair)
     merging, merge = Merging(model), Merging.merge
-    told: list[Made | None] = []
+    told: list[TokenMerge | None] = []
 
-    def merge_slowly(self: Merging, symbols: list[int]) -> tuple[list[Step], list[int]]:
+    def merge_slowly(self: Merging, symbols: list[int]) -> tuple[list[MergeStep], list[int]]:
         monkeypatch.setattr(Merging, "merge", merge)
         with ThreadPoolExecutor(1) as other:
             told.append(other.submit(merging.made, 257).result())
         return merge(self, symbols)
 
     monkeypatch.setattr(Merging, "merge", merge_slowly)
-    assert merging.made(257) == Made(256, 119, 1)
-    assert told == [Made(256, 119, 1)]
+    assert merging.made(257) == TokenMerge(256, 119, 1)
+    assert told == [TokenMerge(256, 119, 1)]

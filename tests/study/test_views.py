@@ -14,7 +14,7 @@ import pytest
 import bytepair as bp
 from bytepair.drawing.layout import columns
 from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec, Unigram, WordLevel, WordPiece
-from bytepair.study.explain import ExplainedPiece, Step, explain
+from bytepair.study.explain import ExplainedPiece, MergeStep, explain
 from bytepair.study.explain.trees import merging_of
 from bytepair.view import explained
 from bytepair.view.explained.ladder import rows
@@ -145,7 +145,7 @@ def test_trees_join_what_merges(tok: bp.Tokenizer) -> None:
     assert drawn.count("<path") == len(piece.steps)
     assert drawn.count("<rect") == len(piece.symbols) + len(piece.steps)
     for step in piece.steps:
-        assert isinstance(step, Step)
+        assert isinstance(step, MergeStep)
         assert f">{step.rank}</text>" in drawn
 
 

@@ -83,7 +83,7 @@ def unpacked(data: dict[str, Any]) -> list[dict[str, Any]]:
     return tokenizers
 
 
-def check(tokenizers: dict[str, bp.Tokenizer], text: str | bytes, title: str = "Tokens") -> str:
+def check(tokenizers: dict[str, bp.Tokenizer], text: str | bytes, title: str = "PictureTokens") -> str:
     """The page of a text, held to what all such pages are held to."""
     seen = picture(tokenizers, text)
     html = interactive.html(seen, title=title)
