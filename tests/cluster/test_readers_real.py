@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from bytepair.sources.inputs import Reading, check, find
+from bytepair.sources.inputs import check, find
 from bytepair.sources.readers import portions
+from bytepair.sources.source import Reading
 from tests.conftest import HOSTILE
 from tests.corpus.reading import documents, only
 

@@ -33,7 +33,7 @@ SIZES = 1 << 12, 1 << 11, 1 << 10
 CHILD = """
 import json, os, signal, sys
 import bytepair as bp
-from bytepair.corpus import encoding_task, shuffling, spooling
+from bytepair.shards import encoding_task, shuffling, spooling
 from bytepair.shards.engines.local import Local
 
 given = json.loads(sys.argv[1])

@@ -10,13 +10,13 @@ from bytepair.errors import BytepairError
 from bytepair.model.split_patterns import split_pattern
 from bytepair.progress import reporter
 from bytepair.shards import ledger, locks, packages, plans, runs
-from bytepair.shards.counting_tasks import TABLE, counter, groups, reductions
+from bytepair.shards.counting_tasks import TABLE, counter, reductions
 from bytepair.shards.engines import engine as engine_of
 from bytepair.shards.plans import CountOptions, Plan, Stage
 from bytepair.sources import inputs, readers
 from bytepair.sources.compressed import arrow
-from bytepair.sources.inputs import Reading
-from bytepair.training.counting import check_groups
+from bytepair.sources.source import Reading
+from bytepair.training.counting import groups_of
 from bytepair.training.counts import Counts
 from bytepair.training.learning import check_choice
 from bytepair.training.memory import parse_bytes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bytepair.progress import Report
     from bytepair.shards.engines import Engine
-    from bytepair.sources.inputs import Source
+    from bytepair.sources.source import Source
 
 _MEMORY = "1GB"
 
@@ -56,16 +56,16 @@ def count_corpus(
     is trained from it is the same, whatever the ties. A document that cannot be used raises, as it does there.
 
     Args:
-        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of
-            groups to these. See `bytepair.sources.inputs.find`.
+        source: See `bytepair.sources.source`; no iterables and no data sets in memory, since a run that was killed
+            reads its source again.
         output: A folder on a file system that all workers share; made if need be. The table is ``counts.parquet``
             there.
         split: As for `bytepair.train`.
         normalizers: As for `bytepair.train`.
         special_tokens: Cut out of the documents, and never counted.
-        field: The field or column that holds the text.
-        delimiter: What lies between documents of plain text, and belongs to none. None: a file is one document, which
-            one task reads in windows, however long it is.
+        field: See `bytepair.sources.source.Reading`.
+        delimiter: See `bytepair.sources.source.Reading`. A file without one is read by one task in windows, however
+            long it is.
         errors: As for `bytepair.train`.
         memory: What the table of a worker may take, such as ``"1GB"``; what does not fit goes to temporary files. None
             for no limit. The counts are the same with any limit.
@@ -121,10 +121,9 @@ def count_corpus(
 
 
 def _plan(source: Source, options: CountOptions, reading: Reading, size: str | int | None) -> Plan:
-    found = inputs.find(source)
+    found = inputs.find_files(source, "count_corpus")
     readers.check(found, reading)
     first = runs.first_stage("count", found, reading, size)
     tree = [Stage(f"reduce-{level}", tuple(tasks)) for level, tasks in enumerate(reductions(len(first.tasks)), 1)]
-    plan = Plan(options, reading, "", found, (first, *tree), packages.versions(["pyarrow"]))
-    check_groups(groups(plan))
-    return plan
+    groups_of(found)  # Too many are refused before anything is written.
+    return Plan(options, reading, "", found, (first, *tree), packages.versions(["pyarrow"]))

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 from bytepair.errors import BytepairError, LimitError
-from bytepair.shards import ledger, row_arrays
+from bytepair.model.marks import unknown_id
+from bytepair.shards import ledger
 from bytepair.shards.draws import Draw, threshold
 from bytepair.shards.outputs import TRAIN, VALIDATION, Output
 from bytepair.shards.plans import ShardOptions
 from bytepair.shards.sinks import Encoded
 from bytepair.shards.spooling import Spool
 from bytepair.shards.tally import Tally
-from bytepair.sources import inputs, readers
+from bytepair.sources import flat_rows, inputs, readers
 from bytepair.sources.documents import Documents, Fault, LongDocument
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.inputs import blame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ class _Encoding:
         options = self._options
         special = options.special if isinstance(options.special, str) else set(options.special)
         self._policy: dict[str, Any] = {"special": special, "added": options.added, "errors": options.errors}
-        self._unknown = _unknown_id(self._tokenizer)
+        self._unknown = unknown_id(self._tokenizer.spec.model)
         # Those that the caller puts around documents are known.
         self._framed = [*options.bos, *options.eos].count(-1 if self._unknown is None else self._unknown)
 
@@ -164,10 +165,6 @@ class _Encoding:
         for row, error in refused:
             keep[row] = False
             error.row = None
-            if input.content == "jsonl" and error.byte is not None:
-                # The text of a line has other bytes than the line.
-                error.what = f"{error.what}, at byte {error.byte} of the text"
-                error.byte = error.character = None
             faults.append(Fault(int(found.positions[row]), error, found.texts[row]))
         self.tally.empty += int((sizes == 0).sum())
         for fault in sorted(faults, key=lambda fault: fault.position):
@@ -231,7 +228,14 @@ class _Encoding:
         self.tally.count(split, input.group, np.array([tokens]), size)
 
     def _bad(self, input: Input, fault: Fault) -> None:
-        error = _placed(fault.error, input, fault.position)
+        error = fault.error
+        if error.file is None:
+            # Characters are counted in texts, but a run says where bytes are.
+            error.character = None
+            blame(error, input, fault.position)
+        else:
+            # Its reader has placed it, in the file of this machine.
+            error.file = input.name
         if self._options.bad == "raise":
             raise error
         self.tally.bad[type(error).__name__] += 1
@@ -249,35 +253,8 @@ class _Encoding:
 
 def _where(encoded: Encoded, rows: NDArray[np.bool_]) -> Encoded:
     """Some of the documents."""
-    ids, offsets = row_arrays.where(encoded.ids, encoded.offsets, rows)
+    ids, offsets = flat_rows.where(encoded.ids, encoded.offsets, rows)
     if ids is encoded.ids:
         return encoded
-    names = encoded.names and ArrowTexts(*row_arrays.where(encoded.names.data, encoded.names.offsets, rows))
+    names = encoded.names and encoded.names.where(rows)
     return Encoded(ids, offsets, encoded.inputs[rows], encoded.positions[rows], names)
-
-
-def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:
-    """An error of a document, placed in its input by the name that this has everywhere."""
-    is_placed, error.file = error.file is not None, input.name
-    if is_placed:  # by its reader
-        return error
-    if input.content in ("parquet", "arrow", "tar"):
-        error.row = position
-    elif input.content == "jsonl":
-        error.what = f"{error.what}, in the line that starts at byte {position}"
-    else:
-        error.byte = position + (error.byte or 0)
-        error.character = None
-    return error
-
-
-def _unknown_id(tokenizer: Tokenizer) -> int | None:
-    """The id of what stands for what the vocabulary does not know."""
-    model = tokenizer.spec.model
-    if (id := getattr(model, "unk_id", None)) is not None:
-        return int(id)
-    token = getattr(model, "unk_token", None)
-    try:
-        return None if token is None else tokenizer.token_id(token)
-    except BytepairError:
-        return None

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bytepair import files
 from bytepair.errors import ArtifactError, CorpusError, FormatError
 from bytepair.shards import sealed
-from bytepair.sources.inputs import Input, Reading
+from bytepair.sources.inputs import Input
+from bytepair.sources.source import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from bytepair.progress import Report
     from bytepair.shards.engines import Engine
     from bytepair.shards.plans import TaskName
-    from bytepair.sources.inputs import Input, Reading
+    from bytepair.sources.inputs import Input
+    from bytepair.sources.source import Reading
     from bytepair.tokenizer import Tokenizer
 
 _MARK = ".planning"

@@ -24,7 +24,7 @@ from bytepair.shards.plans import Plan, ShardOptions, Stage
 from bytepair.shards.sinks import FORMATS
 from bytepair.shards.summaries import Summary
 from bytepair.sources import inputs, readers
-from bytepair.sources.inputs import Reading
+from bytepair.sources.source import Reading
 from bytepair.training.memory import parse_bytes
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bytepair.call.ragged import Special
     from bytepair.progress import Report
     from bytepair.shards.engines import Engine
-    from bytepair.sources.inputs import Source
+    from bytepair.sources.source import Source
     from bytepair.tokenizer import Tokenizer
 
 Frame: TypeAlias = "str | int | Sequence[str | int] | None"
@@ -77,15 +77,15 @@ def shard(
     number of workers, and however often the run was killed and gone on with.
 
     Args:
-        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of
-            groups to these. See `bytepair.sources.inputs.find`.
+        source: See `bytepair.sources.source`; no iterables and no data sets in memory, since a run that was killed
+            reads its source again.
         tokenizer: What encodes.
         output: A folder on a file system that all workers share; made if need be.
         format: ``bin`` (ids alone, as nanoGPT reads them), ``npy``, ``megatron``, ``parquet``, ``arrow``, ``mds`` or
             ``litdata``.
-        field: The field, column or extension that holds the text; None for ``text`` (in a tar ``txt``).
-        id_field: The field or column of the documents' own ids.
-        delimiter: What stands between documents of plain text; None if each file is one.
+        field: See `bytepair.sources.source.Reading`.
+        id_field: See `bytepair.sources.source.Reading`.
+        delimiter: See `bytepair.sources.source.Reading`.
         bos: What comes before each document.
         eos: What comes after each document.
         special: As for `Tokenizer.encode`.
@@ -244,7 +244,7 @@ def plan_of(
     Raises:
         CorpusError, ArtifactError: As `shard`.
     """
-    found = inputs.find(source)
+    found = inputs.find_files(source, "shard")
     if output is not None:
         # It may not be there yet, and be named through links. A run begins in an empty folder only.
         own = os.path.join(os.path.realpath(output), "")  # noqa: PTH118  # with the separator at its end

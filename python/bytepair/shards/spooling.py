@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bytepair.shards import row_arrays
 from bytepair.shards.draws import Draw
-from bytepair.shards.sinks.row_groups import offsets_of
 from bytepair.shards.sinks.shard import narrowed
+from bytepair.sources import flat_rows
+from bytepair.sources.flat_rows import offsets_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,9 +171,9 @@ class Spool:
         starts = self._ids_at + offsets_of(lengths[order])[:-1]
         sorted_rows["start"] = np.where(held[order], starts, sorted_rows["start"])
         sorted_rows["name_start"] = self._names_at + offsets_of(sorted_rows["name_bytes"])[:-1]
-        for part in row_arrays.taken(ids, offsets_of(lengths)[:-1][order], lengths[order]):
+        for part in flat_rows.taken(ids, offsets_of(lengths)[:-1][order], lengths[order]):
             _put(self._files[IDS], part)
-        for part in row_arrays.taken(names, offsets_of(rows["name_bytes"])[:-1][order], sorted_rows["name_bytes"]):
+        for part in flat_rows.taken(names, offsets_of(rows["name_bytes"])[:-1][order], sorted_rows["name_bytes"]):
             _put(self._files[NAMES], part)
         _put(self._files[ROWS], sorted_rows)
         self._begins.append(self._rows_at + np.searchsorted(bucket[order], np.arange(self._buckets + 1)))

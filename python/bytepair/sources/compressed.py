@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import ArtifactError, SourceError
 from bytepair.sources.opening import name_of, open_stream, state, unreadable
-from bytepair.sources.parts import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,12 +100,12 @@ class ByteReader:
         self._exit.close()
 
 
-def chunks(path: str | os.PathLike[str], compression: str | None, size: int) -> Iterator[Chunk]:
-    """The text of a file in chunks of at most so many bytes, cut anywhere.
+def blocks(path: str | os.PathLike[str], compression: str | None, size: int) -> Iterator[bytes]:
+    """The text of a file in blocks of at most `size` bytes, cut anywhere.
 
     Raises:
         ArtifactError, SourceError: See `ByteReader`.
     """
     with ByteReader(path, compression) as reader:
         while data := reader.read(size):
-            yield Chunk(data, reader.position)
+            yield data

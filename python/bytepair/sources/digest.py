@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bytepair.sources.opening import unreadable
+from bytepair.sources.compressed import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 _MODULUS = 1 << 256
-_CHUNK = 1 << 20
+_BLOCK = 1 << 20
 
 
 class SourceDigest:
@@ -39,19 +42,15 @@ class SourceDigest:
             raise ValueError(f"a SHA-256 has 32 bytes, not {len(sha256)}")
         self._value = (self._value + int.from_bytes(sha256, "big")) % _MODULUS
 
-    def add_file(self, path: str | Path) -> None:
-        """Adds a file, which is read once from front to back.
+    def add_file(self, address: str | Path) -> None:
+        """Adds a file, local or behind a URL, as it is stored; it is read once from front to back.
 
         Raises:
             ArtifactError: It cannot be read.
         """
         whole = hashlib.sha256()
-        try:
-            with Path(path).open("rb") as file:
-                while data := file.read(_CHUNK):
-                    whole.update(data)
-        except (OSError, ValueError) as error:
-            unreadable(Path(path), error)
+        for data in blocks(address, None, _BLOCK):
+            whole.update(data)
         self.add(whole.digest())
 
     def add_texts(self, texts: Iterable[str | bytes]) -> None:

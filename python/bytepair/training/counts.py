@@ -13,13 +13,15 @@ from bytepair.errors import FormatError, TrainingError
 from bytepair.model.split_patterns import split_name, split_pattern
 from bytepair.progress import reporter
 from bytepair.sources.digest import SourceDigest
-from bytepair.training.counting import Source, check_groups, count_source
+from bytepair.sources.source import Reading
+from bytepair.training.counting import check_groups, count_source
 from bytepair.training.memory import parse_bytes
 
 if TYPE_CHECKING:
     from typing import Literal
 
     from bytepair.progress import Report
+    from bytepair.training.counting import Countable
     from bytepair.training.weights import Weight
 
 MOST = 2**64 - 1
@@ -107,12 +109,13 @@ class Counts:
     @classmethod
     def of(
         cls,
-        source: Source,
+        source: Countable,
         *,
         split: str = "o200k",
         normalizers: Sequence[str] = (),
         special_tokens: Sequence[str] = (),
         field: str | None = None,
+        delimiter: str | None = None,
         errors: Literal["strict", "replace"] = "strict",
         threads: int | None = None,
         memory: str | int | None = None,
@@ -123,11 +126,13 @@ class Counts:
         """Counts the pieces of texts.
 
         Args:
-            source: As for `bytepair.train`; a mapping of names of groups to sources counts each group apart.
+            source: See `bytepair.sources.source`; or a mapping of pieces to counts, which is not split. Groups are
+                counted apart.
             split: As for `bytepair.train`.
             normalizers: Steps applied to the texts in this order, as for `train`.
             special_tokens: Cut out of the texts, and never counted.
-            field: The field or column that holds the text, for files of rows.
+            field: See `bytepair.sources.source.Reading`.
+            delimiter: See `bytepair.sources.source.Reading`.
             errors: As for `bytepair.train`.
             threads: Up to how many threads count; None for all cores. The counts are the same with any number.
             memory: What the tables may take together, such as ``"2GB"``; what does not fit goes to temporary files.
@@ -148,7 +153,8 @@ class Counts:
         counter.start_at(min(start, MOST))
         total = SourceDigest() if digest else None
         report = reporter(progress)
-        groups = count_source(counter, source, field=field, errors=errors, threads=threads, digest=total, report=report)
+        reading = Reading(field=field, delimiter=delimiter)
+        groups = count_source(counter, source, reading, errors=errors, threads=threads, digest=total, report=report)
         end = counter.end
         return cls(stages, groups, 1, total, end, counter.finish(threads=threads), limit)
 

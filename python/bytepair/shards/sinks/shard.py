@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import ArtifactError, FormatError
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.flat_rows import FlatTexts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Encoded:
     offsets: NDArray[np.int64]
     inputs: NDArray[np.int32]
     positions: NDArray[np.int64]
-    names: ArrowTexts | None = None
+    names: FlatTexts | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -154,7 +154,7 @@ class GatheringShard(Shard):
 
 def one(ids: NDArray[np.uint32], input: int, position: int, name: bytes) -> Encoded:
     """One document as `Encoded`; see `Shard.end`."""
-    names = ArrowTexts(np.frombuffer(name, np.uint8), np.array([0, len(name)], np.int64)) if name else None
+    names = FlatTexts(np.frombuffer(name, np.uint8), np.array([0, len(name)], np.int64)) if name else None
     offsets = np.array([0, len(ids)], np.int64)
     return Encoded(ids, offsets, np.array([input], np.int32), np.array([position], np.int64), names)
 

@@ -17,14 +17,16 @@ import numpy as np
 from bytepair.errors import ArtifactError, EncodeError
 from bytepair.sources.compressed import ByteReader
 from bytepair.sources.documents import Documents, Fault
+from bytepair.sources.flat_rows import FlatTexts
 from bytepair.sources.opening import unreadable
-from bytepair.sources.readers.common import block_bytes, joined, too_long
+from bytepair.sources.readers.common import block_bytes, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytepair.errors import BytepairError
-    from bytepair.sources.inputs import Input, Reading
+    from bytepair.sources.inputs import Input
+    from bytepair.sources.source import Reading
 
 _BLOCK = 512
 _NAMES = 1 << 20  # bytes of a long name or of extended headers: more is no name
@@ -47,7 +49,7 @@ def read(input: Input, reading: Reading, batch_bytes: int, errors: str) -> Itera
     """The documents of an archive; see `readers.read`. Their positions are the numbers of their samples."""
     extension, _, field = ("txt" if reading.field is None else reading.field).partition(":")
     archive = _Archive(input, block_bytes(batch_bytes))
-    batch = _Batch(archive, errors)
+    batch = _Samples(archive, errors)
     key, number, found = None, -1, True
     missing = f"the sample has no member .{extension}"
     with archive.reader:
@@ -85,8 +87,8 @@ def _named(key: str | None) -> str:
     return f"it is {key!r}; name the extension of the texts as field=..."
 
 
-class _Batch:
-    """Texts until there are enough of them."""
+class _Samples:
+    """Samples, collected until their texts fill a batch."""
 
     def __init__(self, archive: _Archive, errors: str) -> None:
         self._archive = archive
@@ -126,7 +128,11 @@ class _Batch:
     def documents(self) -> Documents:
         positions = np.array(self.positions, np.int64)
         given = Documents(
-            joined(self.texts), positions, joined(self.keys), tuple(self.faults), self._archive.reader.position
+            FlatTexts.of(self.texts),
+            positions,
+            FlatTexts.of(self.keys),
+            tuple(self.faults),
+            self._archive.reader.position,
         )
         self._clear()
         return given

@@ -16,16 +16,17 @@ import numpy as np
 from bytepair import _core
 from bytepair.sources.compressed import ByteReader
 from bytepair.sources.documents import Documents, Fault, LongDocument
+from bytepair.sources.flat_rows import FlatTexts
 from bytepair.sources.inputs import changed
-from bytepair.sources.parts import ArrowTexts
-from bytepair.sources.readers.common import block_bytes, joined, kept, too_long
+from bytepair.sources.readers.common import block_bytes, only_faults, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from bytepair.sources.inputs import Input, Reading
+    from bytepair.sources.inputs import Input
+    from bytepair.sources.source import Reading
 
 _TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of its last document is near
 
@@ -42,7 +43,7 @@ def read(
         longest = reading.longest
         if input.compression is None and longest is not None and input.size > longest:
             fault = Fault(0, too_long(longest, file=input.address, byte=0))
-            yield Documents(joined([]), np.empty(0, np.int64), None, (fault,), input.size)
+            yield only_faults((fault,), input.size)
             return
         delimiter = b""
     else:
@@ -179,13 +180,13 @@ class _Split:
         # As they lie there, but for the last document of a file, behind which no delimiter may stand.
         gap = len(self.delimiter) if len(starts) > 1 else 0
         data = np.frombuffer(self.data, np.uint8)
-        texts = ArrowTexts(data, np.append(starts, ends[-1] + gap), gap)
+        texts = FlatTexts(data, np.append(starts, ends[-1] + gap), gap)
         lengths, positions = ends - starts, starts + self.base
         faults: tuple[Fault, ...] = ()
         if self.longest is not None and lengths.max() > self.longest:
             keep = lengths <= self.longest
             faults = tuple(map(self._fault, positions[~keep].tolist()))
-            texts, positions = kept(texts, keep), positions[keep]
+            texts, positions = texts.where(keep), positions[keep]
         return Documents(texts, positions, None, faults, self._passed())
 
     def _fault(self, position: int) -> Fault:
@@ -193,7 +194,7 @@ class _Split:
         return Fault(position, too_long(self.longest, file=self.input.address, byte=position))
 
     def _faulty(self, position: int) -> Documents:
-        return Documents(joined([]), np.empty(0, np.int64), None, (self._fault(position),), self._passed())
+        return only_faults((self._fault(position),), self._passed())
 
     def _whole(self, start: int, end: int) -> Iterator[Documents | LongDocument]:
         """A document of more than a batch, all of which is in `data`."""

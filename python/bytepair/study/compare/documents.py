@@ -1,115 +1,101 @@
-"""What a user gives as sources -> batches of documents, as UTF-8."""
+"""Sources -> batches of documents, as UTF-8."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from bytepair.sources import inputs, readers
-from bytepair.sources.documents import LongDocument
-from bytepair.sources.paths import is_paths
+from bytepair.sources.documents import GivenDocuments, LongDocument
+from bytepair.sources.inputs import blame
 
 if TYPE_CHECKING:
-    from bytepair.sources.inputs import Reading
-    from bytepair.sources.paths import PathLike
+    from collections.abc import Sequence
 
-    One: TypeAlias = "PathLike | list[PathLike] | Iterable[str | bytes]"
-    Sources: TypeAlias = "One | Mapping[str, One]"
+    from bytepair.errors import BytepairError
+    from bytepair.sources.inputs import AnyInput
+    from bytepair.sources.source import Reading, Source, Text
 
 BATCH_BYTES = 8 << 20
-"""About how many bytes of documents are looked at together."""
+"""About how many bytes of documents are compared together."""
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class EncodedBatch:
     """Some documents of a source.
 
     Attributes:
         texts: Their UTF-8.
         first: The number of the first in its source.
-        file: The file that they are in; None for texts.
-        positions: Where each is in its file, as readers say; of texts their numbers.
+        input: The input that they are in.
+        positions: The position of each in its input.
     """
 
     texts: list[bytes]
     first: int
-    file: str | None
-    positions: list[int]
+    input: AnyInput
+    positions: Sequence[int]
+
+    def blame(self, error: BytepairError, number: int) -> None:
+        """Adds to an error the place of a document of the batch."""
+        blame(error, self.input, self.positions[number])
 
 
-def batches(sources: Sources, reading: Reading, errors: str) -> Iterator[tuple[str, Iterator[Batch]]]:
-    r"""Sources by name, and the documents of each, some at a time.
+def batches(source: Source, reading: Reading, errors: str) -> Iterator[tuple[str, Iterator[EncodedBatch]]]:
+    r"""The groups of a source by name, and the documents of each, some at a time.
 
     A document is held whole; so memory is for the longest, and for about `BATCH_BYTES` of others.
 
     Args:
-        sources: A path, glob or URL, or a list of these, as `bytepair.sources.inputs.find` takes them; an iterable of
-            texts; or a mapping of names to these. Without names the source is called ``texts``.
-        reading: What is a document in files.
+        source: See `bytepair.sources.source`. Without groups it is named ``texts``.
+        reading: What a document is.
         errors: ``strict``, or ``replace`` to have U+FFFD in place of bytes that are not UTF-8.
 
     Raises:
-        SourceError: No file matches, or it is of a kind that cannot be read.
+        SourceError: No file matches, or it is of a kind that cannot be read; an option has no effect.
         ArtifactError: A file cannot be read.
-        TypeError: A source is none of these.
+        TypeError: It is no source.
 
     Example:
-        >>> from bytepair.sources.inputs import Reading
+        >>> from bytepair.sources.source import Reading
         >>> for name, found in batches({"en": iter(["low", "lower"])}, Reading(), "strict"):
         ...     print(name, [batch.texts for batch in found])
         en [[b'low', b'lower']]
     """
-    named = sources if isinstance(sources, Mapping) else {"texts": sources}
-    # What is wrong with a name or an option is said before anything is read.
-    found = {name: inputs.find({name: one}) for name, one in named.items() if is_paths(one)}  # type: ignore[dict-item]  # `is_paths` does not narrow
-    if found:
-        readers.check([one for ones in found.values() for one in ones], reading)
-    for name, one in named.items():
-        if name not in found and (isinstance(one, (bytes, Mapping)) or not isinstance(one, Iterable)):
-            raise TypeError(f"the source {name!r} is {type(one).__name__}, not paths or an iterable of texts")
-    for name, one in named.items():
-        yield name, _files(found[name], reading, errors) if name in found else _texts(one, errors)  # type: ignore[arg-type]  # as above
+    # Wrong names and options are reported before anything is read.
+    found = inputs.find(source)
+    readers.check(found, reading)
+    for name in source if isinstance(source, Mapping) else [""]:
+        yield name or "texts", _read([one for one in found if one.group == name], reading, errors)
 
 
-def _files(found: tuple[inputs.Input, ...], reading: Reading, errors: str) -> Iterator[Batch]:
+def _read(found: Sequence[AnyInput], reading: Reading, errors: str) -> Iterator[EncodedBatch]:
     first = 0
     for one in found:
         for documents in readers.read(one, 0, None, reading, BATCH_BYTES, errors=errors):
+            texts: list[bytes]
+            positions: Sequence[int]
             if isinstance(documents, LongDocument):
                 texts, positions = [b"".join(documents.parts)], [documents.position]
+            elif isinstance(documents, GivenDocuments):
+                texts, positions = [_bytes(text, errors) for text in documents.texts], documents.positions
             else:
                 if documents.faults:
                     raise documents.faults[0].error
                 texts, positions = documents.texts.to_list(), documents.positions.tolist()
-            yield Batch(_utf8(texts, errors), first, one.name, positions)
+            if errors == "replace":
+                texts = [text if text.isascii() else text.decode("utf-8", "replace").encode() for text in texts]
+            yield EncodedBatch(texts, first, one, positions)
             first += len(texts)
 
 
-def _texts(source: Iterable[str | bytes], errors: str) -> Iterator[Batch]:
-    texts: list[bytes] = []
-    first = size = 0
-    for number, text in enumerate(source):
-        if not isinstance(text, (str, bytes)):
-            raise TypeError(f"text {number} of a source is {type(text).__name__}, not str or bytes")
-        if isinstance(text, str):
-            # Of half a surrogate pair the tokenizer says where it is; or it is one character that is replaced.
-            whole = _SURROGATES.sub("\ufffd", text) if errors == "replace" and not text.isascii() else text
-            text = whole.encode("utf-8", "surrogatepass")  # noqa: PLW2901 (the same text)
-        texts.append(text)
-        size += sys.getsizeof(text)
-        if size >= BATCH_BYTES:
-            yield Batch(_utf8(texts, errors), first, None, [*range(first, number + 1)])
-            texts, first, size = [], number + 1, 0
-    if texts:
-        yield Batch(_utf8(texts, errors), first, None, [*range(first, first + len(texts))])
-
-
-def _utf8(texts: list[bytes], errors: str) -> list[bytes]:
-    if errors != "replace":
-        return texts
-    return [text if text.isascii() else text.decode("utf-8", "replace").encode() for text in texts]
+def _bytes(text: Text, errors: str) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    # The tokenizer reports where half a surrogate pair is; or it is one character that is replaced.
+    whole = _SURROGATES.sub("\ufffd", text) if errors == "replace" and not text.isascii() else text
+    return whole.encode("utf-8", "surrogatepass")

@@ -15,7 +15,7 @@ from bytepair.study.compare.result import STAGES, Divergence, Passage, Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bytepair.study.compare.documents import Batch
+    from bytepair.study.compare.documents import EncodedBatch
     from bytepair.study.compare.passages import Passages
     from bytepair.study.compare.places import Encoded, Locator
     from bytepair.study.compare.vocabularies import Keys
@@ -52,7 +52,7 @@ class Tally:
         self.passages: dict[bytes, list[int]] = {}
         self.is_exact = True
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: EncodedBatch) -> None:
         """Counts a batch."""
         lines = Lines(batch.texts)
         a, b = (side.encode(batch, lines) for side in self.sides)
@@ -113,7 +113,7 @@ class Tally:
 
     def _look(
         self,
-        batch: Batch,
+        batch: EncodedBatch,
         number: int,
         encoded: tuple[Encoded, Encoded],
         base: int,
@@ -138,7 +138,7 @@ class Tally:
         self.firsts[stage] = Divergence(
             stage=stage,
             document=batch.first + number,
-            file=batch.file,
+            file=batch.input.name,
             position=batch.positions[number],
             character=len(text[:start].decode()),
             before=before,
