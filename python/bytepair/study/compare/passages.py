@@ -46,10 +46,10 @@ def passages(lines: Lines, a: Encoded, b: Encoded) -> Iterator[Passages]:
     Example:
         >>> import bytepair as bp
         >>> from bytepair.sources.inputs import Given
-        >>> from bytepair.study.compare.documents import EncodedBatch
+        >>> from bytepair.sources.utf8 import Utf8Batch
         >>> from bytepair.study.compare.places import Lines, Locator
         >>> from bytepair.study.compare.vocabularies import stands_for
-        >>> batch = EncodedBatch([b"slow lower"], 0, Given([b"slow lower"], "texts"), [0])
+        >>> batch = Utf8Batch([b"slow lower"], 0, Given([b"slow lower"], "texts"), [0])
         >>> lines, found = Lines(batch.texts), []
         >>> for size in (258, 259):
         ...     tok = bp.train({"low": 5, "lower": 2}, vocab_size=size, split="gpt2")

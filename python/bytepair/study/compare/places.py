@@ -15,7 +15,7 @@ from bytepair.study.explain.stages import Stages
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bytepair.study.compare.documents import EncodedBatch
+    from bytepair.sources.utf8 import Utf8Batch
     from bytepair.tokenizer import Tokenizer
 
 _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
@@ -122,7 +122,7 @@ class Locator:
         """What the tokenizer does before its model is asked."""
         return Stages(self.tokenizer.spec)
 
-    def encode(self, batch: EncodedBatch, lines: Lines) -> Encoded:
+    def encode(self, batch: Utf8Batch, lines: Lines) -> Encoded:
         """Encodes a batch.
 
         Raises:

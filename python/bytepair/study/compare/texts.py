@@ -15,7 +15,7 @@ from bytepair.study.compare.result import STAGES, Divergence, Passage, Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bytepair.study.compare.documents import EncodedBatch
+    from bytepair.sources.utf8 import Utf8Batch
     from bytepair.study.compare.passages import Passages
     from bytepair.study.compare.places import Encoded, Locator
     from bytepair.study.compare.vocabularies import Keys
@@ -52,7 +52,7 @@ class Tally:
         self.passages: dict[bytes, list[int]] = {}
         self.is_exact = True
 
-    def add(self, batch: EncodedBatch) -> None:
+    def add(self, batch: Utf8Batch) -> None:
         """Counts a batch."""
         lines = Lines(batch.texts)
         a, b = (side.encode(batch, lines) for side in self.sides)
@@ -113,7 +113,7 @@ class Tally:
 
     def _look(
         self,
-        batch: EncodedBatch,
+        batch: Utf8Batch,
         number: int,
         encoded: tuple[Encoded, Encoded],
         base: int,
