@@ -227,6 +227,17 @@ def test_a_pattern_that_matches_the_run_itself(tok: bp.Tokenizer, tmp_path: Path
     assert bp.shard(f"{tmp_path}/**/*.txt", tok, tmp_path / "link", resume=True).inputs == 1
 
 
+def test_unknown_tokens_of_a_byte_pair_of_characters_are_counted(tmp_path: Path) -> None:
+    from bytepair.model.spec import BytePair, Characters, TokenizerSpec
+
+    model = BytePair((b"<unk>", b"a", b"b"), (0, 1, 2), (), alphabet=Characters(unk_token="<unk>"))
+    (tmp_path / "a.txt").write_text("abxa\nyz\nb", "utf-8")
+    tok = bp.Tokenizer(TokenizerSpec(model))
+    summary = bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", delimiter="\n")
+    assert tok.encode("abxa") == [1, 2, 0, 1]
+    assert (summary.tally.unknown, summary.tokens) == (3, 7)
+
+
 def test_unknown_tokens_are_those_of_texts(tmp_path: Path) -> None:
     tok = bp.Tokenizer(bp.TokenizerSpec(WordPiece((b"[UNK]", b"low"), (0, 1))))
     (tmp_path / "a.txt").write_text("low\n\nx\n")
