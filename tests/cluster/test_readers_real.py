@@ -15,7 +15,7 @@ from bytepair.sources.readers import portions
 from bytepair.sources.source import Reading
 from bytepair.training.counts import Counts
 from tests.conftest import HOSTILE
-from tests.corpus.reading import documents, only
+from tests.sources.reading import documents, only
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # other libraries' own
 

@@ -1,7 +1,7 @@
-"""Tokenizers and corpora -> what the corpora cost, in tokens: `report`.
+"""Tokenizers and corpora -> the cost of the corpora in tokens: `report`.
 
-Each corpus is read once. Its documents go through each tokenizer in batches of bounded size; of the ids only how often
-each occurs is kept, and all else follows from that.
+Each corpus is read once. Its documents are encoded by each tokenizer in batches of bounded size. Only the counts of the
+ids are kept; all results follow from these.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from bytepair.progress import Phase, reporter
 from bytepair.sources import inputs, readers
 from bytepair.sources.source import Reading
 from bytepair.study.report import words
-from bytepair.study.report.costs import Settings, cost, sum_of, use
-from bytepair.study.report.counting import Uses, Vocabulary
+from bytepair.study.report.costs import ReportOptions, cost, sum_of, use
+from bytepair.study.report.counting import UseCounter, VocabularyArrays
 from bytepair.study.report.reading import DecodedPart, read
-from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, Used, VocabularyUse
+from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, TokenUse, VocabularyUse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bytepair.study.report.reading import DecodedBatch
     from bytepair.tokenizer import Tokenizer
 
-__all__ = ["CorpusReport", "CorpusSize", "Cost", "Used", "VocabularyUse", "report"]
+__all__ = ["CorpusReport", "CorpusSize", "Cost", "TokenUse", "VocabularyUse", "report"]
 
 
 def report(
@@ -51,24 +51,24 @@ def report(
     threads: int | None = None,
     progress: bool | str | Report = False,
 ) -> CorpusReport:
-    """Says what corpora cost with tokenizers: tokens for bytes, characters and words, parity, use of the vocabulary.
+    """Report the cost of corpora with tokenizers: tokens per byte, character and word, parity, use of the vocabulary.
 
     Args:
         tokenizers: The tokenizers, by their names.
         corpora: The corpora, by their names, such as languages. Each is a source (see `bytepair.sources.source`), whose
-            groups are one corpus here. The first corpus is what the others are compared with.
-        context: The tokens of a context window, for how much text it holds.
-        rare: Tokens that occur, but fewer times than this, are rarely used.
-        parallel: Whether the corpora are the same content, document by document, so that parity is known. They must
-            have the same number of documents.
+            groups are one corpus here. The others are compared with the first one.
+        context: The size of a context window, in tokens.
+        rare: Tokens that occur fewer times than this are rarely used.
+        parallel: Whether the corpora have the same content, document by document. Then parity is reported. They must
+            have equal numbers of documents.
         field: See `bytepair.sources.source.Reading`.
         delimiter: See `bytepair.sources.source.Reading`; of `parallel` corpora None is a line end.
-        special: What becomes of special tokens in the texts, as for `Tokenizer.encode`, but text by default.
+        special: As for `Tokenizer.encode`, but special tokens in the texts are text by default.
         added: As for `Tokenizer.encode`.
-        errors: ``strict`` raises at bytes that are not UTF-8 and at lone surrogates; ``replace`` has U+FFFD counted in
-            their place.
-        examples: How many tokens to name of each kind: most, rarely and never used.
-        threads: How many threads; None for all cores.
+        errors: ``strict`` raises at bytes that are not UTF-8 and at lone surrogates; ``replace`` counts U+FFFD in their
+            place.
+        examples: The number of example tokens of each kind: most, rarely and never used.
+        threads: The number of threads; None for all cores.
         progress: True for a bar on stderr if that is a terminal, ``"json"`` for JSON lines, or a call with each
             `Progress`.
 
@@ -77,10 +77,10 @@ def report(
         SourceError: A source names no file, or one that cannot be read.
         EncodeError: A text is not UTF-8, or cannot be encoded.
         SpecialTokenError: A text holds a token that `special` or `added` does not allow.
-        ValueError: A number is below 1, or an option is none of its values.
+        ValueError: A number is below 1, or an option does not have one of its values.
 
     Complexity:
-        Linear in the corpora. Memory: some hundred MB for batches of 16 MB, and 8 bytes for each id of each tokenizer.
+        Linear in the corpora. Memory: a few hundred MB for batches of 16 MB, and 8 bytes per id of each tokenizer.
 
     Example:
         >>> import bytepair as bp
@@ -99,7 +99,7 @@ def report(
     tell = reporter(progress)
     found = _found(corpora, Reading(field=field, delimiter=delimiter))
     reading = Reading(field=field, delimiter="\n" if parallel and delimiter is None else delimiter)
-    vocabularies = [Vocabulary(name, tokenizer) for name, tokenizer in tokenizers.items()]
+    vocabularies = [VocabularyArrays(name, tokenizer) for name, tokenizer in tokenizers.items()]
     options: dict[str, Any] = {"special": special, "added": added}
     sizes: list[CorpusSize] = []
     uses: list[list[NDArray[np.int64]]] = []
@@ -108,12 +108,12 @@ def report(
         ThreadPoolExecutor(threads or os.cpu_count() or 1, "bytepair-report") as pool,
     ):
         for name, corpus in found.items():
-            counters = [Uses(vocabulary, options, threads) for vocabulary in vocabularies]
+            counters = [UseCounter(vocabulary, options, threads) for vocabulary in vocabularies]
             sizes.append(_Corpus(name, counters, pool).read(corpus, reading, errors, phase))
             uses.append([counter.ids for counter in counters])
     if parallel:
         _check_parallel(sizes)
-    settings = Settings(context=context, rare=rare, parallel=parallel, examples=examples)
+    settings = ReportOptions(context=context, rare=rare, parallel=parallel, examples=examples)
     costs = [
         cost(vocabulary, size, mine[number], (sizes[0], uses[0][number]), settings)
         for number, vocabulary in enumerate(vocabularies)
@@ -135,14 +135,14 @@ def _found(corpora: Mapping[str, Source], reading: Reading) -> dict[str, tuple[A
 class _Corpus:
     """A corpus that is being counted."""
 
-    def __init__(self, name: str, counters: list[Uses], pool: ThreadPoolExecutor) -> None:
+    def __init__(self, name: str, counters: list[UseCounter], pool: ThreadPoolExecutor) -> None:
         self._name, self._counters, self._pool = name, counters, pool
         self._documents = self._characters = self._bytes = 0
         self._words = words.Words(0, 0)
         self._running = words.Running(lambda texts: pool.map(words.count, texts))
 
     def read(self, corpus: tuple[AnyInput, ...], reading: Reading, errors: str, phase: Phase) -> CorpusSize:
-        """Counts all inputs of the corpus."""
+        """Count all inputs of the corpus."""
         for one in corpus:
             for found in read(one, reading, errors):
                 if isinstance(found, DecodedPart):
@@ -154,8 +154,8 @@ class _Corpus:
         return CorpusSize(self._name, self._documents, self._characters, self._bytes, *self._words)
 
     def _part(self, part: DecodedPart) -> None:
-        # A stream is one thread's: tokenizers share the threads.
-        for _ in self._pool.map(Uses.push, self._counters, [part] * len(self._counters)):
+        # A stream uses one thread: tokenizers share the threads.
+        for _ in self._pool.map(UseCounter.push, self._counters, [part] * len(self._counters)):
             pass
         self._running.push(part.text)
         if part.ended:
@@ -164,7 +164,7 @@ class _Corpus:
         self._size(part.text, 0)
 
     def _batch(self, batch: DecodedBatch) -> None:
-        # No word goes across a line end. Words are counted while the tokenizers are at work.
+        # No word crosses a line end. Words are counted while the tokenizers encode.
         whole = "\n".join(batch.texts)
         counted = [self._pool.submit(words.count, one) for one in words.slices(whole)]
         for counter in self._counters:
@@ -191,12 +191,12 @@ def _check(
     )
     for what, given, example in mappings:
         if not isinstance(given, Mapping):
-            raise TypeError(f"{what} is a mapping of names, such as {example}, not {type(given).__name__}")
+            raise TypeError(f"{what} must be a mapping by name, such as {example}, not {type(given).__name__}")
         if not given:
             raise CorpusError(f"there are no {what} to report on", remedy=f"name one or more: {what}={example}")
         for name in given:
             if not isinstance(name, str) or not name:
-                raise TypeError(f"{name!r} is no name of one of the {what}: those are str, and not empty")
+                raise TypeError(f"{name!r} cannot name one of the {what}: names are non-empty str")
     for name, number in numbers.items():
         if number is not None and number < (name != "examples"):
             raise ValueError(f"{name}={number} is too low; use {int(name != 'examples')} or more")
