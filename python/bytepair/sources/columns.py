@@ -1,6 +1,6 @@
 """Parquet and Arrow files -> the texts in one of their columns, in buffers, without an object for each.
 
-Long because two formats, opened, asked for columns and checked in ways of their own, end in arrays of seven types.
+Long because two formats, each opened and checked in its own way, hold arrays of seven types.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def read(
 
 
 def readable(path: str | os.PathLike[str], source: Iterator[Any]) -> Iterator[Any]:
-    """What a source gives; what damaged files raise, which is of many kinds, becomes an ArtifactError."""
+    """The items of a source; errors of damaged files, which are of many types, become an ArtifactError."""
     pa = arrow(path)
     try:
         yield from source
@@ -105,7 +105,7 @@ def _parquet(
         first_row = done = sum(file.metadata.row_group(group).num_rows for group in range(start))
         for number in range(start, file.num_row_groups if end is None else end):
             group = file.metadata.row_group(number)
-            # Of one column alone pyarrow cannot be asked: where that is damaged, it ends the process.
+            # The size of one column is not used: where that is damaged, pyarrow ends the process.
             row_bytes = max(group.total_byte_size // max(group.num_rows, 1), 1)
             at_once = min(max(min(size, _AT_ONCE) // row_bytes, 1), _MOST_ROWS)
             expected = done + group.num_rows
@@ -121,7 +121,7 @@ def _parquet(
 def _open_parquet(address: str, stack: ExitStack) -> tuple[Any, int]:
     import pyarrow.parquet as pq
 
-    # Given a path, pyarrow could take it for an address.
+    # pyarrow could read a path as an address.
     source = stack.enter_context(open_raw(address))
     size = REMOTE_BLOCK if is_url(address) else 1 << 20
     options = {"buffer_size": size, "pre_buffer": False, "page_checksum_verification": True}
@@ -286,7 +286,7 @@ def valid_rows(array: Any) -> NDArray[np.bool_] | None:
 
 
 def check(array: Any) -> None:
-    """Raises ValueError if a file says what cannot be; pyarrow believes it, and would read anywhere."""
+    """Raise ValueError for sizes and offsets that cannot be; pyarrow would trust them, and read anywhere."""
     array.validate()
     if hasattr(array, "dictionary"):
         check(array.dictionary)
@@ -311,7 +311,7 @@ def split(array: Any, size: int, valid: NDArray[np.bool_] | None = None) -> Iter
     import pyarrow as pa
 
     if hasattr(array, "dictionary"):
-        # What repeats is copied out no more than a batch at a time.
+        # Repeated values are copied a batch at a time.
         words, indices = _large(array.dictionary), array.indices
         if valid is not None:
             indices = indices.filter(pa.array(valid))
@@ -331,7 +331,7 @@ def split(array: Any, size: int, valid: NDArray[np.bool_] | None = None) -> Iter
 
 
 def _large(array: Any) -> Any:
-    # By way of a view, since a cast would ask whether strings are UTF-8.
+    # As a view, since a cast would check that strings are UTF-8.
     kind = str(array.type)
     same = kind.replace("string", "binary")
     return array.view(same).cast("large_binary")
@@ -355,7 +355,7 @@ def buffers(array: Any) -> FlatTexts:
         return FlatTexts(data, np.zeros(1, np.int64))
     raw = np.frombuffer(offsets_buffer, integer, count=array.offset + len(array) + 1)[array.offset :]
     offsets = raw.astype(np.int64, copy=False)
-    # A file can say anything here, and pyarrow has looked at the last offset only.
+    # A damaged file can have any numbers here; pyarrow has checked the last offset only.
     if offsets[0] < 0 or offsets[-1] > len(data) or bool((offsets[1:] < offsets[:-1]).any()):
         raise ValueError("its offsets leave the data")
     return FlatTexts(data, offsets)

@@ -1,4 +1,4 @@
-"""What a corpus was: one digest of all its parts, which adds up."""
+"""The digest of a corpus: a sum over its parts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class SourceDigest:
 
     The order of the parts does not matter, and the digests of two sources add up to that of both together. A part is a
     file as it is on disk, compressed or not, or an iterable: its texts, each after its length in bytes (eight bytes,
-    the lowest first). Names and groups do not count. Sums of hashes find accidents; who wants two corpora of one
-    digest can make them.
+    the lowest first). Names and groups do not count. Sums of hashes find accidents; two
+    corpora with one digest can be made on purpose.
 
     Example:
         >>> one, other, both = SourceDigest(), SourceDigest(), SourceDigest()
@@ -65,7 +65,7 @@ class SourceDigest:
 
     @classmethod
     def from_hex(cls, digits: str) -> SourceDigest:
-        """The digest that `hex` gave.
+        """The digest from the digits of `hex`.
 
         Raises:
             ValueError: It is not 64 hexadecimal digits.

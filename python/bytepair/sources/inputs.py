@@ -1,4 +1,4 @@
-"""A source -> its inputs: files, files behind URLs, and what the caller holds in memory."""
+"""A source -> its inputs: files, files behind URLs, and texts in memory."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def blame(error: BytepairError, input: AnyInput, position: int) -> None:
     if input.content == "text":
         error.row = None
         if position:
-            # Nobody has counted the characters before the document.
+            # The characters before the document have not been counted.
             error.byte, error.character = position + (error.byte or 0), None
     elif input.content == "jsonl":
         # The text of a line has other bytes than the line.

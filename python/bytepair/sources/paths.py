@@ -28,7 +28,7 @@ _REFUSED = {".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".z", ".zip", 
 
 
 class Kind(NamedTuple):
-    """What a file holds (``text``, ``jsonl``, ``parquet``, ``arrow``, ``tar``), and how it is compressed, if it is."""
+    """The content of a file (``text``, ``jsonl``, ``parquet``, ``arrow``, ``tar``), and its compression or None."""
 
     content: str
     compression: str | None

@@ -1,6 +1,6 @@
-"""`Source`: what every call and command that reads text takes, and how the text in it is found.
+"""`Source`: the text argument of every call and command that reads text.
 
-A source is one of these:
+A source is one of:
 
 - a path or a glob, such as ``"docs/**/*.md"``, or a URL of any protocol that fsspec knows, with a pattern or without;
 - the folder of a data set of ``datasets``, as ``save_to_disk`` leaves it (any other folder is refused);
@@ -44,7 +44,7 @@ Source: TypeAlias = "Ungrouped | Mapping[str, Ungrouped]"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a document is, and what its id is.
+    """How documents, and their ids, are found in an input.
 
     Attributes:
         field: The column, the JSON field, or the extension of the members of a tar file that hold the text; of members
@@ -127,7 +127,7 @@ def check_one(source: object, name: str = "a source") -> None:
 
     Args:
         source: The object.
-        name: What the message calls it.
+        name: Its name in the message.
     """
     allowed = "paths, URLs, or an iterable of texts"
     if isinstance(source, Mapping):

@@ -25,7 +25,7 @@ class Utf8Batch:
     """Some whole documents of an input.
 
     Attributes:
-        texts: Their UTF-8. With ``errors="strict"`` nobody has checked that it is.
+        texts: Their UTF-8. With ``errors="strict"`` it has not been checked.
         first: The number of the first among the documents of all inputs that are read.
         input: The input that they are in.
         positions: The position of each in its input.
@@ -46,7 +46,7 @@ def read(found: Iterable[AnyInput], reading: Reading, batch_bytes: int, errors: 
 
     Args:
         found: The inputs.
-        reading: What a document is.
+        reading: How documents are found.
         batch_bytes: About how many bytes of documents a batch has.
         errors: ``strict``, or ``replace`` to have U+FFFD in place of bytes that are not UTF-8.
 

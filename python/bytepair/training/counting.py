@@ -47,11 +47,11 @@ def count_source(
     Args:
         counter: Counts; its stages are those of the source.
         source: As for `bytepair.train`.
-        reading: What a document is.
+        reading: How documents are found.
         errors: As for `bytepair.train`.
         threads: As for `bytepair.train`.
         report: Gets the progress.
-        digest: Has the source added, if it is there.
+        digest: Gets the source added; None for none.
 
     Returns:
         The names of the groups by number; one empty name where there are none.
@@ -143,13 +143,13 @@ def count_input(
     Args:
         counter: Counts.
         input: The input.
-        reading: What a document is.
+        reading: How documents are found.
         options: ``group``, ``errors`` and ``threads``, for the core.
         tell: Gets the bytes of the portion read so far, as they are stored, again and again.
         batch_bytes: About how many bytes of documents are counted together.
         start: Where the portion starts; see `readers.portions`.
         end: Where it ends.
-        texts_hash: Gets the texts of an iterable, if it is there.
+        texts_hash: Gets the texts of an iterable; None for none.
 
     Returns:
         The bytes of the portion, as they are stored.
@@ -263,7 +263,7 @@ class _Bytes:
                     # The core passes over a BOM in the first line that it gets, which is none of the file.
                     data, added = b"\n" + data, 1
             left = None if end is None else end - at + added
-            # What is counted differs from what is stored, which the total is of.
+            # Bytes counted differ from bytes stored, of which the total is.
             options = {**self._options, "tell": lambda _: self._tell(self._passed)}
             try:
                 self._counter.count_chunks(self._read(reader, data, left, start), options, json_field=self._field)

@@ -39,19 +39,19 @@ class Counted(NamedTuple):
     """
 
     piece: bytes
-    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody asks of a row
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which no row needs
     group: str
     first_position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    r"""What was between the texts and their pieces: only tables that share it can be added.
+    r"""The stages between texts and their pieces: only tables that share them can be added.
 
     Attributes:
         split: The split pattern.
-        normalizers: What changed the text before.
-        special_tokens: What was cut out of it.
+        normalizers: The steps that changed the text before.
+        special_tokens: The tokens cut out of it.
         unicode: The version of Unicode in which classes of characters such as ``\p{L}`` are meant.
     """
 
@@ -61,7 +61,7 @@ class Stages:
     unicode: str = field(default_factory=unicode_version)
 
     def check_same(self, other: Stages) -> None:
-        """Raises TrainingError if another table was made otherwise, and says in what."""
+        """Raise TrainingError if another table has different stages."""
         for name in ("split", "normalizers", "special_tokens", "unicode"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if name == "special_tokens":
@@ -81,10 +81,10 @@ class Counts:
     """Pieces and how often each occurs, in groups of sources.
 
     Counts add up: a corpus can be counted in parts, on several machines and threads, and the sum is the table of the
-    whole. Nothing is rounded, and nothing is left out unless asked for. Made by `Counts.of` and `Counts.read`.
+    whole. Nothing is rounded, and nothing is left out by default. Made by `Counts.of` and `Counts.read`.
 
     Attributes:
-        stages: What was between the texts and their pieces.
+        stages: The stages between the texts and their pieces.
         groups: The names of the groups; one empty name if there are none.
         denominator: Counts are in units of one over this; 1 unless weights made it more.
         digest: Of all sources: see `bytepair.sources.digest.SourceDigest`. None if a part of it is not known.
@@ -135,7 +135,7 @@ class Counts:
             delimiter: See `bytepair.sources.source.Reading`.
             errors: As for `bytepair.train`.
             threads: Up to how many threads count; None for all cores. The counts are the same with any number.
-            memory: What the tables may take together, such as ``"2GB"``; what does not fit goes to temporary files.
+            memory: The memory limit of all tables, such as ``"2GB"``; the rest goes to temporary files.
                 None for no limit. The counts are the same with any limit.
             start: The position of the source's first byte among all sources, where others before it are counted
                 elsewhere; only ``first_seen`` and ``first_position`` depend on it.
@@ -253,7 +253,7 @@ class Counts:
         return self.weighted(dict.fromkeys(self.groups, weight))
 
     def filter(self, min_count: int) -> Counts:
-        """The rows with at least this count, each group by itself. What training learns from them may be different.
+        """The rows with at least this count, each group by itself. Training may learn other merges from them.
 
         Args:
             min_count: In occurrences, whatever the denominator.

@@ -27,7 +27,7 @@ def check(inputs: Sequence[AnyInput], reading: Reading) -> None:
     r"""Check options against the inputs they are for, and that packages are installed; opens no file.
 
     Raises:
-        SourceError: An option would have no effect; or ``pyarrow`` is needed and not installed.
+        SourceError: An option would have no effect; or ``pyarrow`` is required and not installed.
         ValueError: The delimiter is empty, `longest` is below 1, or a name is no text.
         TypeError: The delimiter or the name of a field is no str.
 
@@ -75,7 +75,7 @@ def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int |
 
     Args:
         input: The input.
-        reading: What a document is.
+        reading: How documents are found.
         size: About how many bytes of the input, as they are stored, a portion has.
 
     Returns:
@@ -83,7 +83,7 @@ def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int |
 
     Raises:
         ArtifactError: The input cannot be read.
-        SourceError: ``pyarrow`` is needed and not installed.
+        SourceError: ``pyarrow`` is required and not installed.
         ValueError: `size` is below 1.
 
     Example:
@@ -126,19 +126,19 @@ def read(
     *,
     errors: str = "strict",
 ) -> Iterator[Documents | GivenDocuments | LongDocument]:
-    r"""The documents of a portion, in order. All portions together give each document once, whatever their sizes.
+    r"""The documents of a portion, in order. All portions together hold each document once, whatever their sizes.
 
     Memory: a few times `batch_bytes`, and the longest value of a column, line of JSON or member of a tar file, which
-    `reading.longest` bounds. A document of plain text with more than `batch_bytes` is given in parts.
+    `reading.longest` bounds. A document of plain text with more than `batch_bytes` is returned in parts.
 
     Args:
         input: The input.
         start: Where the portion starts; see `portions`. 0 for an input that is not cut.
         end: Where it ends; None for the end of the input.
-        reading: What a document is.
-        batch_bytes: About how many bytes the documents have that are given at once.
-        errors: What becomes of JSON that is not UTF-8 or holds half a surrogate pair: ``strict`` makes a fault of it,
-            ``replace`` puts U+FFFD there. Other texts are given as they are stored.
+        reading: How documents are found.
+        batch_bytes: About how many bytes of documents a batch has.
+        errors: For JSON that is not UTF-8 or holds half a surrogate pair: ``strict`` makes it a fault, ``replace``
+            replaces it with U+FFFD. Other texts are returned as they are stored.
 
     Raises:
         ArtifactError: The input is gone, has another size than when it was found, is cut off or damaged.

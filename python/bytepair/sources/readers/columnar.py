@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bytepair.sources.source import Reading
 
 _ROWS = 8192
-_AT_ONCE = 1024  # rows of a data set that are asked for together
+_AT_ONCE = 1024  # rows of a data set in a request
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
@@ -29,7 +29,7 @@ def portions(input: Input, size: int) -> list[tuple[int, int | None]]:
         sizes = columns.row_group_bytes(input.address)
     else:
         sizes = [1] * columns.record_batches(input.address)
-    # What they are before compression says which part of the file is theirs.
+    # Their share of the file follows from their size before compression.
     ends = np.cumsum(sizes, dtype=np.float64) * (input.size / max(sum(sizes), 1))
     starts, last = [0], 0.0
     for number, end in enumerate(ends[:-1].tolist(), 1):
@@ -74,7 +74,7 @@ def read_data_set(given: Given, reading: Reading, batch_bytes: int) -> Iterator[
 
 
 def _documents(file: str | None, reading: Reading, rows: columns.Columns, batch_bytes: int) -> Iterator[Documents]:
-    # Where a row can be a fault some rows at a time, since each of them can be one.
+    # Where rows can be faults, some at a time: all of them can be faults.
     at_once = len(rows.texts) or 1
     if reading.longest is not None or columns.valid_rows(rows.texts) is not None:
         at_once = min(at_once, _ROWS)
@@ -89,7 +89,7 @@ def _documents(file: str | None, reading: Reading, rows: columns.Columns, batch_
         for texts in columns.split(values, batch_bytes, valid):
             places = numbers[done : done + len(texts)]
             done += len(texts)
-            # With each batch those before its end, so that faults are in order too.
+            # Each batch has the faults before its end, so that faults are in order too.
             before = bisect(nulls, int(places[-1]))
             faults = [_null(file, reading, first + row) for row in nulls[:before]]
             del nulls[:before]

@@ -73,7 +73,7 @@ def _blocks(
     block: int,
     longest: int | None,
 ) -> Iterator[tuple[int, bytes | None]]:
-    """Whole lines, and the byte at which they begin; None for a line that is too long, of which not all is held."""
+    """Whole lines, and the byte at which they begin; None for a line that is too long, which is not held."""
     start, end = portion
     base = at = reader.position  # of what is in parts; of what is read
     parts: list[bytes] = []
@@ -103,7 +103,7 @@ def _blocks(
                 return
         last = 0
         if end is not None and at >= end:
-            # The portion's last line is the one in which the byte before the end lies, be it a line end or not.
+            # The portion's last line is the one in which the byte before the end lies, whether or not it is a line end.
             last = data.find(b"\n", max(end - 1 - (at - len(data)), 0)) + 1
             over = last > 0
         last = last or data.rfind(b"\n") + 1

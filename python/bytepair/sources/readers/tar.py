@@ -2,8 +2,8 @@
 
 Members that follow one another with one key, which is their path up to the first dot of its last part, are a sample;
 the rest of the name is the extension, read in small letters. Folders, links, and names without a key or an extension
-belong to no sample. ``tarfile`` is not asked, since it takes a damaged header, or the place where a file was cut off,
-for the end of the archive.
+belong to no sample. ``tarfile`` is not used, since it reads a damaged header, or a cut, as the
+end of the archive.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class _Samples:
 
 
 class _Archive:
-    """Reads an archive member by member, in bounded memory but for the content that is asked for."""
+    """Reads an archive member by member, in bounded memory but for the content of a member."""
 
     def __init__(self, input: Input, block: int) -> None:
         self.input = input
@@ -189,7 +189,7 @@ class _Archive:
         return _Member(shown.decode("utf-8", "surrogateescape"), size, is_file)
 
     def content(self) -> bytes:
-        """What the member holds."""
+        """The content of the member."""
         size, whole = self._left, self._left + self._padding
         self._left = self._padding = 0
         return self._read(whole)[:size]
@@ -197,7 +197,7 @@ class _Archive:
     def _read(self, size: int) -> bytes:
         parts = []
         while size:
-            # A size that is a lie takes no more memory than the file has bytes.
+            # A false size takes no more memory than the file has bytes.
             data = self.reader.read(min(size, self._block))
             if not data:
                 self._damaged("it is cut off")
@@ -230,10 +230,10 @@ class _Archive:
         return records
 
     def _end(self) -> None:
-        """Reads what follows the end of the archive, which is nothing but zeros; compressed data is checked by that."""
+        """Read the zeros after the end of the archive, which also checks compressed data."""
         while data := self.reader.read(self._block):
             if any(data):
-                self._damaged("there is something behind its end", remedy="join archives with tar --concatenate")
+                self._damaged("there is data after its end", remedy="join archives with tar --concatenate")
             self._at += len(data)
 
     def _damaged(self, what: str, remedy: str = "make the archive again") -> None:
@@ -241,7 +241,7 @@ class _Archive:
 
 
 def _header(block: bytes) -> tuple[bytes, int, bytes]:
-    """The name, the size and the kind that a header says.
+    """The name, the size and the kind in a header.
 
     Raises:
         ValueError: It is none.
@@ -259,7 +259,7 @@ def _header(block: bytes) -> tuple[bytes, int, bytes]:
 
 
 def _number(field: bytes) -> int:
-    """An octal number, or what does not fit such as the bytes of one."""
+    """An octal number, or the bytes of a larger one."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     digits = field.partition(b"\0")[0].strip()

@@ -1,9 +1,9 @@
-r"""Plain text -> documents: a file each, or what stands between delimiters.
+r"""Plain text -> documents: a whole file, or the texts between delimiters.
 
 A delimiter is looked for from the start of the file, leftmost first, each behind the one before it. One that can
-overlap itself, such as ``\n\n`` in a run of line ends, could be found elsewhere by someone who begins in the middle.
+overlap itself, such as ``\n\n`` in a run of line ends, could be found elsewhere by a reader that begins in the middle.
 So a portion begins behind the first delimiter at its start that no earlier occurrence overlaps, however those would be
-chosen: that one is found from everywhere. What stands before it belongs to the portion before, which ends at the same
+chosen: that one is found from everywhere. The text before it belongs to the portion before, which ends at the same
 place. For all other delimiters that is simply the first document that begins in the portion.
 """
 
@@ -124,7 +124,7 @@ class _Split:
             if len(alone):
                 self._cut(int(alone[0]) + size)
                 return self.end is None or self.base < self.end
-            # What has begun is still needed, and what that could overlap.
+            # A delimiter that has begun is still needed, and the text that it could overlap.
             keep = min(len(self.data), 2 * (size - 1))
             fresh = max(keep - size + 1, 0)
             self._cut(len(self.data) - keep)
@@ -153,7 +153,7 @@ class _Split:
         """Whether no earlier occurrence overlaps the delimiter at `at`, whose document starts at `start`."""
         size = len(self.delimiter)
         around = self.data[max(start, at - size + 1) : at + size - 1]
-        # Before each document but the first one stands a delimiter.
+        # A delimiter precedes each document but the first.
         missing = max(start - (at - size + 1), 0) if self.base + start else 0
         return self.delimiter not in self.delimiter[size - missing :] + around
 
@@ -222,7 +222,7 @@ class _Split:
             yield part
 
     def _rest(self) -> Iterator[bytes]:
-        """What is left of the document at `base`, while it is read; then `data` is what follows it."""
+        """The rest of the document at `base`, as it is read; then `data` is the text after it."""
         size = len(self.delimiter)
         while True:
             at = self.data.find(self.delimiter, self.searched) if size else -1
@@ -233,7 +233,7 @@ class _Split:
                 self.searched = 0
                 yield part
                 return
-            # Of a delimiter that has begun, and of those that it could overlap, everything is still needed.
+            # A delimiter that has begun is still needed, and all that it could overlap.
             part = self.data[: max(len(self.data) - 2 * max(size - 1, 0), 0)]
             self._cut(len(part))
             self.searched = max(len(self.data) - size + 1, 0)
@@ -247,7 +247,7 @@ class _Split:
 
 
 def _occurrences(data: bytes, delimiter: bytes, start: int) -> NDArray[np.int64]:
-    """Where a delimiter stands from `start` on, also where it overlaps itself."""
+    """The positions of a delimiter from `start` on, overlapping ones included."""
     size = len(delimiter)
     if not size or len(data) - start < size:
         return np.empty(0, np.int64)
