@@ -1,4 +1,4 @@
-"""A corpus -> one table of counts, by any engine: planning a run, having its tasks done, and taking its table."""
+"""A corpus -> one table of counts, on any engine: plan a run, have its tasks done, and read its table."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def count_corpus(
 ) -> Counts:
     """Counts the pieces of a corpus, task by task, and adds up the tables of the tasks as a tree, eight at a time.
 
-    Of files that `bytepair.Counts.of` can read, this is the very table that it gives, first positions and all: so what
-    is trained from it is the same, whatever the ties. A document that cannot be used raises, as it does there.
+    The table is the one of `bytepair.Counts.of`, first positions included: so a tokenizer trained from it is the same,
+    whatever the ties. A document that cannot be used raises, as it does there.
 
     Args:
         source: See `bytepair.sources.source`; no iterables and no data sets in memory, since a run that was killed
@@ -67,13 +67,13 @@ def count_corpus(
         delimiter: See `bytepair.sources.source.Reading`. A file without one is read by one task in windows, however
             long it is.
         errors: As for `bytepair.train`.
-        memory: What the table of a worker may take, such as ``"1GB"``; what does not fit goes to temporary files. None
+        memory: The memory limit of a worker's table, such as ``"1GB"``; the rest goes to temporary files. None
             for no limit. The counts are the same with any limit.
         digest: Whether inputs are read once more for the digest of the table.
         task_size: About how many bytes of inputs a task reads; None for what the size of the corpus suggests.
-        engine: Who does the tasks; see `bytepair.shard`.
-        workers: How many tasks are done at a time; None for what the engine finds good.
-        resume: Whether to go on with the run in `output`, if there is one.
+        engine: The engine that runs the tasks; see `bytepair.shard`.
+        workers: How many tasks run at a time; None for the engine's default.
+        resume: Whether to resume the run in `output`, if there is one.
         progress: As for `bytepair.train`.
 
     Returns:
@@ -82,7 +82,7 @@ def count_corpus(
     Raises:
         CorpusError: Sources, options or the plan of the run that is there do not fit.
         TrainingError, EncodeError, PatternError: As `bytepair.Counts.of`.
-        ArtifactError: A file cannot be read or written; the ledger keeps what is done.
+        ArtifactError: A file cannot be read or written; finished tasks are kept.
 
     Complexity:
         Linear in the corpus. A table is read and written once for each level of the tree, of which there are
@@ -99,12 +99,12 @@ def count_corpus(
         258
     """
     doer = engine_of(engine, workers)
-    arrow(TABLE)  # That it is not there is said before anything is counted.
+    arrow(TABLE)  # A missing package is reported before anything is counted.
     folder = Path(output)
     limit = None if memory is None else parse_bytes(memory)
     options = CountOptions(split_pattern(split), tuple(normalizers), tuple(special_tokens), errors, limit, digest)
     check_choice("errors", errors, ("strict", "replace"))
-    counter(options)  # Patterns and normalizers that are none are told before anything is counted.
+    counter(options)  # Wrong patterns and normalizers are reported before anything is counted.
     plan = _plan(source, options, Reading(field=field, delimiter=delimiter), task_size)
     with locks.held(folder):
         runs.begin(folder, plan, None, resume=resume)

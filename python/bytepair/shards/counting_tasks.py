@@ -36,7 +36,7 @@ _MOST = 1 << 48  # positions, as the core keeps them
 
 
 def reductions(tasks: int) -> Iterator[list[tuple[int, ...]]]:
-    """The stages that add up the tables of so many tasks: of each the tables that its tasks read, by number.
+    """The stages that add up the tables of `tasks` tasks: for each task of a stage the numbers of the tables it reads.
 
     There is at least one, whose only task leaves the table of all. Tables stay in order.
 
@@ -59,10 +59,10 @@ def count(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, in
         work: The run.
         task: The task.
         folder: Where its table goes.
-        tell: Is told the bytes that were read.
+        tell: Gets the bytes read so far.
 
     Returns:
-        What the ledger says of it.
+        The facts of its entry in the ledger.
 
     Raises:
         TrainingError, EncodeError, PatternError: As `Counts.of`, of the first document at fault.
@@ -99,10 +99,10 @@ def reduce(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
         work: The run.
         task: The task.
         folder: Where the sum goes.
-        tell: Is told the bytes of the tables that were read.
+        tell: Gets the bytes of tables read so far.
 
     Returns:
-        What the ledger says of it.
+        The facts of its entry in the ledger.
 
     Raises:
         CorpusError: A table is not there yet.
@@ -137,7 +137,7 @@ def reduce(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
 
 
 def counter(options: CountOptions) -> PieceCounter:
-    """What counts with these options."""
+    """A counter with these options."""
     normalizers, added = list(options.normalizers), list(options.special_tokens)
     return PieceCounter(options.split, added, normalizers=normalizers, memory=options.memory)
 

@@ -45,10 +45,10 @@ def encode(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
         work: The run.
         task: The task.
         folder: Where its shards go; or what the stage after it needs, if documents are shuffled.
-        tell: Is told the bytes that were read, and the documents and tokens so far.
+        tell: Gets the bytes read, and the documents and tokens so far.
 
     Returns:
-        What the ledger says of it.
+        The facts of its entry in the ledger.
 
     Raises:
         BytepairError: A document is bad, and the plan says ``raise``.
@@ -87,7 +87,7 @@ class _Encoding:
         special = options.special if isinstance(options.special, str) else set(options.special)
         self._policy: dict[str, Any] = {"special": special, "added": options.added, "errors": options.errors}
         self._unknown = unknown_id(self._tokenizer.spec.model)
-        # Those that the caller puts around documents are known.
+        # Unknown tokens in frames are not counted.
         self._framed = [*options.bos, *options.eos].count(-1 if self._unknown is None else self._unknown)
 
     @cached_property
@@ -122,7 +122,7 @@ class _Encoding:
                 self._batch(portion.input, input, found)
                 passed = before + found.passed
             tell(passed, *self._so_far())
-        # What was read while somebody wrote to it is neither the old nor the new file.
+        # A file that changed while it was read is neither the old nor the new one.
         inputs.check(input)
         return passed
 
@@ -146,7 +146,7 @@ class _Encoding:
             made = self._folder, split, self._task[1], self._plan
             output: Output | Spool = Spool(*made) if self._options.shuffle else Output(*made)
             self._outputs[split] = output
-            # What is open is closed, whatever happens.
+            # Closed also when an error is raised.
             self._stack.push(output)
         return self._outputs[split]
 
@@ -219,7 +219,7 @@ class _Encoding:
             try:
                 for _ in found.parts:
                     pass
-            except LimitError as longer:  # which is what a document that is read whole is said to be
+            except LimitError as longer:  # the error that a document read whole would have
                 error = longer
             self._bad(input, Fault(found.position, error))
             return
@@ -247,7 +247,7 @@ class _Encoding:
                 except UnicodeDecodeError:
                     row["base64"] = base64.b64encode(fault.data).decode()
             line = json.dumps(row, ensure_ascii=False)
-            # What UTF-8 cannot say stands in strings, where the escape that Python writes is JSON's own.
+            # What is no UTF-8 is only in strings, where Python's escape is also JSON's.
             self._quarantine.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
 

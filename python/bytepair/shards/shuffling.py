@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 16 << 20
 _BATCH_DOCUMENTS = 1 << 14
-"""What a task reads and writes at a time."""
+"""Bytes that a task reads and writes at a time."""
 
 _GAP = 1 << 10
 """Bytes that are rather read and thrown away than passed over by another read."""
@@ -60,10 +60,10 @@ def shuffle(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, 
         work: The run.
         task: The task, whose number is that of the bucket.
         folder: Where its shards go.
-        tell: Is told the bytes of ids that were read, and the documents and tokens so far.
+        tell: Gets the bytes of ids read, and the documents and tokens so far.
 
     Returns:
-        What the ledger says of it.
+        The facts of its entry in the ledger.
 
     Raises:
         CorpusError: The stage before is not done.

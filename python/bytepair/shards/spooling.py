@@ -1,4 +1,4 @@
-"""What the first stage leaves for a shuffle: its documents, grouped by where they go.
+"""The files of the first stage for a shuffle: its documents, grouped by where they go.
 
 Each document has a key of 64 bits, drawn from the seed, its input and its position. The range of keys is cut into as
 many buckets as the shuffle has tasks. The first stage groups its documents by bucket, a *run* of bounded size at a
@@ -53,7 +53,7 @@ _HELD_DOCUMENTS = 1 << 19
 
 
 class Spool:
-    """What the first stage writes for one task and split, as a context; it has the methods of `Output`.
+    """The output of the first stage for one task and split, as a context with the methods of `Output`.
 
     Memory is at most twice 64 MB and 512K documents, and a batch. Ids of long documents go to the file at once.
 
@@ -200,7 +200,7 @@ def bucket_of(keys: NDArray[np.uint64], buckets: int) -> NDArray[np.int64]:
 
 
 def dtype_of(plan: Plan) -> np.dtype[Any]:
-    """What ids are written as, as the plan says."""
+    """The dtype of ids in the plan."""
     return np.dtype(cast("ShardOptions", plan.options).dtype).newbyteorder("<")
 
 

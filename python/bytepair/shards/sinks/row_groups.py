@@ -26,7 +26,7 @@ class ParquetFile:
     Args:
         path: Where.
         schema: Its columns, as ``pyarrow`` has them.
-        format: What to call it where something is wrong.
+        format: Its name in errors.
         options: More of `pyarrow.parquet.ParquetWriter`.
 
     Raises:
@@ -66,7 +66,7 @@ class ParquetFile:
         if writer is not None:
             with contextlib.suppress(Exception):  # whatever pyarrow says of a file that is given up
                 writer.close()
-            # Else it is closed once more when it is collected, where nobody hears what is raised.
+            # Else it is closed again when it is collected, where errors are lost.
             writer.is_open = False
         with contextlib.suppress(OSError):
             self._file.close()
