@@ -65,7 +65,7 @@ def tokenizer(vocabulary: Vocabulary) -> bp.Tokenizer:
 def without_split(vocabulary: Vocabulary, work: Path) -> Vocabulary:
     """The same vocabulary as one that leaves a text whole."""
     tok = tokenizer(vocabulary)
-    return write(bp.Tokenizer(replace(tok.spec, split=(), added_tokens=())), work / vocabulary.name / "whole")
+    return write(bp.Tokenizer(tok.spec.replace(split=(), added_tokens=())), work / vocabulary.name / "whole")
 
 
 def in_core(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced], runs: int) -> None:

@@ -124,7 +124,7 @@ class Library:
 def write(tok: bp.Tokenizer, folder: Path, name: str = "") -> Vocabulary:
     """Saves a tokenizer in every file that can hold it."""
     import bytepair as bp
-    from bytepair.model.spec import split_name
+    from bytepair.model.split_patterns import split_name
 
     def saved(path: Path, **options: Any) -> Path | None:
         try:

@@ -55,7 +55,7 @@ def variants() -> dict[str, bp.Tokenizer]:
         "whole": {"split": ()},
         "looking back": {"split": (r"(?<=o)w|\w+|\s+|.",)},
     }
-    made = {name: bp.Tokenizer(replace(spec, **change)) for name, change in changes.items()}
+    made = {name: bp.Tokenizer(spec.replace(**change)) for name, change in changes.items()}
     return made | {"wordpiece": bp.train_wordpiece(iter(texts), 29), "unigram": bp.train_unigram(iter(texts), 20)}
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair import formats
-from bytepair.formats import native
+from bytepair.formats import detection, native
 from bytepair.model import byte_alphabet, semantics
 from tests.conftest import HOSTILE
 
@@ -415,7 +414,7 @@ def test_detection_goes_by_content(tmp_path: Path, tok: bp.Tokenizer) -> None:
     for format_name in (*CAN_HOLD_ALL, *BARE):
         folder = tmp_path / f"{format_name} folder"
         file = tok.save(folder, format_name, drop=BARE.get(format_name, ()))[0]
-        assert formats.detect(folder).format == formats.detect(file).format == format_name
+        assert detection.detect(folder).format == detection.detect(file).format == format_name
         if format_name != "vocab+merges":
             (folder / "manifest.json").unlink()
-            assert formats.detect(file.rename(tmp_path / f"{format_name}.bin")).format == format_name
+            assert detection.detect(file.rename(tmp_path / f"{format_name}.bin")).format == format_name

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bytepair.check.verify.report import quoted
 
 import bytepair as bp
 from bytepair.check.verify import checkpoint, running, texts
-from bytepair.check.verify.report import quoted
 from bytepair.formats import manifest, probes
 
 WORDS = {"low": 5, "lower": 2, " the": 9, " new": 7, "newest": 3, "widest": 3}
@@ -149,8 +148,8 @@ def test_round_trips(small: bp.Tokenizer) -> None:
 
     assert [check.name for check in texts.checks(Losing(small.spec)) if check.status == "fail"] == ["round trip: emoji"]
     for spec, reason in [
-        (replace(small.spec, normalizers=("NFKC",)), "normalizers"),
-        (replace(small.spec, prefix_space=True), "prefix_space"),
+        (small.spec.replace(normalizers=("NFKC",)), "normalizers"),
+        (small.spec.replace(prefix_space=True), "prefix_space"),
     ]:
         report = bp.verify(bp.Tokenizer(spec))
         assert report.passed, str(report)
@@ -161,7 +160,7 @@ def test_round_trips(small: bp.Tokenizer) -> None:
         def decode(self, ids: Any, errors: str = "replace", **options: bool) -> str:
             return super().decode(ids, errors, **options) + "!"
 
-    unstable = Unstable(replace(small.spec, normalizers=("NFC",)))
+    unstable = Unstable(small.spec.replace(normalizers=("NFC",)))
     assert bp.verify(unstable)["round trip: code"].status == "fail"
     partial = bp.Tokenizer(bp.TokenizerSpec(bp.BytePair((b"a", b"b"), (0, 1), partial_alphabet=True)))
     report = bp.verify(partial)
@@ -390,7 +389,7 @@ def test_determinism(small: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_an_error_ends_its_lines_and_no_others(small: bp.Tokenizer) -> None:
     # Backtracks for ever on the probe of 300 letters.
-    spec = replace(small.spec, split=(r"(?:a|a|aa)+(?=b)(?<!x)|(?s:.)",))
+    spec = small.spec.replace(split=(r"(?:a|a|aa)+(?=b)(?<!x)|(?s:.)",))
     report = bp.verify(bp.Tokenizer(spec))
     assert names(report) == ["offsets", "running"]
     assert "an error ended these lines" in report["running"].detail

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bytepair as bp
-from bytepair.model.spec import WordPiece
+from bytepair.model.models import WordPiece
 from bytepair.shards import encoding_task, row_arrays, shuffling, spooling, tasks
 from bytepair.shards.draws import Draw, threshold
 from bytepair.shards.engines.local import Local

@@ -8,7 +8,7 @@ from bytepair._core import Control
 from bytepair.call.encoding import Encoding
 from bytepair.errors import SpecialTokenError
 from bytepair.model import byte_alphabet
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 def spelled(tok: CompiledTokenizer, ids: list[int]) -> list[str]:
     """Tokens as the vocabulary spells them: those that are bytes in the byte alphabet, added ones by their content."""
-    known: dict[int, str] = kept(tok, "spelled_tokens", lambda _: {})
+    known: dict[int, str] = cached(tok, "spelled_tokens", lambda _: {})
     try:
         return [known[id] for id in ids]
     except KeyError:
         pass
-    loaded = tok._loaded
+    spec = tok.spec
     if not known:
-        known |= {row[1]: row[0] for row in loaded.added}
+        known |= {token.id: token.content for token in spec.added_tokens}
     for id in ids:
         if id not in known:
             token = tok.token_bytes(id)
-            known[id] = byte_alphabet.to_characters(token) if loaded.model is None else token.decode("utf-8", "replace")
+            known[id] = byte_alphabet.to_characters(token) if spec.is_byte_level else token.decode("utf-8", "replace")
     return [known[id] for id in ids]
 
 

@@ -12,7 +12,7 @@ from bytepair.call import post_processor_json
 from bytepair.call.encoding import Encoding
 from bytepair.call.processors import added, claim
 from bytepair.errors import FormatError, LimitError
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 
 if TYPE_CHECKING:
     from bytepair.model.compiled import CompiledTokenizer
@@ -109,13 +109,13 @@ def post_processor(tokenizer: CompiledTokenizer) -> PostProcessor:
     Raises:
         FormatError: It is malformed or of an unknown kind; ``pointer`` locates the fault.
     """
-    return kept(tokenizer, "post_processor", _parse)
+    return cached(tokenizer, "post_processor", _parse)
 
 
 def _parse(tokenizer: CompiledTokenizer) -> PostProcessor:
     import json  # noqa: PLC0415 (few tokenizers have one)
 
-    text = tokenizer._loaded.post_processor
+    text = tokenizer.spec.post_processor
     return PostProcessor(None if text is None else json.loads(text))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytepair.chat.rendering import meant_by
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,13 +90,13 @@ def _check_depth(depth: int, path: str) -> None:
 
 
 def _reserved_ids(tok: CompiledTokenizer) -> frozenset[int]:
-    return kept(tok, "reserved_ids", lambda tok: frozenset(tok.reserved_tokens.values()))
+    return cached(tok, "reserved_ids", lambda tok: frozenset(tok.reserved_tokens.values()))
 
 
 def _minds_context(tok: CompiledTokenizer) -> bool:
     """Whether neighbouring text can keep an added token from being found."""
-    rows = tok._loaded.added
-    return any(row[3] for row in rows) or bool(tok._loaded.normalizers and any(row[6] for row in rows))
+    rows = tok.spec.added_tokens
+    return any(row[3] for row in rows) or bool(tok.spec.normalizers and any(row[6] for row in rows))
 
 
 def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from bytepair.training.memory import parse_bytes
 if TYPE_CHECKING:
     from typing import Literal
 
-    from bytepair.model.spec import BytePair
+    from bytepair.model.models import BytePair
     from bytepair.progress import Report
     from bytepair.training.byte_pairs import Source
     from bytepair.training.learning import Learned, Ties
@@ -120,7 +120,7 @@ def extend(
     if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: without its own merge, a new token's bytes are left in the pair that was adjacent.
         extended = to_ranks(extended)
-    return Tokenizer(replace(spec, model=extended))
+    return Tokenizer(spec.replace(model=extended))
 
 
 def counted(

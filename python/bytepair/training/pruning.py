@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.model.spec import BytePair
+    from bytepair.model.models import BytePair
     from bytepair.progress import Report
     from bytepair.training.byte_pairs import Source
 
@@ -116,10 +116,9 @@ def prune(
     if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: the merges that leave a token's bytes in two are those of its parts, which stayed.
         pruned = to_ranks(pruned)
-    result = replace(
-        spec,
+    result = spec.replace(
         model=pruned,
-        added_tokens=tuple(replace(token, id=new[token.id]) for token in spec.added_tokens),
+        added_tokens=tuple(token._replace(id=new[token.id]) for token in spec.added_tokens),
         post_processor=_renumbered_post_processor(spec.post_processor, new),
     )
     return Pruned(Tokenizer(result), ids)
@@ -187,7 +186,7 @@ def _renumbered_post_processor(text: str | None, new: Mapping[int, int]) -> str 
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
         raise FormatError(
             "the post-processor is of a kind whose ids are not known, or names an id that no token has",
-            remedy="take it out first: replace(tok.spec, post_processor=None)",
+            remedy="remove it first: bp.Tokenizer(tok.spec.replace(post_processor=None))",
         ) from error
     return json.dumps(processor, ensure_ascii=False)
 

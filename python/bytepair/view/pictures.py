@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair.model.kept import kept
-from bytepair.model.marks import named_byte
+from bytepair.model.cache import cached
+from bytepair.model.token_spelling import named_byte
 from bytepair.study.explain import made_by, taken_whole
 from bytepair.view.cuts import clusters, differing
 
@@ -182,7 +182,7 @@ def picture(
     sources = [
         Tokens(
             name=name,
-            kind=tokenizer._loaded.semantics,
+            kind=tokenizer.spec.semantics,
             fingerprint=tokenizer.fingerprint,
             vocab_size=tokenizer.vocab_size,
             ids=tuple(ids),
@@ -236,10 +236,9 @@ def _size_of_wrong(data: bytes) -> int:
 def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Entry]:
     made = made_by(tokenizer, set(ids))
     whole = taken_whole(tokenizer, [id for id, merge in made.items() if merge is None])
-    loaded = tokenizer._loaded
-    special = {row[1]: row[2] for row in loaded.added}
+    special = {token.id: token.special for token in tokenizer.spec.added_tokens}
     # Kept, since a playground asks with each letter that is typed.
-    scores = kept(tokenizer, "scores", _scores)
+    scores = cached(tokenizer, "scores", _scores)
     return {
         id: Entry(
             token=tokenizer.token_bytes(id),
@@ -256,11 +255,11 @@ def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Entry]:
 
 def _scores(tokenizer: Tokenizer) -> dict[int, float]:
     """By id; empty for a model without."""
-    columns = tokenizer._loaded.columns
+    columns = tokenizer.spec.packed.columns
     return dict(zip(columns.ids(), columns.scores() or (), strict=True)) if columns.has_scores else {}
 
 
 def _size(tokenizer: Tokenizer, entry: Entry) -> int:
     """How many bytes of the text a token has that is a part of a character."""
-    falls_back = tokenizer._loaded.model is not None and named_byte(entry.token) is not None
+    falls_back = not tokenizer.spec.is_byte_level and named_byte(entry.token) is not None
     return 1 if falls_back else len(entry.token)

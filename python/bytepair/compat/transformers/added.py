@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.errors import FormatError
-from bytepair.model.loaded import AddedRow
+from bytepair.model import spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-ROW_FLAGS = AddedRow._fields[2:]
+ROW_FLAGS = spec.AddedToken._fields[2:]
 
 
 def is_token(value: object) -> bool:
@@ -47,8 +47,10 @@ def as_added(value: Any, *, special: bool | None = None) -> AddedToken:
 
 def decoder(tok: Tokenizer) -> dict[int, AddedToken]:
     """The added tokens of an engine, by id."""
-    rows = (AddedRow._make(row) for row in tok._loaded.added)
-    return {row.id: AddedToken(row.content, **{name: getattr(row, name) for name in FLAGS}) for row in rows}
+    return {
+        token.id: AddedToken(token.content, **{name: getattr(token, name) for name in FLAGS})
+        for token in tok.spec.added_tokens
+    }
 
 
 def base_size(tok: Tokenizer) -> int:
@@ -56,10 +58,10 @@ def base_size(tok: Tokenizer) -> int:
 
     Added tokens whose ids follow on all others are only added.
     """
-    ids = set(tok._loaded.columns.ids())
-    outside = sorted(row[1] for row in tok._loaded.added if row[1] not in ids)
+    ids = set(tok.spec.packed.columns.ids())
+    outside = sorted(row[1] for row in tok.spec.added_tokens if row[1] not in ids)
     size = len(ids) + len(outside)
-    if tok._loaded.model is None:
+    if tok.spec.is_byte_level:
         return len(ids) if outside == list(range(len(ids), size)) else size
     while outside and outside[-1] == size - 1:
         outside.pop()
@@ -84,12 +86,12 @@ def with_tokens(
     Raises:
         FormatError: A token is not Unicode, too long, or how the vocabulary spells other bytes.
     """
-    rows = {row.content: row for row in map(AddedRow._make, tok._loaded.added)}
+    rows = {row.content: row for row in tok.spec.added_tokens}
     free = max(size, tok.vocab_size)
     changed = 0
     for token in tokens:
         known = rows.get(token.content)
-        row = AddedRow(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
+        row = spec.AddedToken(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
         if not token.content or (known is not None and known == row._replace(id=known.id)):
             continue
         try:
@@ -99,7 +101,7 @@ def with_tokens(
                 f"the added token {token.content!a} holds half a surrogate pair", remedy="give whole characters"
             ) from error
         id = known.id if known is not None else vocab.get(token.content)
-        if id is not None and tok._loaded.model is None and tok.token_bytes(id) != token.content.encode():
+        if id is not None and tok.spec.is_byte_level and tok.token_bytes(id) != token.content.encode():
             raise FormatError(
                 f"{token.content!r} cannot be added: so the vocabulary spells token {id}, {tok.token_bytes(id)!r}",
                 remedy="leave it out: a text that holds it is encoded without it",
@@ -111,4 +113,4 @@ def with_tokens(
     if not changed:
         return tok, 0
     added = tuple(sorted(rows.values(), key=lambda row: row.id))
-    return type(tok)._from_loaded(tok._loaded._replace(added=added)), changed
+    return type(tok)(tok.spec.replace(added_tokens=added)), changed

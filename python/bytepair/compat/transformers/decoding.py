@@ -53,7 +53,7 @@ def clean_up(tokenizer: PreTrainedTokenizerFast, text: str, said: bool | None) -
     wanted = tokenizer.clean_up_tokenization_spaces if said is None else said
     if not wanted:
         return text
-    if tokenizer.engine._loaded.semantics in ("ranks", "merges") and not tokenizer.init_kwargs.get(_FORCED):
+    if tokenizer.engine.spec.semantics in ("ranks", "merges") and not tokenizer.init_kwargs.get(_FORCED):
         if said:
             warnings.warn(
                 "clean_up_tokenization_spaces=True has no effect with BPE, whose spaces are text",

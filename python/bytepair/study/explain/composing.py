@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 from bytepair.study.explain.explanation import ExplainedPiece, Explanation
 from bytepair.study.explain.models import Explainer, explainer_of
 from bytepair.study.explain.stages import Stages
@@ -55,7 +55,7 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
     said: dict[str, Any] = {"special": special, "added": added}
     # Whatever is wrong with the text is said as encoding it says it.
     tokenizer.count(text, **said)
-    parts = kept(tokenizer, "explaining", _parts)
+    parts = cached(tokenizer, "explaining", _parts)
     pieces = []
     for start, end, piece, id in parts.stages.segments(text, said):
         if id is not None:

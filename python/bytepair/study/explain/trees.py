@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.model.kept import kept
-from bytepair.model.spec import BytePair
+from bytepair.model.cache import cached
+from bytepair.model.models import BytePair
 from bytepair.study.explain.merging import Made, Merging
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def merging_of(tokenizer: Tokenizer) -> Merging | None:
     """The merges of a tokenizer, made when they are first asked for; None if its model merges nothing."""
-    return kept(tokenizer, "merging", _merging)
+    return cached(tokenizer, "merging", _merging)
 
 
 def _merging(tokenizer: Tokenizer) -> Merging | None:
@@ -73,7 +73,8 @@ def taken_whole(tokenizer: Tokenizer, ids: Iterable[int]) -> set[int]:
 
     Example:
         >>> from bytepair import Tokenizer
-        >>> from bytepair.model.spec import BytePair, TokenizerSpec
+        >>> from bytepair.model.models import BytePair
+        >>> from bytepair.model.spec import TokenizerSpec
         >>> model = BytePair((b"a", b"b", b"abab"), (0, 1, 2), partial_alphabet=True)
         >>> taken_whole(Tokenizer(TokenizerSpec(model)), [0, 1, 2])
         {2}

@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 _Tokenizer = TypeVar("_Tokenizer", bound="CompiledTokenizer")
 
 
-def kept(tokenizer: _Tokenizer, name: str, make: Callable[[_Tokenizer], _T]) -> _T:
+def cached(tokenizer: _Tokenizer, name: str, make: Callable[[_Tokenizer], _T]) -> _T:
     """Returns ``make(tokenizer)``, computed once per tokenizer and name.
 
     Threads that call at the same time may each compute it; the results are equal.
@@ -24,10 +24,10 @@ def kept(tokenizer: _Tokenizer, name: str, make: Callable[[_Tokenizer], _T]) -> 
     Example:
         >>> import bytepair as bp
         >>> tok = bp.train({"low": 5}, vocab_size=258)
-        >>> kept(tok, "longest", lambda tok: max(tok.spec.model.tokens, key=len)), kept(tok, "longest", len)
+        >>> cached(tok, "longest", lambda tok: max(tok.spec.model.tokens, key=len)), cached(tok, "longest", len)
         (b'low', b'low')
     """
-    place = f"_kept_{name}"
+    place = f"_cached_{name}"
     if place not in tokenizer.__dict__:
         tokenizer.__dict__[place] = make(tokenizer)
     return cast("_T", tokenizer.__dict__[place])
