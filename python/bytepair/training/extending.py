@@ -11,6 +11,7 @@ from bytepair.errors import FormatError, TokenizerWarning, TrainingError
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.semantics import to_merges, to_ranks
 from bytepair.progress import reporter
+from bytepair.resolver import TokenizerLike, load
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.counting import count_source
 from bytepair.training.counts import Counts, Stages
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def extend(
-    tokenizer: Tokenizer,
+    tokenizer: TokenizerLike,
     source: Source,
     vocab_size: int,
     *,
@@ -55,7 +56,7 @@ def extend(
     merges do not make of their bytes, or pieces contain the text of an added token.
 
     Args:
-        tokenizer: What is extended; it stays as it is.
+        tokenizer: The tokenizer to extend, which does not change; or any name that `bytepair.load` takes.
         source: As for `train`; a mapping of pieces to counts is not split.
         vocab_size: The ``vocab_size`` of the result: the largest id plus one, the rows of an embedding.
         ties: As for `train`; ``lowest_ids`` compares the ids of the tokens.
@@ -83,6 +84,7 @@ def extend(
         >>> more.tokens("lowest"), more.special_tokens == tok.special_tokens
         ([b'lowest'], True)
     """
+    tokenizer = load(tokenizer)
     missing = vocab_size - tokenizer.vocab_size
     if missing < 0 or vocab_size > MOST_IDS:
         raise TrainingError(

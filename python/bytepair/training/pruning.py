@@ -13,6 +13,7 @@ import numpy as np
 from bytepair.errors import FormatError, TrainingError
 from bytepair.model.semantics import to_ranks
 from bytepair.progress import reporter
+from bytepair.resolver import TokenizerLike, load
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.extending import counted, proved_merges
 
@@ -43,7 +44,7 @@ class Pruned(NamedTuple):
 
 
 def prune(
-    tokenizer: Tokenizer,
+    tokenizer: TokenizerLike,
     vocab_size: int,
     source: Source | None = None,
     *,
@@ -65,7 +66,7 @@ def prune(
     and back. The ids in the ``post_processor`` are renumbered.
 
     Args:
-        tokenizer: What is pruned; it stays as it is.
+        tokenizer: The tokenizer to prune, which does not change; or any name that `bytepair.load` takes.
         vocab_size: How many tokens are left: the ``vocab_size`` of the result.
         source: As for `train`; a mapping of pieces to counts is not split. It is counted as `extend` does.
         field: As for `train`.
@@ -89,6 +90,7 @@ def prune(
         >>> smaller.tokens("newer low"), smaller.special_tokens, ids[-5:].tolist()
         ([b'new', b'e', b'r', b' ', b'l', b'o', b'w'], {'<|end|>': 258}, [256, 257, -1, -1, 258])
     """
+    tokenizer = load(tokenizer)
     spec = tokenizer.spec
     if vocab_size > len(tokenizer):
         raise TrainingError(

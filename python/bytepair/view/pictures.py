@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.model.cache import cached
 from bytepair.model.token_spelling import named_byte
+from bytepair.resolver import TokenizerLike, load
 from bytepair.study.explain import made_by, taken_whole
 from bytepair.view.cuts import clusters, differing
 
@@ -132,7 +133,7 @@ class Picture:
 
 
 def picture(
-    tokenizers: Mapping[str, Tokenizer] | Sequence[tuple[str, Tokenizer]],
+    tokenizers: Mapping[str, TokenizerLike] | Sequence[tuple[str, TokenizerLike]],
     text: str | bytes,
     *,
     special: Special = "allow",
@@ -141,7 +142,7 @@ def picture(
     r"""What each of some tokenizers makes of a text.
 
     Args:
-        tokenizers: The tokenizers, and what they are called.
+        tokenizers: The tokenizers and their labels; each a tokenizer or a name that `bytepair.load` takes.
         text: The text. In bytes that are not UTF-8, what is wrong is replaced as ``errors="replace"`` does.
         special: As for `Tokenizer.encode`.
         added: As for `Tokenizer.encode`.
@@ -167,7 +168,8 @@ def picture(
         >>> picture({"small": small}, b"\xff").as_dict()["replaced"]
         [[0, 'ff']]
     """
-    named = list(tokenizers.items()) if isinstance(tokenizers, Mapping) else list(tokenizers)
+    pairs = tokenizers.items() if isinstance(tokenizers, Mapping) else tokenizers
+    named = [(label, load(tokenizer)) for label, tokenizer in pairs]
     if not named:
         raise ValueError("a picture is made with at least one tokenizer; there is none")
     whole, replaced = (text, ()) if isinstance(text, str) else _decoded(text)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import CorpusError
 from bytepair.progress import Phase, reporter
+from bytepair.resolver import TokenizerLike, load
 from bytepair.study.report import words
 from bytepair.study.report.costs import Settings, cost, sum_of, use
 from bytepair.study.report.counting import Uses, Vocabulary
@@ -26,13 +27,12 @@ if TYPE_CHECKING:
     from bytepair.call.ragged import Special
     from bytepair.progress import Report
     from bytepair.study.report.reading import Corpus, Source
-    from bytepair.tokenizer import Tokenizer
 
 __all__ = ["CorpusReport", "CorpusSize", "Cost", "Used", "VocabularyUse", "report"]
 
 
 def report(
-    tokenizers: Mapping[str, Tokenizer],
+    tokenizers: Mapping[str, TokenizerLike],
     corpora: Mapping[str, Source],
     *,
     context: int = 128_000,
@@ -49,7 +49,7 @@ def report(
     """Says what corpora cost with tokenizers: tokens for bytes, characters and words, parity, use of the vocabulary.
 
     Args:
-        tokenizers: The tokenizers, by their names.
+        tokenizers: The tokenizers by any names; each a tokenizer or a name that `bytepair.load` takes.
         corpora: The corpora, by their names, such as languages. Each is what `bytepair.train` takes as texts, or
             `bytepair.shard`: paths, globs, URLs, or iterables of texts, which are read once. The first one is what the
             others are compared with.
@@ -93,7 +93,7 @@ def report(
     )
     tell = reporter(progress)
     found = [find(name, source, field=field, lines=parallel) for name, source in corpora.items()]
-    vocabularies = [Vocabulary(name, tokenizer) for name, tokenizer in tokenizers.items()]
+    vocabularies = [Vocabulary(name, load(tokenizer)) for name, tokenizer in tokenizers.items()]
     options: dict[str, Any] = {"special": special, "added": added}
     sizes: list[CorpusSize] = []
     uses: list[list[NDArray[np.int64]]] = []
@@ -153,7 +153,7 @@ def _read(corpus: Corpus, counters: list[Uses], errors: str, pool: ThreadPoolExe
 
 
 def _check(
-    tokenizers: Mapping[str, Tokenizer],
+    tokenizers: Mapping[str, TokenizerLike],
     corpora: Mapping[str, Source],
     numbers: Mapping[str, int | None],
     choices: Mapping[str, tuple[str, tuple[str, ...]]],

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.model.token_spelling import falls_back, final_suffix, inner_prefix, named_byte
-from bytepair.model.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 ORDER = 2.5
 """The order of the Rényi entropy: what Zouhar et al. (2023) found to tell most about translation."""
