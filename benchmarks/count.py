@@ -59,7 +59,7 @@ A_CALL = ("interval", "fit", "fit-right", "until")
 def tokenizer(vocabulary: Vocabulary) -> bp.Tokenizer:
     """The tokenizer of a vocabulary, from its rank file: published ones and trained ones have one."""
     split, special_tokens = vocabulary.split, vocabulary.special_tokens
-    return bp.Tokenizer.from_tiktoken(str(vocabulary.ranks), split=split, special_tokens=special_tokens)
+    return bp.Tokenizer.from_file(str(vocabulary.ranks), split=split, special_tokens=special_tokens)
 
 
 def without_split(vocabulary: Vocabulary, work: Path) -> Vocabulary:

@@ -180,7 +180,7 @@ def _bytepair(vocabulary: Vocabulary) -> Peer:
         tok = bp.Tokenizer.from_file(_file(vocabulary.json))
     else:
         split, special_tokens = vocabulary.split, vocabulary.special_tokens
-        tok = bp.Tokenizer.from_tiktoken(vocabulary.ranks, split=split, special_tokens=special_tokens)
+        tok = bp.Tokenizer.from_file(vocabulary.ranks, split=split, special_tokens=special_tokens)
 
     def encode_batch_array(texts: list[str], threads: int) -> Any:
         return tok.encode_batch_array(texts, special="text", threads=threads).ids

@@ -345,7 +345,7 @@ def test_files_and_folders_that_are_not_there(tmp_path: Path, tok: bp.Tokenizer)
 
 def test_a_partial_alphabet_has_to_be_said(tmp_path: Path) -> None:
     path = file_of(tmp_path, b"YQ== 0\nYg== 1\n", "x.tiktoken")
-    tok = bp.Tokenizer.from_tiktoken(path, split="none", special_tokens={}, partial_alphabet=True)
+    tok = bp.Tokenizer.from_file(path, split="none", special_tokens={}, partial_alphabet=True)
     assert tok.encode("ab") == [0, 1]
     with pytest.raises(bp.EncodeError, match="0x63 has no token"):
         tok.encode("abc")

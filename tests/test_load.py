@@ -18,6 +18,7 @@ import bytepair as bp
 from bytepair import _core
 from bytepair.formats import hf_json, loading, native, tiktoken
 from bytepair.model import byte_alphabet
+from tests.conftest import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ LINES = st.one_of(
 
 
 @given(st.lists(LINES, max_size=12).map(b"".join))
-@settings(max_examples=1500, derandomize=True, deadline=None)
+@settings(max_examples=10_000 if WHOLE else 400)
 def test_rank_files_are_read_as_by_the_slow_reader(data: bytes) -> None:
     check_reads_alike(data)
 
@@ -130,7 +131,7 @@ MERGES = st.one_of(
     st.lists(MERGES, max_size=4),
     st.lists(st.sampled_from(["<x>", "a", "ab", "other", "日"]), unique=True, max_size=3),
 )
-@settings(max_examples=3000, derandomize=True, deadline=None)
+@settings(max_examples=10_000 if WHOLE else 800)
 def test_vocabularies_are_read_as_by_the_slow_reader(
     changed: dict[str, Any], removed: set[str], merges: list[Any], added: list[str]
 ) -> None:
@@ -214,9 +215,9 @@ def test_the_added_tokens_of_a_bare_file_are_checked(tmp_path: Path, tok: bp.Tok
     path = tok.save(tmp_path / "x.tiktoken", drop=("split", "special_tokens"))[0]
     for id in (-1, 2**40):
         with pytest.raises(bp.FormatError, match=f"the id {id} is out of range"):
-            bp.Tokenizer.from_tiktoken(path, split="gpt2", special_tokens={"<x>": id})
+            bp.Tokenizer.from_file(path, split="gpt2", special_tokens={"<x>": id})
     with pytest.raises(bp.FormatError, match="has id 97, which another token has"):
-        bp.Tokenizer.from_tiktoken(path, split="gpt2", special_tokens={"<x>": 97})
+        bp.Tokenizer.from_file(path, split="gpt2", special_tokens={"<x>": 97})
 
 
 SLOW_TO_IMPORT = {
@@ -235,7 +236,7 @@ def test_importing_and_loading_import_nothing_slow(tmp_path: Path, tok: bp.Token
     path = tok.save(tmp_path / "x.tiktoken", drop=("split", "special_tokens"))[0]
     (tmp_path / "manifest.json").unlink()
     assert not imported_by("import bytepair") & SLOW_TO_IMPORT
-    load = f"import bytepair as bp; bp.Tokenizer.from_tiktoken({str(path)!r}, split='gpt2', special_tokens={{}})"
+    load = f"import bytepair as bp; bp.Tokenizer.from_file({str(path)!r}, split='gpt2', special_tokens={{}})"
     assert not imported_by(f"{load}.encode('a')") & SLOW_TO_IMPORT
     assert "dataclasses" in imported_by(f"{load}.spec")
 

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from bytepair.call.encoding import BatchEncoding, Encoding
     from bytepair.call.ragged import Ids, Ragged, Special, TextInput
-    from bytepair.chat.cache import EncodingCache
-    from bytepair.chat.example import ChatExample
-    from bytepair.chat.labels import TrainOn
+    from bytepair.chat.encoding.cache import EncodingCache
+    from bytepair.chat.encoding.example import ChatExample
+    from bytepair.chat.encoding.labels import TrainOn
+    from bytepair.chat.encoding.reserved import Policy
     from bytepair.chat.limits import Limits
-    from bytepair.chat.reserved import Policy
     from bytepair.chat.template import Template
     from bytepair.chunk.chunks import Boundary, Chunk, Kind
     from bytepair.formats.hub import Origin
@@ -318,7 +318,7 @@ class Tokenizer(CompiledTokenizer):
             ['Hello']
         """
         # Only those who have chats wait for this import.
-        from bytepair.chat import example  # noqa: PLC0415
+        from bytepair.chat.encoding import example  # noqa: PLC0415
 
         settings = example.Settings(
             template=template,

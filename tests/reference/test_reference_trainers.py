@@ -75,7 +75,7 @@ def test_a_heap_that_is_never_compacted_gives_the_same() -> None:
         assert train_heap(counts, 12, compact=False) == train_heap(counts, 12)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     counts=st.dictionaries(st.binary(max_size=8), st.integers(1, 2**63), max_size=4),
     ties=st.sampled_from(TIES),

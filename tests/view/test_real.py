@@ -33,7 +33,7 @@ FAMILIES = {
     "clip": "clip/tokenizer.json",
 }
 
-CHARACTERS = 1_000_000 if WHOLE else 5_000
+CHARACTERS = 1_000_000 if WHOLE else 2_000
 
 
 def load(data: Path, name: str, folder: Path) -> bp.Tokenizer:

@@ -22,7 +22,8 @@ def parse_error(text: str) -> str:
         return ""
     # Few tokenizers have a template.
     from bytepair.chat.limits import Limits  # noqa: PLC0415
-    from bytepair.chat.template import Template, compiled  # noqa: PLC0415
+    from bytepair.chat.sandbox.program import compiled  # noqa: PLC0415
+    from bytepair.chat.template import Template  # noqa: PLC0415
 
     try:
         compiled(Template(text), Limits())

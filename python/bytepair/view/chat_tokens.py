@@ -20,7 +20,7 @@ _IGNORED = -100
 
 
 class SpanOfText(Protocol):
-    """Where a part of a rendered text is from: `bytepair.chat.spans.Span`."""
+    """Where a part of a rendered text is from: `bytepair.chat.rendering.spans.Span`."""
 
     @property
     def start(self) -> int:
