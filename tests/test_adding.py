@@ -50,15 +50,15 @@ def test_what_is_there_is_kept_or_refused(tok: bp.Tokenizer) -> None:
     twice = tok.with_added_tokens(["<q>", "<q>"])
     assert twice == tok.with_added_tokens([bp.AddedToken("<q>", 2000, special=False)])
     there: list[tuple[list[Any], str]] = [
-        (["<|end|>"], "is there already, with other settings"),
-        ([bp.AddedToken("<|end|>", end, rstrip=True)], "is there already"),
-        ([bp.AddedToken("<|end|>", 2000)], "is there already"),
+        (["<|end|>"], "exists with other settings"),
+        ([bp.AddedToken("<|end|>", end, rstrip=True)], "exists with other settings"),
+        ([bp.AddedToken("<|end|>", 2000)], "exists with other settings"),
         (["self"], r"is a token of the vocabulary, with the id \d+; to have it found .* AddedToken\('self', \d+\)"),
         ([bp.AddedToken("<q>", 97)], "which another token has"),
         ([bp.AddedToken("<q>", end)], "occurs twice"),
         ([bp.AddedToken("<q>", -1)], "out of range"),
         ([bp.AddedToken("<q>", 2**32)], "out of range"),
-        ([bp.AddedToken("<q>", 2**32 - 2), "<r>"], "used up"),
+        ([bp.AddedToken("<q>", 2**32 - 2), "<r>"], "no id is left"),
         ([""], "is empty"),
         (["x" * 1025], "1025 bytes"),
         (["\ud800"], "half a surrogate pair"),

@@ -89,7 +89,7 @@ def test_a_path_says_the_format(tmp_path: Path, tok: bp.Tokenizer) -> None:
         tok.save(tmp_path / "x.tiktoken", "native")
     with pytest.raises(bp.FormatError, match="'onnx' is unknown"):
         tok.save(tmp_path, "onnx")
-    with pytest.raises(bp.FormatError, match="'slit' is no feature"):
+    with pytest.raises(bp.FormatError, match="'slit' is not a feature"):
         tok.save(tmp_path, "tiktoken", drop=["slit"])
 
 
@@ -298,11 +298,11 @@ def test_options_of_the_call_are_said_not_to_apply(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "name", "says"),
     [
-        (b"", "x", "no tokenizer that bytepair knows"),
+        (b"", "x", "not a tokenizer in a format"),
         (b"GGUF\x03\x00\x00\x00", "x.gguf", "the file ends before"),
         (b"{", "x.json", "not JSON"),
         (b'{"model": ' + b"[" * 100_000, "x.json", "not JSON"),
-        (b'{"a": 1, "a": 2}', "x.json", "'a' stands twice"),
+        (b'{"a": 1, "a": 2}', "x.json", "'a' occurs twice"),
         (b'{"\xff": 1}', "x.json", "not JSON"),
         (b"YQ== 0\nYQ== 1\n", "x.tiktoken", "has the token b'a', which is empty or an earlier line has (.*line 2"),
         (b"YQ== 0\nYg== 0\n", "x.tiktoken", "rank 0, which an earlier line has (.*line 2"),

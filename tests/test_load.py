@@ -238,7 +238,7 @@ def test_importing_and_loading_import_nothing_slow(tmp_path: Path, tok: bp.Token
     assert not imported_by("import bytepair") & SLOW_TO_IMPORT
     load = f"import bytepair as bp; bp.Tokenizer.from_file({str(path)!r}, split='gpt2', special_tokens={{}})"
     assert not imported_by(f"{load}.encode('a')") & SLOW_TO_IMPORT
-    assert "dataclasses" in imported_by(f"{load}.spec")
+    assert "dataclasses" in imported_by(f"{load}.spec.model")
 
 
 def test_every_public_name_is_there() -> None:

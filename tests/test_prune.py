@@ -57,7 +57,7 @@ def check(tok: bp.Tokenizer, pruned: bp.Pruned, gone: set[bytes]) -> None:
         if ids[id] >= 0:
             assert small.token_bytes(int(ids[id])) == token
     for before, after in zip(tok.spec.added_tokens, small.spec.added_tokens, strict=True):
-        assert replace(before, id=int(ids[before.id])) == after
+        assert before._replace(id=int(ids[before.id])) == after
     assert (model.semantics, model.ignore_merges) == (old.semantics, old.ignore_merges)
     if model.merges is not None:
         assert merges_of(small) == [pair for pair in merges_of(tok) if b"".join(pair) not in gone]

@@ -180,7 +180,7 @@ def test_files_that_are_cut_short(trained: dict[str, Any], tmp_path: Path) -> No
     assert "not JSON" in found["does-not-load"].what
     (tmp_path / "x.json").write_text("[1]")
     assert lint(tmp_path / "x.json").codes == ("does-not-load",)
-    with pytest.raises(ArtifactError, match="no encoding"):
+    with pytest.raises(ArtifactError, match="is not a file or folder"):
         lint(tmp_path / "none")
 
 

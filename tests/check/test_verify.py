@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bytepair.check.verify.checklist import quoted
 
 import bytepair as bp
-from bytepair.check.verify import checkpoint, running, texts
+from bytepair.check.verify import embedding_size, running, texts
+from bytepair.check.verify.checklist import quoted
 from bytepair.formats import manifest, probes
 from tests.conftest import WHOLE
 
@@ -45,7 +45,7 @@ def reseal(folder: Path, **changes: Any) -> None:
     place.write_bytes(manifest.seal(json.dumps(table, indent=2).encode()))
 
 
-def names(report: bp.Report, status: str = "fail") -> list[str]:
+def names(report: bp.Checklist, status: str = "fail") -> list[str]:
     return [check.name for check in report.checks if check.status == status]
 
 
@@ -75,7 +75,7 @@ def test_files_without_a_manifest(folder: Path) -> None:
     report = bp.verify(folder)
     assert report.passed
     assert report["file hashes"].status == report["behaviour"].status == "not applicable"
-    with pytest.raises(bp.ArtifactError, match="no file, no folder and no encoding"):
+    with pytest.raises(bp.ArtifactError, match="is not a file or folder"):
         bp.verify(folder / "nothing")
 
 
@@ -321,13 +321,13 @@ def tensors(place: Path, shapes: dict[str, list[int]]) -> None:
 
 def test_checkpoints(tmp_path: Path, small: bp.Tokenizer) -> None:
     def size() -> tuple[str, str]:
-        check = checkpoint.check(small, tmp_path)
+        check = embedding_size.check(small, tmp_path)
         return check.status, check.detail
 
     ids = small.vocab_size
-    assert bp.verify(small, checkpoint=tmp_path)["embedding size"] == checkpoint.check(small, tmp_path)
+    assert bp.verify(small, checkpoint=tmp_path)["embedding size"] == embedding_size.check(small, tmp_path)
     assert size()[0] == "fail"
-    assert "no folder" in checkpoint.check(small, tmp_path / "none").detail
+    assert "not a folder" in embedding_size.check(small, tmp_path / "none").detail
     (tmp_path / "config.json").write_text(json.dumps({"text_config": {"vocab_size": ids}}))
     assert size() == ("pass", f"{ids} ids; rows: vocab_size of config.json {ids}")
     others = {

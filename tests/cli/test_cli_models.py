@@ -124,7 +124,7 @@ def test_encodings_by_name(call: Call, fails: Fails, misused: Callable[..., str]
     assert "127.0.0.1" in fails("count", "-m", "o200k_base")
     assert "is an encoding" in misused("count", *here, "--split", "gpt2")
     assert "model is none" in misused("count", "-m", "model", "--encodings", "ranks")
-    assert "no encoding" in fails("count", "-m", "o201k")
+    assert "is not a file or folder" in fails("count", "-m", "o201k")
 
 
 @pytest.fixture

@@ -290,7 +290,7 @@ def test_saving_refuses_what_a_model_cannot_hold(tmp_path: Path) -> None:
     assert isinstance(model, BytePair)
     swapped = replace(model, merges=tuple(reversed(model.merges or ())))
     # Of the cuts of one token the scores cannot say which comes first.
-    with pytest.raises(bp.FormatError, match="would come back as another one"):
+    with pytest.raises(bp.FormatError, match="would load as another one"):
         models.save(spec.replace(model=swapped), tmp_path / "swapped", "sentencepiece", ())
     with pytest.raises(bp.FormatError, match="sentencepiece cannot hold a BytePair of bytes"):
         models.save(models.byte_spec(), tmp_path, "sentencepiece", ())
