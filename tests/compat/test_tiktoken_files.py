@@ -19,7 +19,7 @@ import tiktoken.model
 import bytepair as bp
 from bytepair.compat import tiktoken as face
 from bytepair.compat.tiktoken import load, model, registry
-from bytepair.formats import hub
+from bytepair.formats import encodings
 from bytepair.model import byte_alphabet
 from tests.conftest import ROOT
 from tests.test_docs import python_blocks, run_as_written
@@ -55,7 +55,7 @@ def test_what_is_no_name_is_a_value_error() -> None:
         face.get_encoding("gpt3")
     with pytest.raises(ValueError, match="is a str, not NoneType"):
         face.get_encoding(None)  # type: ignore[arg-type]
-    assert face.list_encoding_names()[: len(hub.ENCODINGS)] == tiktoken.list_encoding_names()
+    assert face.list_encoding_names()[: len(encodings.ENCODINGS)] == tiktoken.list_encoding_names()
 
 
 def test_rank_files_are_read_and_written_as_theirs(tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def no_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_encodings")
 def test_what_tiktoken_fetched_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tok: bp.Tokenizer) -> None:
     data = (tok.save(tmp_path / "x.tiktoken", drop=("split", "special_tokens"))[0]).read_bytes()
-    published = hub.ENCODINGS["r50k_base"]._replace(sha256=hashlib.sha256(data).hexdigest())
-    monkeypatch.setitem(hub.ENCODINGS, "r50k_base", published)
+    published = encodings.ENCODINGS["r50k_base"]._replace(sha256=hashlib.sha256(data).hexdigest())
+    monkeypatch.setitem(encodings.ENCODINGS, "r50k_base", published)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("BYTEPAIR_CACHE", str(tmp_path / "empty"))
     monkeypatch.setenv("BYTEPAIR_ENCODINGS_URL", "http://127.0.0.1:9/none")

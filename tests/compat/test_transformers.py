@@ -9,7 +9,6 @@ import copy
 import pickle
 import random
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ def trained(sources: list[str], kind: str) -> tuple[bp.Tokenizer, dict[str, Any]
     if kind == "unigram":
         tok = bp.train_unigram(iter(sources), 1500)
         step = configs.template(None, "</s>", {"</s>": tok.token_id("</s>")})
-        tok = bp.Tokenizer(replace(tok.spec, post_processor=step))
+        tok = bp.Tokenizer(tok.spec.replace(post_processor=step))
         return tok, {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
     special = ["<s>", "</s>", "<pad>", "<mask>"]
     tok = bp.train(iter(sources), 1500, split="gpt2", special_tokens=special)
@@ -47,7 +46,7 @@ def trained(sources: list[str], kind: str) -> tuple[bp.Tokenizer, dict[str, Any]
             '{"type": "RobertaProcessing", "sep": ["</s>", %d], "cls": ["<s>", %d], "trim_offsets": true,'
             ' "add_prefix_space": false}'
         )
-        return bp.Tokenizer(replace(tok.spec, post_processor=roberta % (ids["</s>"], ids["<s>"]))), names
+        return bp.Tokenizer(tok.spec.replace(post_processor=roberta % (ids["</s>"], ids["<s>"]))), names
     return tok, names
 
 

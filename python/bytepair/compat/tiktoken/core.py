@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytepair.compat.tiktoken import splitting, unstable
 from bytepair.compat.tiktoken.specials import Specials
 from bytepair.errors import EncodeError, FormatError, InvalidIdError, SpecialTokenError
-from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec
+from bytepair.model.models import BytePair
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
