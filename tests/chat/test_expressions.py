@@ -230,7 +230,7 @@ REFUSED = (
     "no text of its own",
     "is not supported",
     "formats the time",
-    "a format asks",
+    "a format has the width",
 )
 
 

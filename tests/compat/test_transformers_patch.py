@@ -279,9 +279,9 @@ def test_what_cannot_be_patched_is_said(folder: Path) -> None:
     with pytest.raises(TypeError, match="ByT5Tokenizer is a slow tokenizer"):
         patch(ByT5Tokenizer())
     for wrong in (5, "gpt2", object()):
-        with pytest.raises(TypeError, match="no tokenizer of transformers"):
+        with pytest.raises(TypeError, match="not a tokenizer of transformers"):
             patch(wrong)
-        with pytest.raises(TypeError, match="no tokenizer of transformers"):
+        with pytest.raises(TypeError, match="not a tokenizer of transformers"):
             unpatch(wrong)
     tokenizer = theirs_of(folder)
     engine = tokenizer._tokenizer
