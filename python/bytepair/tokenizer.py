@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair import formats
 from bytepair.call.validity import is_valid
 from bytepair.chunk import chunks
+from bytepair.drawing.display import draw
 from bytepair.errors import BytepairError
 from bytepair.formats import native
 from bytepair.formats.manifest import SIDES, About
@@ -760,7 +761,5 @@ class Tokenizer(CompiledTokenizer):
         return f"<Tokenizer: {len(self)} tokens, {self._loaded.semantics}, {len(self.special_tokens)} special>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: sizes, stages and special tokens."""
-        from bytepair.view import pipeline  # noqa: PLC0415 (only notebooks ask)
-
-        return pipeline.card(self)
+        """Sizes, stages and special tokens as HTML for a notebook."""
+        return draw(self, "pipeline.card")

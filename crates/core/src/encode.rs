@@ -1,7 +1,8 @@
-//! Pieces -> ids: whole tokens from the vocabulary's table, what was merged lately from a thread's own, the rest merged.
+//! Pieces -> ids: whole tokens from the vocabulary's table, recently merged pieces from the thread's cache, and the rest by
+//! merging.
 //!
-//! Long because the ways that a piece can take, by table, by memory, by merging, by a model of characters, share their
-//! buffers and are compiled into one loop.
+//! Long because the ways of a piece, by table, by cache, by merging, by a model of characters, share their buffers and are
+//! compiled into one loop.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,11 +12,11 @@ use aho_corasick::AhoCorasick;
 
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::short::{self, Short};
-use crate::cache::tokens::{self, Found, Tokens};
+use crate::cache::whole_tokens::{self, Found, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::merge::{self, Scratch};
 use crate::model::{self, OnBytes, Token, WordModel};
-use crate::segment::{self, Visit, shifted};
+use crate::segment::{self, Visit};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
 use crate::vocab::{NO_ID, Semantics, Vocab};
@@ -47,12 +48,12 @@ impl Sink for Count {
 /// How many pieces are looked for together among the recent ones.
 const TOGETHER: usize = 16;
 
-/// In place of the id of a piece: its ids stand among the short ones, or among those merged now. Ids in the tables are
+/// In place of the id of a piece: its ids are among the short ones, or among those merged now. Ids in the tables are
 /// below both.
 const AMONG_SHORT: u32 = 1 << 31;
 const MERGED: u32 = 1 << 30;
 
-/// What a thread needs to encode pieces.
+/// The working memory of a thread.
 #[derive(Default)]
 struct Workspace {
     ends: Ends,
@@ -60,14 +61,14 @@ struct Workspace {
     words: WordScratch,
 }
 
-/// What a thread needs for pieces that a model of characters encodes.
+/// The working memory of a thread for a model of characters.
 #[derive(Default)]
 struct WordScratch {
     model: model::Scratch,
     tokens: Vec<Token>,
 }
 
-/// What a thread needs to look pieces up, and to merge those that are not known.
+/// The working memory of a thread for looking up pieces, and merging unknown ones.
 #[derive(Default)]
 struct Lookup {
     found: Found,
@@ -110,10 +111,10 @@ impl Pool {
     }
 }
 
-/// A vocabulary with its caches: what all threads share.
+/// A vocabulary with its caches, shared by all threads.
 pub(crate) struct Compiled {
     pub(crate) vocab: Vocab,
-    tokens: Tokens,
+    tokens: WholeTokens,
     /// A model that is spelled in characters. The vocabulary does its work on bytes, or is empty.
     words: Option<WordModel>,
     /// Pieces with one of these are left to the model that is spelled in characters.
@@ -123,7 +124,7 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     pub(crate) fn new(vocab: Vocab) -> Self {
-        let tokens = Tokens::new(vocab.all_bytes(), vocab.wholes());
+        let tokens = WholeTokens::new(vocab.all_bytes(), vocab.wholes());
         Self { vocab, tokens, words: None, hazards: None, pool: Pool::default() }
     }
 
@@ -142,7 +143,7 @@ impl Compiled {
         Ok(Self { words: Some(words), hazards, ..Self::new(vocab) })
     }
 
-    /// What encodes a text in place of the vocabulary, if pieces of it have to be encoded otherwise.
+    /// The encoder of a text in place of the vocabulary, if some of its pieces need another one.
     fn instead(&self, text: &str) -> Option<&WordModel> {
         let words = self.words.as_ref()?;
         let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.is_match(text));
@@ -157,13 +158,13 @@ impl Compiled {
     /// Whether a part of a text, which is not empty, is a whole token as a piece.
     #[inline]
     pub(crate) fn is_whole(&self, text: &[u8], start: usize, end: usize) -> bool {
-        if end - start <= tokens::LONGEST && !self.tokens.may_lack_tokens() {
+        if end - start <= whole_tokens::LONGEST && !self.tokens.may_lack_tokens() {
             return self.tokens.get(text, start, end).is_some();
         }
         self.vocab.whole(&text[start..end]).is_some()
     }
 
-    /// A workspace for the calls of [`Compiled::tokens`], to be given back.
+    /// A borrowed workspace for the calls of [`Compiled::tokens`].
     pub(crate) fn borrow(&self) -> Borrowed<'_> {
         Borrowed { model: self, workspace: Some(self.pool.take()), ids: Vec::new() }
     }
@@ -200,7 +201,7 @@ impl<S> Drop for Encoder<'_, S> {
 /// A workspace that one call has.
 pub(crate) struct Borrowed<'a> {
     model: &'a Compiled,
-    /// There until it is given back.
+    /// Present until it is returned.
     workspace: Option<Box<Workspace>>,
     ids: Vec<u32>,
 }
@@ -224,7 +225,7 @@ impl Borrowed<'_> {
             return words.encode(piece, &mut workspace.words.model, tokens);
         }
         self.ids.clear();
-        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], &mut self.ids)?;
         one_after_another(&self.model.vocab, &self.ids, 0, |token| tokens.push(token));
         Ok(())
@@ -234,7 +235,7 @@ impl Borrowed<'_> {
     /// number of pieces. None if the pieces have to be asked for one by one.
     ///
     /// # Errors
-    /// As [`Borrowed::tokens`], and `Pattern`, where a pattern gives up.
+    /// As [`Borrowed::tokens`], and `Pattern`, if a pattern exceeds its step budget.
     pub(crate) fn all_tokens(
         &mut self,
         text: &str,
@@ -286,7 +287,7 @@ impl Workspace {
     /// Sends the ids of a piece to `sink`.
     fn encode_word(&mut self, words: &WordModel, piece: &str, sink: &mut impl Sink) -> Result<()> {
         let Self { lookup: Lookup { recent, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
-        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         let sought = Sought::new(piece.as_bytes(), &[end], 0);
         ids.clear();
         if !recent.get(&sought, ids) {
@@ -321,10 +322,10 @@ impl Lookup {
             return Ok(());
         }
         if self.find_missing(model, &text[start..], ends).is_err() {
-            // What is at fault first is found one by one.
+            // The first fault is found one by one.
             return self
                 .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
-                .map_err(|error| shifted(error, start));
+                .map_err(|error| error.shifted(start));
         }
         self.put_together(ends.len());
         sink.take(&self.ids);
@@ -339,7 +340,7 @@ impl Lookup {
         merged.clear();
         merged_ends.clear();
         short.make_room(found.missing().len());
-        let mut longer = [0_u8; tokens::MANY];
+        let mut longer = [0_u8; whole_tokens::MANY];
         let mut count = 0;
         for &number in found.missing() {
             let key = &found.sought(number).key;
@@ -387,7 +388,7 @@ impl Lookup {
             }
             for sought in sought {
                 let whole = match sought.piece.len() {
-                    ..=tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
+                    ..=whole_tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
                     _ => None,
                 };
                 found.ids[usize::from(sought.number)] = if let Some(id) = whole {
@@ -444,7 +445,7 @@ impl Lookup {
             match vocab.whole(piece) {
                 Some(id) => self.ids.push(id),
                 None => merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)
-                    .map_err(|error| shifted(error, ends[usize::from(number)] as usize - piece.len()))?,
+                    .map_err(|error| error.shifted(ends[usize::from(number)] as usize - piece.len()))?,
             }
             sink.take(&self.ids);
         }
@@ -469,7 +470,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
             }
             return workspace.encode_word(words, piece, self.sink);
         }
-        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
     }
 

@@ -1,7 +1,7 @@
 """One chat as a picture: its tokens, coloured by role, and which of them are trained.
 
-Nothing is told by colour alone: what a token is from stands before it, and marks say what is trained and what
-straddles.
+No meaning depends on colour alone: the source of tokens is written before them, and marks show which are trained and
+which straddle.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bytepair.drawing.characters import show, show_line
 from bytepair.drawing.layout import is_coloured
-from bytepair.view.chat_tokens import Cell, Gap, cells, instead, name
+from bytepair.view.chat_tokens import ChatCell, ChatGap, cells, instead, name
 from bytepair.view.page import page, write_page
 from bytepair.view.spelling import quote
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
+    from bytepair.chat.encoding.example import ChatExample
     from bytepair.tokenizer import Tokenizer
-    from bytepair.view.chat_tokens import ChatTokens
 
 _COLOURS = {"system": 1, "user": 2, "assistant": 3, "tool": 4}
 """The colours of roles that many chats have; others take the rest in turn."""
@@ -33,37 +33,37 @@ _REST = (5, 6, 7)
 _ANSI = {0: "2", 1: "35", 2: "34", 3: "32", 4: "33", 5: "31", 6: "36", 7: "93"}
 
 _MOST_OF_GAP = 200
-"""Characters that are shown of those that no token is from."""
+"""The most characters without a token that are shown."""
 
 _MOST_LISTED = 50
-"""Straddling tokens that are listed; all are marked."""
+"""The most straddling tokens that are listed; all are marked."""
 
-_KEY = """<p><span class="t y">trained</span> tokens have a line below;
-<span class="t s">straddling</span> ones, which are from two things at once, a dashed frame.
+_KEY = """<p><span class="t y">trained</span> tokens are underlined;
+<span class="t s">straddling</span> tokens, which cover two sources at once, have a dashed frame.
 <span class="t"><i>·</i></span> is a space,
 <span class="t"><i>‹e2 82›</i></span> the bytes of a token that is a part of a character,
-<span class="u">this</span> text that no token is from. Point at a token, or tap it, to see what it is.</p>
+<span class="u">this</span> text without a token. Point at a token, or tap it, for details.</p>
 """
 
 _LINE_END = "<br></span>"
 
 _BLOCK = 500
-"""Tokens that a browser lays out at a time, when they come into view."""
+"""Tokens of a block, which a browser lays out when it comes into view."""
 
 
-def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as tokens") -> str:
-    """A page of one example, whole in itself: no script, nothing loaded, light or dark as the reader has it.
+def html(example: ChatExample, tokenizer: Tokenizer, *, title: str = "A chat as tokens") -> str:
+    """A self-contained page of one example: no script, nothing loaded, light or dark by the reader's setting.
 
     Args:
         example: A `ChatExample`.
-        tokenizer: What it was encoded with.
-        title: What stands above it.
+        tokenizer: The tokenizer that it was encoded with.
+        title: The title.
 
     Returns:
-        HTML: 100 to 200 bytes for each token.
+        HTML: 100 to 200 bytes per token.
 
     Raises:
-        ValueError: The arrays of the example do not belong together.
+        ValueError: The arrays of the example do not match.
         InvalidIdError: The tokenizer has no such id.
 
     Example:
@@ -76,7 +76,7 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
         True
     """
     parts = list(cells(example, tokenizer))
-    tokens = [part for part in parts if isinstance(part, Cell)]
+    tokens = [part for part in parts if isinstance(part, ChatCell)]
     colours = _colours(tokens)
     body = [f"<h1>{_line(title, 200)}</h1>\n<p>{_summary(tokens)}.</p>\n", _legend(tokens, colours)]
     straddling = [cell for cell in tokens if cell.straddles]
@@ -89,14 +89,14 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
     return page(title, "".join(body), styles=["chat.css"])
 
 
-def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: str = "A chat as tokens") -> None:
-    """Writes the page of an example, whole or not at all.
+def save(example: ChatExample, tokenizer: Tokenizer, path: str | Path, *, title: str = "A chat as tokens") -> None:
+    """Write the page of an example atomically.
 
     Args:
         example: A `ChatExample`.
-        tokenizer: What it was encoded with.
-        path: The file; one that is there is replaced.
-        title: What stands above it.
+        tokenizer: The tokenizer that it was encoded with.
+        path: The file; an existing one is replaced.
+        title: The title.
 
     Raises:
         ArtifactError: The file cannot be written.
@@ -105,20 +105,20 @@ def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: 
     write_page(html(example, tokenizer, title=title), path)
 
 
-def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
-    """An example for a terminal: a line for each part, with ``*`` where it is trained and ``~`` before what straddles.
+def text(example: ChatExample, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
+    """An example for a terminal: a line for each part, ``*`` for trained parts and ``~`` before straddling tokens.
 
     Tokens are divided by ``│``. There are colours only if the stream is a terminal and the environment has no
     ``NO_COLOR``.
 
     Args:
         example: A `ChatExample`.
-        tokenizer: What it was encoded with.
-        stream: Where it is going to be written; None for ``sys.stdout``.
-        width: Characters of tokens in a line; a longer token has a line of its own.
+        tokenizer: The tokenizer that it was encoded with.
+        stream: The stream that it will be written to; None for ``sys.stdout``.
+        width: The most characters of tokens in a line; a longer token has a line of its own.
 
     Returns:
-        Lines. No control character of a chat is in them.
+        Lines without control characters of the chat.
 
     Raises:
         ValueError: As `html`.
@@ -136,7 +136,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
     stream = sys.stdout if stream is None else stream
     has_colours = is_coloured(stream)
     parts = list(cells(example, tokenizer))
-    tokens = [part for part in parts if isinstance(part, Cell)]
+    tokens = [part for part in parts if isinstance(part, ChatCell)]
     colours = _colours(tokens)
     runs: list[tuple[str, str, list[str], bool]] = []
     used = 0
@@ -148,7 +148,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
             used = 0
         runs[-1][2].append(shown)
         used += len(shown) + 1
-        if isinstance(part, Cell) and part.shown.endswith("\n"):
+        if isinstance(part, ChatCell) and part.shown.endswith("\n"):
             runs[-1] = (*runs[-1][:3], True)
     margin = max((len(who) for who, *_ in runs), default=0)
     lines = [_summary(tokens, " (*)", " (~)")]
@@ -158,9 +158,9 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
     return "\n".join(lines)
 
 
-def _in_terminal(part: Cell | Gap, colours: dict[tuple[str, str], int]) -> tuple[str, str, str]:
-    """What stands in the margin, its colour, and what is shown."""
-    if isinstance(part, Gap):
+def _in_terminal(part: ChatCell | ChatGap, colours: dict[tuple[str, str], int]) -> tuple[str, str, str]:
+    """The margin, colour and text of a part."""
+    if isinstance(part, ChatGap):
         return "(no token)  ", "2", _gap(part)
     who = show_line(part.group, 20) if part.kind == "role" else f"({part.group})"
     message = "" if part.message is None else f" {part.message}"
@@ -169,14 +169,14 @@ def _in_terminal(part: Cell | Gap, colours: dict[tuple[str, str], int]) -> tuple
     return f"{who}{message} {'*' if part.is_trained else ' '}", style, "~" * bool(part.straddles) + shown
 
 
-def _summary(tokens: Sequence[Cell], trained: str = "", straddling: str = "") -> str:
+def _summary(tokens: Sequence[ChatCell], trained: str = "", straddling: str = "") -> str:
     count = sum(cell.is_trained for cell in tokens)
     sides = sum(bool(cell.straddles) for cell in tokens)
     return f"{len(tokens)} tokens, {count} trained{trained}, {sides} straddling{straddling}"
 
 
-def _colours(tokens: Sequence[Cell]) -> dict[tuple[str, str], int]:
-    """The number of each group's colour, groups in order of appearance; 0 for the template and what was added."""
+def _colours(tokens: Sequence[ChatCell]) -> dict[tuple[str, str], int]:
+    """The colour number of each group, in order of appearance; 0 for the template and added tokens."""
     groups = dict.fromkeys((cell.kind, cell.group) for cell in tokens)
     others = 0
     colours = {}
@@ -191,7 +191,7 @@ def _colours(tokens: Sequence[Cell]) -> dict[tuple[str, str], int]:
     return colours
 
 
-def _legend(tokens: Sequence[Cell], colours: dict[tuple[str, str], int]) -> str:
+def _legend(tokens: Sequence[ChatCell], colours: dict[tuple[str, str], int]) -> str:
     counts = Counter((cell.kind, cell.group) for cell in tokens)
     trained = Counter((cell.kind, cell.group) for cell in tokens if cell.is_trained)
     rows = []
@@ -211,7 +211,7 @@ def _row(head: str, tokens: int, trained: int) -> str:
     return f'<tr><th scope="row">{head}</th><td>{tokens}</td><td>{trained}</td></tr>\n'
 
 
-def _straddling(straddling: Sequence[Cell]) -> str:
+def _straddling(straddling: Sequence[ChatCell]) -> str:
     items = "".join(
         f"<li>token {cell.number}, {_line(quote(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
         for cell in straddling[:_MOST_LISTED]
@@ -221,21 +221,21 @@ def _straddling(straddling: Sequence[Cell]) -> str:
     return f"<details><summary>Straddling tokens: {len(straddling)}</summary>\n<ol>\n{items}{rest}</ol></details>\n"
 
 
-def _blocks(parts: Sequence[Cell | Gap], colours: dict[tuple[str, str], int]) -> Iterator[str]:
+def _blocks(parts: Sequence[ChatCell | ChatGap], colours: dict[tuple[str, str], int]) -> Iterator[str]:
     block: list[str] = []
     size = 0
     source: tuple[str, ...] = ()
     for part in parts:
-        if isinstance(part, Gap):
+        if isinstance(part, ChatGap):
             block.append(f'<span class="u">{escape(_gap(part))}</span>')
         else:
-            said = _source(part)
-            if said not in ((), source):
-                block.append(f'<b class="w">{_line(", ".join(said))}</b>')
-                source = said
+            here = _source(part)
+            if here not in ((), source):
+                block.append(f'<b class="w">{_line(", ".join(here))}</b>')
+                source = here
             block.append(_token(part, colours[part.kind, part.group]))
             size += 1
-        # A block ends with a line, if one ends soon.
+        # A block ends at a line end, if there is one soon.
         if (size >= _BLOCK and block[-1].endswith(_LINE_END)) or size >= 4 * _BLOCK:
             # The end of the block ends the line as well.
             block[-1] = block[-1].replace(_LINE_END, "</span>")
@@ -245,8 +245,8 @@ def _blocks(parts: Sequence[Cell | Gap], colours: dict[tuple[str, str], int]) ->
         yield f'<div class="b">{"".join(block)}</div>'
 
 
-def _source(cell: Cell) -> tuple[str, ...]:
-    """What stands before the first of several tokens: whose they are, and the field where that is not what is said."""
+def _source(cell: ChatCell) -> tuple[str, ...]:
+    """The label before a run of tokens: role, message, and field unless that is the content."""
     if cell.kind not in {"role", "given"}:
         return ()
     field = (cell.field or "").partition("/")[0]
@@ -255,7 +255,7 @@ def _source(cell: Cell) -> tuple[str, ...]:
     return who + message + ((field,) if field not in {"", "role", "content"} else ())
 
 
-def _token(cell: Cell, colour: int) -> str:
+def _token(cell: ChatCell, colour: int) -> str:
     classes = "t" + (f" g{colour}" if colour else "") + " y" * cell.is_trained + " s" * bool(cell.straddles)
     shown = "".join(
         escape(part.text) if not part.stands_for else f"<i>{escape(part.text)}</i>" + "<br>" * (part.stands_for == "\n")
@@ -266,7 +266,7 @@ def _token(cell: Cell, colour: int) -> str:
     return f'<span class="{classes}" title="{_title(cell)}">{shown}</span>'
 
 
-def _title(cell: Cell) -> str:
+def _title(cell: ChatCell) -> str:
     place = f"characters {cell.start} to {cell.end}" if cell.end > cell.start else "from no character"
     facts = [f"id {cell.id}, token {quote(cell.token)}", place, name(cell)]
     if cell.straddles:
@@ -275,7 +275,7 @@ def _title(cell: Cell) -> str:
     return "&#10;".join(_line(fact, 200) for fact in facts)
 
 
-def _gap(gap: Gap) -> str:
+def _gap(gap: ChatGap) -> str:
     more = len(gap.text) - _MOST_OF_GAP
     return show_line(gap.text, _MOST_OF_GAP) + (f" ({more} more characters)" if more > 0 else "")
 

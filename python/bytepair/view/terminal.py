@@ -1,6 +1,6 @@
-"""A picture for a terminal: lines of tokens, with their ids, boundaries and pieces if these are wanted.
+"""A picture for a terminal: lines of tokens, optionally with ids, boundaries and pieces.
 
-Nothing is told by colour alone, and no control character of a text gets into a line.
+No meaning depends on colour alone, and no control character of a text gets into a line.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 from bytepair.drawing.characters import show_line
 from bytepair.drawing.layout import columns, padded
 from bytepair.drawing.wording import plural
-from bytepair.view.terminal_rows import LEAST, PIECE, TOKEN, Drawing, Settings
+from bytepair.view.terminal_rows import LEAST, PIECE, TOKEN, TerminalOptions, TokenRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.view.pictures import Picture, Tokens
+    from bytepair.view.pictures import Picture, PictureTokens
 
-__all__ = ["LEAST", "Settings", "lines", "summary", "text"]
+__all__ = ["LEAST", "TerminalOptions", "lines", "summary", "text"]
 
 _MOST_OF_NAME = 28
 
 
-def text(picture: Picture, settings: Settings | None = None) -> str:
+def text(picture: Picture, settings: TerminalOptions | None = None) -> str:
     """A picture as lines; as `lines`.
 
     Example:
         >>> import bytepair as bp
         >>> from bytepair.view.pictures import picture
         >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-        >>> print(text(picture({"mine": tok}, "lower low"), Settings(ids=True)))
+        >>> print(text(picture({"mine": tok}, "lower low"), TerminalOptions(ids=True)))
         mine: 4 tokens, 9 characters, 9 bytes, 2.25 bytes per token, 3 distinct ids
         <BLANKLINE>
         low│er │· │low│
@@ -40,29 +40,29 @@ def text(picture: Picture, settings: Settings | None = None) -> str:
     return "\n".join(lines(picture, settings))
 
 
-def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
-    """A picture as lines of at most so many columns: a summary of each tokenizer, its tokens, and what marks mean.
+def lines(picture: Picture, settings: TerminalOptions | None = None) -> Iterator[str]:
+    """A picture as lines of limited width: a summary of each tokenizer, its tokens, and a key to the marks.
 
-    A space is shown as ``·`` but before a letter, other characters that cannot be seen by symbols, a line ends behind
-    the ``↵`` of the text. Tokens wider than a line go on in the next one. Where a tokenizer cuts otherwise than the
-    first one (of the first: than any other), ``^`` stands below its tokens.
+    A space is shown as ``·`` except before a letter, other invisible characters by symbols. A line ends after the ``↵``
+    of the text. Tokens wider than a line continue on the next one. ``^`` marks tokens that are cut differently from
+    those of the first tokenizer (for the first: of any other).
 
     Args:
-        picture: What is shown.
-        settings: How.
+        picture: The picture.
+        settings: Options of the drawing.
 
     Yields:
-        Lines without their newlines; none holds a control character but the escape sequences of colours.
+        Lines without newlines. Their only control characters are the escape sequences of colours.
 
     Raises:
         ValueError: The width is less than 30.
 
     Time is linear in the tokens.
     """
-    settings = settings or Settings()
+    settings = settings or TerminalOptions()
     if settings.width < LEAST:
         raise ValueError(f"a line has at least {LEAST} columns, not {settings.width}")
-    drawn = [Drawing(picture, source, settings) for source in picture.sources]
+    drawn = [TokenRows(picture, source, settings) for source in picture.sources]
     if settings.by_line and len(drawn) > 1:
         names = [_name(source, settings.width // 2 - 1) for source in picture.sources]
         margin = max(map(columns, names)) + 1
@@ -89,8 +89,8 @@ def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
         yield from _wrapped(key, settings.width)
 
 
-def summary(picture: Picture, source: Tokens) -> str:
-    """How many tokens a text has, and of what.
+def summary(picture: Picture, source: PictureTokens) -> str:
+    """The number of tokens, characters and bytes of a text, and their ratio.
 
     Example:
         >>> import bytepair as bp
@@ -118,16 +118,16 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
     yield " ".join(words)
 
 
-def _name(source: Tokens, most: int = _MOST_OF_NAME) -> str:
-    """A name in at most so many columns."""
+def _name(source: PictureTokens, most: int = _MOST_OF_NAME) -> str:
+    """A name cut to a number of columns."""
     name = show_line(source.name, min(most, _MOST_OF_NAME) - 1)
     while columns(name) > most:
         name = name[:-2] + "…"
     return name
 
 
-def _common_lines(picture: Picture, drawn: Sequence[Drawing]) -> list[list[int]]:
-    """For each tokenizer where its parts are cut so that all have the same whole lines of the text."""
+def _common_lines(picture: Picture, drawn: Sequence[TokenRows]) -> list[list[int]]:
+    """For each tokenizer the parts at which lines of the text begin in all tokenizers."""
     begins: list[dict[int, int]] = []
     for tokens in drawn:
         begins.append({})
@@ -140,8 +140,8 @@ def _common_lines(picture: Picture, drawn: Sequence[Drawing]) -> list[list[int]]
     ]
 
 
-def _key(drawn: Sequence[Drawing], settings: Settings) -> str:
-    """What the marks mean that occur."""
+def _key(drawn: Sequence[TokenRows], settings: TerminalOptions) -> str:
+    """The key to the marks that occur."""
     looks = {part.look for tokens in drawn for part in tokens.parts}
     marks = {look.mark for look in looks}
     symbols = {shown.characters for look in looks for shown in look.shown() if not shown.is_plain}
@@ -153,7 +153,7 @@ def _key(drawn: Sequence[Drawing], settings: Settings) -> str:
         "→ a tab": "\t" in symbols,
         "⟦⟧ is a special token": "special" in marks,
         "⟨⟩ an added token": "added" in marks,
-        "× is before what is from no token": "gap" in marks,
+        "× is before text without a token": "gap" in marks,
         "‹e2› is a byte of a character that several tokens share": any(look.before or look.after for look in looks),
         "‹“a”› a token without a character of its own": any(look.instead for look in looks),
         "�‹ff› a byte that is not UTF-8": any(look.replaced for look in looks),

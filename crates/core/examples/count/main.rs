@@ -1,4 +1,4 @@
-//! What counting costs in the core, where no call from Python hides it: rows for `benchmarks/count.py`, a line of JSON each.
+//! The cost of counting in the core, without calls from Python: rows for `benchmarks/count.py`, a line of JSON each.
 //!
 //! ```text
 //! count slices RANKS SPLIT TEXT SLICES RUNS     slices of a text, which SLICES lists as [[tokens, start, end], ...] in bytes
@@ -10,12 +10,13 @@
 
 use std::process::ExitCode;
 
+use bytepair_core::files::rank_file;
 use bytepair_core::pipeline::{Parts, Tokenizer};
 use bytepair_core::segment::Steps;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::split::{Pattern, names};
 use bytepair_core::vocab::{Semantics, Vocab};
-use bytepair_core::{Error, Kind, Result, rank_file};
+use bytepair_core::{Error, Kind, Result};
 
 mod clock;
 mod piece;

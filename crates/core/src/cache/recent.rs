@@ -1,11 +1,11 @@
-//! Pieces of any length that were merged lately, and their ids.
+//! Recently merged pieces of any length, and their ids.
 //!
-//! They stand one after another in a ring of bytes, in which the oldest make room for the newest, and an index that
-//! grows with them says where. So no more memory is touched than what was kept needs: to touch a page for the first
-//! time costs more than to merge a piece.
+//! They are stored one after another in a ring of bytes, in which the newest overwrite the oldest; an index that grows with
+//! them holds their places. So only the memory in use is touched: touching a page for the first time costs more than merging
+//! a piece.
 
 use super::hash;
-use super::tokens::{self, LongKey, long_hash, long_key};
+use super::whole_tokens::{self, LongKey, long_hash, long_key};
 use crate::prefetch::prefetch;
 
 /// Bytes of the ring.
@@ -18,7 +18,7 @@ const MOST_PLACES: usize = 1 << 17;
 /// Longer pieces are not kept, in bytes: merging them costs little beyond reading them.
 const LONGEST: usize = 1024;
 
-/// What is written before a piece, in bytes: its length and the number of its ids.
+/// The bytes of the header of a piece: its length and the number of its ids.
 const HEADER: usize = 4;
 
 /// The memory that these take at most, in bytes.
@@ -67,7 +67,7 @@ impl<'t> Sought<'t> {
     #[inline]
     fn at(text: &'t [u8], start: usize, end: usize, number: u8) -> Self {
         let piece = &text[start..end];
-        if piece.len() > tokens::LONGEST {
+        if piece.len() > whole_tokens::LONGEST {
             return Self { piece, number, key: [0; 4], hash: hash(piece) };
         }
         let key = long_key(text, start, piece.len());
@@ -111,7 +111,7 @@ impl Recent {
         let at = start as usize % RING + HEADER;
         let Some((length, count)) = self.header(start) else { return false };
         let end = at + length;
-        let is_it = if length > tokens::LONGEST {
+        let is_it = if length > whole_tokens::LONGEST {
             self.ring.get(at..end) == Some(sought.piece)
         } else {
             length == sought.piece.len() && long_key(&self.ring, at, length) == sought.key

@@ -1,11 +1,11 @@
-//! Counting that ends when a limit is passed.
+//! Counting that stops soon after a limit.
 
 use crate::count::appender::count;
 use crate::count::cuts::Cuts;
 use crate::count::tail::Stages;
 use crate::error::Result;
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, shifted};
+use crate::segment::Policy;
 
 /// The least that is read at once, in bytes, and what is read for each token that the limit leaves.
 const LEAST: usize = 256;
@@ -17,12 +17,12 @@ const MOST: u64 = 1 << 16;
 impl Tokenizer {
     /// The number of ids of a text, if that is at most `limit`.
     ///
-    /// Stops soon after the limit is passed: a text of more bytes than so many of the longest tokens is not read at all,
+    /// Stops soon after the limit: a text of more bytes than `limit` of the longest tokens is not read at all,
     /// and of others little more than the tokens that the limit leaves. Tokenizers with normalizers, `prefix_space`, added
     /// tokens that take white space, or a pattern without seams read the whole text.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`], from what was read.
+    /// As [`Tokenizer::encode`], for the text that was read.
     ///
     /// ```
     /// use bytepair_core::pipeline::{Parts, Tokenizer};
@@ -41,7 +41,7 @@ impl Tokenizer {
     }
 
     fn count_from_cut_to_cut(&self, text: &str, policy: Policy, limit: u64) -> Result<Option<u64>> {
-        // What was counted ends at `start`.
+        // The counted text ends at `start`.
         let (mut start, mut counted) = (0, 0);
         // Text of so few bytes has no more tokens than the limit, unless a stage before the model makes it longer.
         let is_long = text.len() as u64 > limit;
@@ -62,7 +62,7 @@ impl Tokenizer {
                 let Some(cut) = cut else {
                     // A long piece: no more of it is read than can fit.
                     let fit = self.fit_from_left(&text[start..], policy, left);
-                    let fit = fit.map_err(|error| shifted(error, start))?;
+                    let fit = fit.map_err(|error| error.shifted(start))?;
                     return Ok((start + fit.at == text.len()).then_some(counted + fit.tokens));
                 };
                 counted += count(self, policy, &text[..cut], start)?;

@@ -1,16 +1,17 @@
 //! Tokens -> text: the decoders of `tokenizers`.
 //!
-//! Each step makes other tokens of the ones that it gets; in the end they are joined.
+//! Each step transforms the list of tokens; in the end they are joined.
 
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::aligned::{grows_too_long, most_bytes};
-use crate::byte_alphabet::byte_of;
 use crate::error::{Error, Kind, Result};
+use crate::files::byte_alphabet::byte_of;
+use crate::normalize::aligned::{grows_too_long, most_bytes};
 use crate::normalize::{Replace, parsed};
-use crate::split::pre::{Metaspace, MetaspaceStated, Stated};
+use crate::pre_tokenize::{Metaspace, StatedMetaspace};
+use crate::split::matches::StatedPattern;
 
 /// One step from tokens to text.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ pub(super) enum Step {
 #[serde(tag = "type", deny_unknown_fields)]
 enum Named {
     ByteLevel {
-        /// Options of the pre-tokenizer of the same name, which say nothing here.
+        /// Options of the pre-tokenizer of the same name, which have no effect here.
         #[serde(rename = "add_prefix_space")]
         _add_prefix_space: Option<bool>,
         #[serde(rename = "trim_offsets")]
@@ -46,7 +47,7 @@ enum Named {
         prefix: String,
         cleanup: bool,
     },
-    Metaspace(MetaspaceStated),
+    Metaspace(StatedMetaspace),
     #[serde(rename = "BPEDecoder")]
     Bpe {
         suffix: String,
@@ -58,7 +59,7 @@ enum Named {
         stop: usize,
     },
     Replace {
-        pattern: Stated,
+        pattern: StatedPattern,
         content: String,
     },
     #[serde(rename = "CTC")]
@@ -155,7 +156,7 @@ impl TextDecoder {
     }
 }
 
-/// Whether what a token becomes depends on nothing but whether it is the first one.
+/// Whether the text of a token depends only on the token and on whether it is first.
 pub(crate) fn minds_only_the_first(decoders: &[TextDecoder]) -> bool {
     decoders
         .iter()
@@ -173,7 +174,7 @@ pub(crate) fn minds_only_the_first(decoders: &[TextDecoder]) -> bool {
 /// ```
 ///
 /// # Errors
-/// `Pattern`, if the pattern of a replacement gives up; `Encode`, if the tokens become more than 32 times as long.
+/// `Pattern`, if the pattern of a replacement exceeds its step budget; `Encode`, if the tokens become more than 32 times as long.
 pub fn decode_tokens(decoders: &[TextDecoder], tokens: Vec<String>) -> Result<String> {
     // A token may be empty, and still a space is put before it.
     let length = |tokens: &[String]| tokens.iter().map(|token| token.len() + 1).sum();
@@ -245,7 +246,7 @@ fn strip(token: &mut String, content: char, start: usize, stop: usize) {
     token.drain(..from.min(kept));
 }
 
-/// What is written without the space that tokens have between them: each is replaced everywhere, in this order.
+/// The clean-up of spaces before punctuation and contractions: each is replaced everywhere, in this order.
 const CLEANED: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),

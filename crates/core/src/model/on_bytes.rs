@@ -1,20 +1,20 @@
 //! BPE over characters as BPE over bytes, so that the encoders of bytes, which are linear, can run it.
 //!
-//! Wanted is byte fallback with all 256 byte tokens, neither prefix nor suffix, and no merge that names or makes a byte
-//! token. A character of several bytes that is a token is made by merges of its own, of its beginning and its next
-//! byte, ranked before all others by length. UTF-8 tells where characters begin, so that these merges never go across
-//! two characters, and they are done with before any other begins: then characters that are tokens are whole, and of
-//! others there are beginnings at most. No other merge takes a beginning or a byte token. So it goes on as it would
-//! over characters. In the end a beginning becomes the byte tokens that it stands for.
+//! It requires byte fallback with all 256 byte tokens, neither prefix nor suffix, and no merge that names or makes a byte
+//! token. A character of several bytes that is a token gets merges of its own, of its first bytes and its next byte, ranked
+//! before all others by length. In UTF-8 a lead byte begins each character, so these merges never join two characters, and
+//! all of them precede any other merge: then characters that are tokens are whole, and of others at most the first bytes
+//! have merged. No other merge takes such a beginning or a byte token. So merging continues as it would over characters. In
+//! the end a beginning is replaced by its byte tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::pairs::Pairs;
-use super::table::{NONE, Table};
+use super::merges::Pairs;
+use super::token_table::{NONE, TokenTable};
 use crate::error::Result;
-use crate::split::words;
+use crate::split::marked_words;
 use crate::vocab::{Beginnings, NO_ID, Semantics, Vocab};
 
 /// The most bytes of a beginning.
@@ -29,7 +29,7 @@ pub struct OnBytes {
     pub vocab: Vocab,
     /// Tokens that merges of characters make.
     products: Vec<u32>,
-    /// What a piece must not contain; see `compile`.
+    /// The characters that a piece must not contain; see `compile`.
     hazards: Option<AhoCorasick>,
 }
 
@@ -54,13 +54,13 @@ impl OnBytes {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn new(tokens: &[&[u8]], ids: &[u32], pairs: &[(u32, u32)]) -> Result<Option<Self>> {
-        let table = Table::new(tokens, ids)?;
+        let table = TokenTable::new(tokens, ids)?;
         let merges = Pairs::new(&table, pairs, 0)?;
         Self::of(&table, &merges)
     }
 
     /// The same of what is compiled already.
-    pub(super) fn of(table: &Table, merges: &Pairs) -> Result<Option<Self>> {
+    pub(super) fn of(table: &TokenTable, merges: &Pairs) -> Result<Option<Self>> {
         let byte_tokens = table.byte_tokens();
         let mut byte_of = vec![None; table.len()];
         for (byte, &token) in (0..=u8::MAX).zip(byte_tokens.iter()) {
@@ -163,7 +163,7 @@ impl OnBytes {
         self.hazards.is_some()
     }
 
-    /// What [`OnBytes::can_encode`] looks for.
+    /// The characters that [`OnBytes::can_encode`] searches.
     pub(crate) fn take_hazards(&mut self) -> Option<AhoCorasick> {
         self.hazards.take()
     }
@@ -190,7 +190,7 @@ impl OnBytes {
         if reaching.len() > MOST {
             return None;
         }
-        Some(words::pattern(&reaching))
+        Some(marked_words::pattern(&reaching))
     }
 
     /// The characters that stand right before `mark` in a token that merges make, ascending. Before a `mark` behind any
@@ -216,7 +216,7 @@ impl OnBytes {
 fn compile(
     columns: &[(&[u8], u32)],
     first: &[(u32, u32)],
-    table: &Table,
+    table: &TokenTable,
     merges: &Pairs,
 ) -> Result<(Vocab, Option<AhoCorasick>)> {
     let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.iter().copied().unzip();

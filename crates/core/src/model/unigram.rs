@@ -1,15 +1,14 @@
 //! Unigram: the tokens whose scores, log probabilities, have the largest sum.
 //!
-//! What `tokenizers` does, also where it matters which of equal sums is taken: from left to right, each place keeps the
-//! first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that
-//! are unknown are one token, or all of their bytes, if `byte_fallback` says so and all are there; or the token that
+//! Ties are broken as in `tokenizers`: from left to right, each place keeps the first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that
+//! are unknown are one token, or all of their bytes, with `byte_fallback` if all are there; or the token that
 //! they spell together, which can only be if scores are high. Sums are of 64 bits, where SentencePiece has 32.
 //!
 //! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword
 //! Candidates", 2018, for the model and for sampling.
 
 use super::options::Options;
-use super::table::{NONE, Table, format};
+use super::token_table::{NONE, TokenTable, format};
 use super::trie::Trie;
 use super::{Random, Token, no_unk};
 use crate::error::Result;
@@ -19,7 +18,7 @@ const PENALTY: f64 = 10.0;
 
 /// Tokens and their scores.
 pub struct Unigram {
-    pub(super) table: Table,
+    pub(super) table: TokenTable,
     pub(super) unk: Option<u32>,
     scores: Vec<f64>,
     unk_score: f64,
@@ -47,7 +46,7 @@ struct Step {
     end: u32,
 }
 
-/// What is kept between pieces.
+/// Buffers kept between pieces.
 #[derive(Default)]
 pub(super) struct Buffers {
     best: Vec<Best>,
@@ -58,7 +57,7 @@ pub(super) struct Buffers {
 }
 
 impl Unigram {
-    pub(super) fn new(mut options: Options, table: Table, scores: &[f64]) -> Result<Self> {
+    pub(super) fn new(mut options: Options, table: TokenTable, scores: &[f64]) -> Result<Self> {
         let unk = options.number("unk_id")?;
         let bytes = options.flag("byte_fallback")?.then(|| table.byte_tokens());
         options.done()?;

@@ -1,18 +1,18 @@
-//! `WordPiece`: the longest token that begins the piece, then again in what is left, with a prefix in front of it.
+//! `WordPiece`: the longest token that begins the piece, then again in the rest, with a prefix in front of it.
 //!
-//! Tries find the tokens. Looking for the longest one may read far beyond its end; where a piece makes that happen too
-//! often, it is done over by [`Longest`], so that time is linear in the piece for all tokens and pieces.
+//! Tries find the tokens. The search for the longest one can read far beyond its end; a piece in which that happens too
+//! often is encoded again by [`Longest`], so that time is linear in the piece for all tokens and pieces.
 
 use std::sync::OnceLock;
 
 use super::longest::{Buffers, Longest};
 use super::options::Options;
-use super::table::{NONE, Table};
+use super::token_table::{NONE, TokenTable};
 use super::trie::Trie;
 use super::{Token, no_unk};
 use crate::error::Result;
 
-/// Characters of the longest piece that is spelled, where options do not say.
+/// The default of the most characters of a piece; a longer one is unknown.
 const LONGEST_PIECE: u64 = 100;
 
 /// Bytes that may be read for each byte of a piece, before it is done over.
@@ -20,19 +20,19 @@ const READS: usize = 8;
 
 /// Tokens that begin a piece, and tokens that go on in it.
 pub struct WordPiece {
-    pub(super) table: Table,
+    pub(super) table: TokenTable,
     pub(super) unk: Option<u32>,
     first: Trie,
     /// Without their prefix; none if the prefix is empty: then they are those that begin a piece.
     inner: Option<Trie>,
     prefix: String,
     longest_piece: usize,
-    /// Made when a piece asks for it.
+    /// Made when a piece first needs it.
     longest: OnceLock<Longest>,
 }
 
 impl WordPiece {
-    pub(super) fn new(mut options: Options, table: Table) -> Result<Self> {
+    pub(super) fn new(mut options: Options, table: TokenTable) -> Result<Self> {
         let unk = options.text("unk_token")?;
         let unk = table.named("unk_token", unk.as_deref())?;
         let prefix = options.text("continuing_subword_prefix")?.unwrap_or_default();
@@ -113,7 +113,7 @@ impl WordPiece {
 }
 
 /// The tokens with this prefix, without it, and their indices; not those that are the prefix.
-fn strings<'a>(table: &'a Table, prefix: &'a str) -> impl Iterator<Item = (&'a [u8], u32)> {
+fn strings<'a>(table: &'a TokenTable, prefix: &'a str) -> impl Iterator<Item = (&'a [u8], u32)> {
     let bare = move |token: &'a str| token.strip_prefix(prefix).filter(|bare| !bare.is_empty());
     table.texts().zip(0..).filter_map(move |(token, index)| Some((bare(token)?.as_bytes(), index)))
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytepair.chat.rendering.plain import plain_value
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,7 +92,7 @@ def _check_depth(depth: int, path: str) -> None:
 
 
 def _reserved_ids(tok: CompiledTokenizer) -> frozenset[int]:
-    return kept(tok, "reserved_ids", lambda tok: frozenset(tok.reserved_tokens.values()))
+    return cached(tok, "reserved_ids", lambda tok: frozenset(tok.reserved_tokens.values()))
 
 
 def _minds_context(tok: CompiledTokenizer) -> bool:

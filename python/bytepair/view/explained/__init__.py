@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bytepair.drawing.characters import show_line
 from bytepair.drawing.layout import columns, is_coloured, padded
 from bytepair.drawing.wording import plural
-from bytepair.view.explained.ladder import Row, rows
+from bytepair.view.explained.ladder import LadderRow, rows
 from bytepair.view.explained.page import html
 from bytepair.view.explained.shared import (
     KINDS,
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from bytepair.study.explain.explanation import ExplainedPiece, Explanation, Match, Way
+    from bytepair.study.explain.explanation import ExplainedPiece, Explanation, LongestMatch, Segmentation
 
 __all__ = ["LEAST", "html", "save", "text"]
 
 LEAST = 40
-"""The fewest columns that text is laid out for."""
+"""The least width of a text, in columns."""
 
 _LEAST_ROOM = 20
-"""Symbols that have fewer columns beside their merge stand below it."""
+"""Symbols with fewer columns beside their merge go below it."""
 
 
 def text(explanation: Explanation, *, stream: TextIO | None = None, width: int = 100) -> str:
     """An explanation for a terminal: each piece with its symbols, line after line as merges happen.
 
-    There are colours only if the stream is a terminal and the environment has no ``NO_COLOR``. Of long texts, pieces
-    and ways the beginning is shown; how much is left out is said in its place.
+    There are colours only if the stream is a terminal and the environment has no ``NO_COLOR``. Long texts, pieces and
+    segmentations are cut off, with the number of omitted parts.
 
     Args:
-        explanation: What `explain` gave.
-        stream: Where it is going to be written; None for ``sys.stdout``.
+        explanation: The result of `explain`.
+        stream: The stream that it will be written to; None for ``sys.stdout``.
         width: The columns of a line, at least `LEAST`.
 
     Example:
         >>> import bytepair as bp, io
         >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-        >>> print(text(bp.explaining.explain(tok, "low"), stream=io.StringIO()).rstrip())
+        >>> print(text(bp.explain(tok, "low"), stream=io.StringIO()).rstrip())
         “low”: 3 characters, 1 piece, 1 token; ids 257
         <BLANKLINE>
         1  “low”  0–3  merged
@@ -83,10 +83,10 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
 
 
 def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None:
-    """Writes the page of an explanation, whole or not at all.
+    """Write the page of an explanation atomically.
 
     Args:
-        explanation: What `explain` gave.
+        explanation: The result of `explain`.
         path: The file; one that is there is replaced.
         title: As for `html`.
 
@@ -97,7 +97,7 @@ def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None
 
 
 class _Paint:
-    """Colours, where they are wanted."""
+    """Colours, if they are enabled."""
 
     def __init__(self, wanted: bool) -> None:
         self._wanted = wanted
@@ -125,7 +125,7 @@ def _normalized_lines(explanation: Explanation, width: int) -> Iterator[str]:
     if not explanation.normalizers:
         return
     if not explanation.normalized:
-        yield f"normalizers: {', '.join(map(step_name, explanation.normalizers))}; they change nothing here"
+        yield f"normalizers: {', '.join(map(step_name, explanation.normalizers))}; no change in this text"
         return
     each = max(12, (width - 20) // 2)
     for stretch in explanation.normalized[:MOST_CHANGES]:
@@ -145,7 +145,7 @@ def _piece_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
     if len(piece.steps) > MOST_STEPS:
         what = "merges" if piece.kind == "merged" else "matches"
         yield f"{len(piece.steps) - MOST_STEPS:,} more {what} are left out here; --format json has all"
-    for name, way in zip(("best", "runner-up"), piece.ways, strict=False):
+    for name, way in zip(("best", "runner-up"), piece.segmentations, strict=False):
         yield f"{name:<10}{way.score:>10.4f}  {_way(explanation, way)}"
     if piece.note:
         yield piece.note
@@ -176,7 +176,7 @@ def _merge_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
             yield from (part for part in (f"{lead}{merge}".rstrip(), f"    {line}") if part)
 
 
-def _merge(explanation: Explanation, row: Row) -> str:
+def _merge(explanation: Explanation, row: LadderRow) -> str:
     if row.step is None:
         return ""
     left, right, result = (spell(explanation.tokens[id]) for id in (row.step.left, row.step.right, row.step.result))
@@ -184,7 +184,7 @@ def _merge(explanation: Explanation, row: Row) -> str:
 
 
 def _fitting(words: list[str], fresh: int, room: int) -> tuple[list[str], int, int]:
-    """Those words around the fresh one that fit, and how many are left out before and behind."""
+    """The words around the fresh one that fit, and the numbers left out before and after."""
     first = last = max(fresh, 0)
     size = columns(words[first]) + 2 if words else 0
     while words:
@@ -202,14 +202,14 @@ def _fitting(words: list[str], fresh: int, room: int) -> tuple[list[str], int, i
     return words[first : last + 1], first, len(words) - last - 1
 
 
-def _match_line(explanation: Explanation, piece: ExplainedPiece, match: Match) -> str:
+def _match_line(explanation: Explanation, piece: ExplainedPiece, match: LongestMatch) -> str:
     rest = spell(piece.text[match.at :].encode())
     if match.result is None:
         return f"{rest}: no token, after {plural(match.tried, 'try', 'tries')}"
     return f"{rest} → {spell(explanation.tokens[match.result])} {match.result}, {tried(match.tried)}"
 
 
-def _way(explanation: Explanation, way: Way) -> str:
+def _way(explanation: Explanation, way: Segmentation) -> str:
     parts = [
         ("?" if token.is_unknown else "") + f"{spell(explanation.tokens[token.id])} {token.score:.2f}"
         for token in way.tokens[:MOST_WAY]

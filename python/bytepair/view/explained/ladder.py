@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.study.explain.merging import Step
+from bytepair.study.explain.merging import MergeStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from bytepair.study.explain.explanation import ExplainedPiece
 
 
-class Row(NamedTuple):
+class LadderRow(NamedTuple):
     """The symbols after a merge.
 
     Attributes:
-        step: The merge; None for the first row, which is what merging starts from.
+        step: The merge; None for the first row, the initial symbols.
         symbols: The ids around the merge, in order.
-        fresh: Which of these the merge has made; -1 in the first row.
-        before: How many symbols are left out before them.
-        behind: How many are left out behind them.
+        fresh: The index of the merged token in `symbols`; -1 in the first row.
+        before: The number of symbols left out before them.
+        behind: The number of symbols left out after them.
     """
 
-    step: Step | None
+    step: MergeStep | None
     symbols: list[int]
     fresh: int
     before: int
     behind: int
 
 
-def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
+def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[LadderRow]:
     """The rows of the first merges of a piece.
 
     Args:
@@ -38,19 +38,19 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
         most: The most merges.
         window: The most symbols in a row, at least 1.
 
-    Time is linear in the symbols, and in the symbols of a row for each row that is asked for.
+    Time is linear in the symbols, plus the symbols of each row.
 
     Example:
         >>> import bytepair as bp
-        >>> found = bp.explaining.explain(bp.train({"low": 5}, vocab_size=258), "low")
+        >>> found = bp.explain(bp.train({"low": 5}, vocab_size=258), "low")
         >>> [row.symbols for row in rows(found.pieces[0], 9, 9)]
         [[108, 111, 119], [256, 119], [257]]
     """
     ids = list(piece.symbols)
     end = len(ids)
     before, after = list(range(-1, end - 1)), list(range(1, end + 1))
-    yield Row(None, ids[:window], -1, 0, max(0, end - window))
-    # How many symbols are left of the window is counted from the places that are gone, in a tree of sums.
+    yield LadderRow(None, ids[:window], -1, 0, max(0, end - window))
+    # The symbols left of the window are counted from the merged places, in a Fenwick tree.
     gone = _Sums(end)
     for number, step in enumerate(piece.merges[:most]):
         at, taken = step.at, after[step.at]
@@ -71,11 +71,11 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
             place = after[place]
         left_out = first - gone.until(first)
         behind = end - (number + 1) - left_out - len(places)
-        yield Row(step, [ids[place] for place in places], places.index(at), left_out, behind)
+        yield LadderRow(step, [ids[place] for place in places], places.index(at), left_out, behind)
 
 
 class _Sums:
-    """How many places before a place were marked: a Fenwick tree."""
+    """The number of marked places before a place: a Fenwick tree."""
 
     def __init__(self, size: int) -> None:
         self._sums = [0] * (size + 1)

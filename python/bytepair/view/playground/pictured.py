@@ -1,4 +1,4 @@
-"""What a text is with the chosen tokenizers, as the page is told it."""
+"""The answer to a picture request: a text with the chosen tokenizers, as JSON."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from bytepair.view.playground.shelf import Shelf
 
 MOST_AT_ONCE = 6
-"""Tokenizers that can be looked at together."""
+"""The most tokenizers in one picture."""
 
 
 MOST_TOKENS = 400_000
-"""Of more tokens than these, of all tokenizers together, there are counts and no picture."""
+"""Above this number of tokens, of all tokenizers together, there are counts but no picture."""
 
 
-class Wanted(NamedTuple):
-    """What is asked for.
+class PictureRequest(NamedTuple):
+    """A request for a picture.
 
     Attributes:
         text: The text.
-        tokenizers: Keys of what is on offer.
-        special: ``"allow"``: special tokens in the text are such; ``"text"``: they are text.
+        tokenizers: Keys of offers.
+        special: ``"allow"``: special tokens in the text are recognized; ``"text"``: they are text.
     """
 
     text: str
@@ -34,24 +34,24 @@ class Wanted(NamedTuple):
     special: str
 
 
-class Able(NamedTuple):
-    """A tokenizer that the text can be encoded with, what it is called, and how many tokens there are."""
+class EncodableText(NamedTuple):
+    """A tokenizer that can encode the text: its name, and the number of tokens."""
 
     name: str
     tokenizer: Tokenizer
     tokens: int
 
 
-def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
-    """JSON: how many tokens a text has with each tokenizer, their picture, and why others have none.
+def pictured(shelf: Shelf, wanted: PictureRequest) -> bytes:
+    """JSON: the number of tokens with each tokenizer, their picture, and the errors of others.
 
-    A tokenizer that cannot be loaded, or that the text cannot be encoded with, does not keep the others from it.
+    A tokenizer that cannot be loaded, or that cannot encode the text, does not affect the others.
 
     Raises:
         BytepairError: The text cannot be encoded with any of them.
     """
     tried = {key: _try(shelf, key, wanted) for key in wanted.tokenizers}
-    able = {key: found for key, found in tried.items() if isinstance(found, Able)}
+    able = {key: found for key, found in tried.items() if isinstance(found, EncodableText)}
     failed = {key: found for key, found in tried.items() if isinstance(found, BytepairError)}
     if failed and not able:
         raise next(iter(failed.values()))
@@ -60,19 +60,19 @@ def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
     if sum(one.tokens for one in able.values()) <= MOST_TOKENS:
         named = [(one.name, one.tokenizer) for one in able.values()]
         made = picture(named, wanted.text, special=wanted.special).as_dict()
-    faults = {key: said(error) for key, error in failed.items()}
+    faults = {key: error_data(error) for key, error in failed.items()}
     return json.dumps({"counts": counts, "faults": faults, "picture": made}, separators=(",", ":")).encode()
 
 
-def _try(shelf: Shelf, key: str, wanted: Wanted) -> Able | BytepairError:
+def _try(shelf: Shelf, key: str, wanted: PictureRequest) -> EncodableText | BytepairError:
     try:
         name, tokenizer = shelf.get(key)
-        return Able(name, tokenizer, tokenizer.count(wanted.text, special=wanted.special))
+        return EncodableText(name, tokenizer, tokenizer.count(wanted.text, special=wanted.special))
     except BytepairError as error:
         return error
 
 
-def said(error: BytepairError) -> dict[str, Any]:
-    """An error as JSON has it."""
+def error_data(error: BytepairError) -> dict[str, Any]:
+    """An error as plain data for JSON."""
     where = {name: value for name in PLACES if (value := getattr(error, name)) is not None}
     return {"kind": type(error).__name__, "what": error.what, "where": where, "remedy": error.remedy}

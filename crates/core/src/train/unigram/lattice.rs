@@ -1,10 +1,10 @@
 //! The tokens that begin at each position of the words, and the paths along them.
 
-use crate::train::unigram::Tokens;
+use crate::train::unigram::ScoredTokens;
 use crate::train::unigram::suffixes::{Shared, Suffixes};
 use crate::train::unigram::text::Text;
 
-/// What stands in a path for a character that is no token.
+/// A character in a path that is no token.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// How much less likely than the rarest token a character is that is none, as a difference of log probabilities.
@@ -99,7 +99,7 @@ impl Lattice {
 }
 
 /// The log probability of a character that is no token.
-pub(super) fn unknown(tokens: &Tokens) -> f64 {
+pub(super) fn unknown(tokens: &ScoredTokens) -> f64 {
     tokens.scores.iter().copied().fold(0.0, f64::min) - PENALTY
 }
 

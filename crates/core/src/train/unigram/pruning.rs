@@ -1,12 +1,12 @@
-//! Which tokens the text would miss least.
+//! Pruning: removing the tokens whose loss costs the least likelihood.
 //!
-//! What a token is worth is the log likelihood that is lost if all its occurrences on best paths become the second best
-//! spelling of that token: an approximation that needs no second look at the text (section 3.2 of the paper).
+//! The value of a token is the log likelihood that is lost if all its occurrences on best paths change to its second best
+//! spelling: an approximation that needs no second pass over the text (section 3.2 of the paper).
 
 use crate::error::Result;
 use crate::parallel;
 use crate::train::Progress;
-use crate::train::unigram::Tokens;
+use crate::train::unigram::ScoredTokens;
 use crate::train::unigram::expectation::PART;
 use crate::train::unigram::lattice::{Best, Lattice, UNKNOWN, unknown};
 use crate::train::unigram::text::Text;
@@ -18,7 +18,7 @@ const TOKENS: usize = 1 << 10;
 pub(super) fn prune(
     text: &Text,
     lattice: &Lattice,
-    tokens: &Tokens,
+    tokens: &ScoredTokens,
     desired: usize,
     shrinking: f64,
     threads: usize,
@@ -55,7 +55,13 @@ pub(super) fn prune(
 }
 
 /// How often each token stands on the best path of a word.
-fn uses(text: &Text, lattice: &Lattice, tokens: &Tokens, threads: usize, progress: &Progress) -> Result<Vec<u64>> {
+fn uses(
+    text: &Text,
+    lattice: &Lattice,
+    tokens: &ScoredTokens,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Vec<u64>> {
     let unknown = unknown(tokens);
     let parts = text.parts(PART);
     let start = || (vec![0_u64; tokens.len()], Best::default());
@@ -78,10 +84,10 @@ fn uses(text: &Text, lattice: &Lattice, tokens: &Tokens, threads: usize, progres
     Ok(uses)
 }
 
-/// What is lost without a token: infinite where it has no other spelling; None where another one is likelier already.
+/// The loss without a token: infinite if it has no other spelling; None if another one is likelier already.
 fn loss(
     lattice: &Lattice,
-    tokens: &Tokens,
+    tokens: &ScoredTokens,
     unknown: f64,
     uses: &[u64],
     total: f64,

@@ -1,4 +1,4 @@
-//! Which script a character is of: tokens of a Unigram model stay within one.
+//! The scripts of characters: a token of a Unigram model stays within one.
 
 use std::collections::HashMap;
 
@@ -20,9 +20,9 @@ const NAMES: &str = "Adlm Aghb Ahom Arab Armi Armn Avst Bali Bamu Bass Batk Beng
 /// The script of a character as far as tokens are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
-    /// Of this one, by its place in the list of names; 0 is Common.
+    /// The script, by its place in the list of names; 0 is Common.
     Of(u16),
-    /// Of the one in front of it.
+    /// The script of the character before.
     Inherited,
     /// Goes with all: a digit, where those need not stand apart.
     Any,
@@ -46,7 +46,7 @@ pub(super) fn scripts(characters: &[char], split_by_number: bool) -> Result<Vec<
     }
     let inherited = ranges("Zinh").ok_or_else(no_tables)?;
     let script = |&character: &char| match character {
-        crate::train::spelled::SPACE => Script::Space,
+        crate::train::piece_words::SPACE => Script::Space,
         '0'..='9' | '\u{FF10}'..='\u{FF19}' if !split_by_number => Script::Any,
         // The long vowel sign is Common, and part of Katakana words.
         '\u{30FC}' => Script::Of(number_of("Hani") as u16),

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Kind, Result};
 use crate::train::counts::PieceCounts;
 use crate::train::overflow;
-use crate::train::spelled::{SPACE, for_each_word};
+use crate::train::piece_words::{SPACE, for_each_word};
 use crate::train::unigram::Settings;
 
-/// What stands behind each word; characters begin at 1.
+/// The number at the end of each word; characters begin at 1.
 pub(super) const END: u32 = 0;
 
 /// A word and how often it occurs.

@@ -1,0 +1,9 @@
+//! Chunks of a text within a token budget, which end at the best boundaries.
+
+mod boundaries;
+mod chunk_stream;
+mod chunks;
+
+pub use boundaries::{Boundary, places};
+pub use chunk_stream::{ChunkStream, Streamed};
+pub use chunks::{Chunk, Settings};
