@@ -1,4 +1,4 @@
-"""Turns that are appended: what is fixed stays, token for token."""
+"""Appended turns: existing ids stay unchanged."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The face of tiktoken on vocabularies that are made here: what it answers is what tiktoken answers, errors included.
+"""`bytepair.compat.tiktoken` compared with tiktoken on small vocabularies, errors included.
 
-Long because each behaviour of tiktoken's own tests has one here.
+The file is long because each behaviour of tiktoken's own tests has one here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tiktoken reads, writes and registers: rank files, caches, plugins and the table of models."""
+"""Files and registries of tiktoken: rank files, caches, plugins and the table of models."""
 
 from __future__ import annotations
 

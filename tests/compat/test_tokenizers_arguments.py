@@ -1,4 +1,4 @@
-"""Arguments of the face of tokenizers: what the library takes is taken, and what is wrong raises as it does there."""
+"""Arguments of `bytepair.compat.tokenizers`: valid ones are taken and invalid ones raise as in the library."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The face of transformers beside transformers itself, on tokenizers that are trained here.
+"""`bytepair.compat.transformers` compared with transformers, on tokenizers trained here.
 
-Long because each documented call has its test.
+The file is long because each documented call has its test.
 """
 
 from __future__ import annotations

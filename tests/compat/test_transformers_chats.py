@@ -1,4 +1,4 @@
-"""Chats that the face of transformers writes, beside those of transformers itself."""
+"""Chats of `bytepair.compat.transformers` compared with those of transformers."""
 
 from __future__ import annotations
 

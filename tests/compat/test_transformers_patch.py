@@ -1,4 +1,4 @@
-"""Tokenizers of transformers with bytepair's engine under them: what they say is the same before and after."""
+"""Patched tokenizers of transformers: the same results before and after."""
 
 from __future__ import annotations
 
