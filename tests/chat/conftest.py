@@ -1,4 +1,4 @@
-"""A small tokenizer with the marks of chats, special and not."""
+"""A small tokenizer with chat markers, special and not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations as ids and labels: what is trained on, what truncation leaves, what is refused."""
+"""Conversations as ids and labels: trained spans, truncation, and errors."""
 
 from __future__ import annotations
 

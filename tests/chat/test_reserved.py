@@ -1,4 +1,4 @@
-"""What people write never becomes protocol, unless the call says so."""
+"""Content never becomes a control token, unless the call allows it."""
 
 from __future__ import annotations
 
