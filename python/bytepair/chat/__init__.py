@@ -19,14 +19,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bytepair.chat.attention import block_mask, cu_seqlens
-    from bytepair.chat.batches import pad
+    from bytepair.chat.attention import Placed, block_mask, cu_seqlens
     from bytepair.chat.cache import EncodingCache
     from bytepair.chat.example import ChatExample
+    from bytepair.chat.example_rows import ExampleRows
     from bytepair.chat.extending import extend
     from bytepair.chat.limits import Limits
-    from bytepair.chat.packed import Packed, Placed
     from bytepair.chat.packing import flatten, pack
+    from bytepair.chat.padding import pad
     from bytepair.chat.rendering import render
     from bytepair.chat.reserved import escape, unescape
     from bytepair.chat.spans import Rendered, Span
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 _LATER = {
     "ChatExample": "example",
     "EncodingCache": "cache",
+    "ExampleRows": "example_rows",
     "Limits": "limits",
-    "Packed": "packed",
-    "Placed": "packed",
+    "Placed": "attention",
     "Rendered": "spans",
     "Span": "spans",
     "Template": "template",
@@ -48,7 +48,7 @@ _LATER = {
     "extend": "extending",
     "flatten": "packing",
     "pack": "packing",
-    "pad": "batches",
+    "pad": "padding",
     "render": "rendering",
     "unescape": "reserved",
 }
@@ -56,8 +56,8 @@ _LATER = {
 __all__ = [
     "ChatExample",
     "EncodingCache",
+    "ExampleRows",
     "Limits",
-    "Packed",
     "Placed",
     "Rendered",
     "Span",
@@ -85,4 +85,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

@@ -1,8 +1,8 @@
-"""What keeps the examples of a row apart for attention: where segments end, and masks."""
+"""Boundaries of examples for attention: segments and masks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import LimitError
 
@@ -12,7 +12,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.chat.packed import Placed
+
+class Placed(NamedTuple):
+    """The place of an example in rows.
+
+    Attributes:
+        example: Its number among the given examples.
+        row: Its row.
+        start: Its first token in that row.
+        end: The token after its last one.
+    """
+
+    example: int
+    row: int
+    start: int
+    end: int
 
 
 def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDArray[Any]:
@@ -22,7 +36,7 @@ def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDA
     length * length cells for each row: it is for attention that takes no `cu_seqlens`.
 
     Args:
-        segment_ids: Of a `Packed`: numpy, shape (rows, tokens).
+        segment_ids: Of `ExampleRows`: numpy, shape (rows, tokens).
         additive: Numbers that are added to scores, 0 and the least float32, in place of truth values.
 
     Returns:
@@ -64,7 +78,7 @@ def find_segments(placed: Sequence[Placed], rows: int, length: int) -> tuple[NDA
 
 
 def cu_seqlens(position_ids: NDArray[Any]) -> tuple[NDArray[np.int32], int]:
-    """Where segments start in packed rows that were kept as arrays: `Packed.cu_seqlens` and `Packed.max_seqlen` again.
+    """Where segments start in packed rows that were kept as arrays: `ExampleRows.cu_seqlens` and `max_seqlen` again.
 
     Args:
         position_ids: Of packed rows, any of them in any order: numpy, shape (rows, tokens), 0 at the start of each

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.call.ragged import Ids
+    from bytepair.call.options import Ids
     from bytepair.chat.example import Ints
     from bytepair.model.compiled import CompiledTokenizer
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from bytepair._core import CoreTokenizer
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
 
 Kind: TypeAlias = Literal["markdown", "paragraph", "line", "sentence", "word", "character"]
 """A kind of boundary."""
@@ -52,7 +52,7 @@ def chunks(
     overlap: int,
     boundary: Boundary,
     special: Special,
-    added: str,
+    added: Added,
 ) -> list[Chunk]:
     """See `Tokenizer.chunks`."""
     kind, places = (_AFTER_CALLABLE, _given(boundary, text)) if callable(boundary) else (boundary, [])
@@ -70,7 +70,7 @@ def chunks_batch(
     overlap: int,
     boundary: Boundary,
     special: Special,
-    added: str,
+    added: Added,
     threads: int | None,
 ) -> list[list[Chunk]]:
     """See `Tokenizer.chunks_batch`."""
@@ -101,7 +101,7 @@ def chunk_stream(
     overlap: int,
     boundary: Kind,
     special: Special,
-    added: str,
+    added: Added,
 ) -> Iterator[tuple[Chunk, str]]:
     """See `Tokenizer.chunk_stream`."""
     if callable(boundary):

@@ -30,7 +30,7 @@ from bytepair.training.memory import parse_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Special
     from bytepair.progress import Report
     from bytepair.shards.engines import Engine
     from bytepair.sources.inputs import Source

@@ -15,7 +15,7 @@ from bytepair.view.cuts import clusters, differing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.tokenizer import Tokenizer
     from bytepair.view.cuts import Interval
 
@@ -136,7 +136,7 @@ def picture(
     text: str | bytes,
     *,
     special: Special = "allow",
-    added: str = "match",
+    added: Added = "match",
 ) -> Picture:
     r"""What each of some tokenizers makes of a text.
 

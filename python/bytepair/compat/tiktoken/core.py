@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytepair._core import Encoder
-    from bytepair.call.ragged import Ids, Special
+    from bytepair.call.options import Ids, Special
 
     Allowed = Literal["all"] | AbstractSet[str]
     Disallowed = Literal["all"] | Collection[str]

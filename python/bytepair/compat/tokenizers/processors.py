@@ -1,4 +1,4 @@
-"""The post-processors of ``tokenizers``: each can be used by itself; how they run is in `bytepair.call.processors`."""
+"""The post-processors of ``tokenizers``: each can be used by itself; how they run is in `bytepair.call.post_processors`."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bytepair.call import encoding
-from bytepair.call.model_inputs import _tensors
+from bytepair.call.tensors import converter
 
 
 class CharSpan(NamedTuple):
@@ -89,7 +89,7 @@ class BatchEncoding(encoding.BatchEncoding):
         """The same with its tensors on a device; columns that are no tensors stay as they are."""
         return adopt(super().to(device))
 
-    def convert_to_tensors(self, tensor_type: str | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
+    def convert_toconverter(self, tensor_type: str | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
         """Turns the columns into arrays, in place.
 
         Args:
@@ -99,7 +99,7 @@ class BatchEncoding(encoding.BatchEncoding):
         Raises:
             ValueError: The rows of a column differ in length, or there is no such kind of tensor.
         """
-        convert = _tensors(getattr(tensor_type, "value", tensor_type))
+        convert = converter(getattr(tensor_type, "value", tensor_type))
         if convert is None:
             return self
         import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)

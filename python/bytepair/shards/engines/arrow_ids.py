@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.sources.parts import ArrowTexts
 
 __all__ = ["ArrowEncoder", "Frame"]
@@ -49,7 +49,7 @@ class ArrowEncoder:
         bos: Frame,
         eos: Frame,
         special: Special,
-        added: str,
+        added: Added,
         errors: str,
     ) -> None:
         self._tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_file(Path(tokenizer))

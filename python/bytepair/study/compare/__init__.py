@@ -23,7 +23,7 @@ from bytepair.study.compare.stages import added_tokens, stages
 from bytepair.study.compare.vocabularies import keys, merges, stands_for, vocabulary
 
 if TYPE_CHECKING:
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.study.compare.documents import Sources
     from bytepair.tokenizer import Tokenizer
 
@@ -49,7 +49,7 @@ def compare(
     *,
     names: tuple[str, str] = ("A", "B"),
     special: Special = "text",
-    added: str = "match",
+    added: Added = "match",
     errors: Literal["strict", "replace"] = "strict",
     field: str | None = None,
     delimiter: str | None = None,

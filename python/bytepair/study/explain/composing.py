@@ -12,7 +12,7 @@ from bytepair.study.explain.stages import Stages
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.tokenizer import Tokenizer
 
 
@@ -23,7 +23,7 @@ class _Parts(NamedTuple):
     model: Explainer
 
 
-def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", added: str = "match") -> Explanation:
+def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", added: Added = "match") -> Explanation:
     """Why a text has its ids: what normalizers change, the pieces, and the merges, matches or ways of each.
 
     The ids are those of ``tokenizer.encode(text, special=special, added=added)``, worked out here by the definition of

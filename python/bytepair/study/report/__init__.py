@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.progress import Report
     from bytepair.study.report.reading import Corpus, Source
     from bytepair.tokenizer import Tokenizer
@@ -40,7 +40,7 @@ def report(
     parallel: bool = False,
     field: str | None = None,
     special: Special = "text",
-    added: str = "match",
+    added: Added = "match",
     errors: str = "strict",
     examples: int = 20,
     threads: int | None = None,
