@@ -11,7 +11,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::short::{self, Short};
-use crate::cache::tokens::{self, Found, Tokens};
+use crate::cache::whole_tokens::{self, Found, Tokens};
 use crate::error::{Error, Kind, Result};
 use crate::merge::{self, Scratch};
 use crate::model::{self, OnBytes, Token, WordModel};
@@ -157,7 +157,7 @@ impl Compiled {
     /// Whether a part of a text, which is not empty, is a whole token as a piece.
     #[inline]
     pub(crate) fn is_whole(&self, text: &[u8], start: usize, end: usize) -> bool {
-        if end - start <= tokens::LONGEST && !self.tokens.may_lack_tokens() {
+        if end - start <= whole_tokens::LONGEST && !self.tokens.may_lack_tokens() {
             return self.tokens.get(text, start, end).is_some();
         }
         self.vocab.whole(&text[start..end]).is_some()
@@ -339,7 +339,7 @@ impl Lookup {
         merged.clear();
         merged_ends.clear();
         short.make_room(found.missing().len());
-        let mut longer = [0_u8; tokens::MANY];
+        let mut longer = [0_u8; whole_tokens::MANY];
         let mut count = 0;
         for &number in found.missing() {
             let key = &found.sought(number).key;
@@ -387,7 +387,7 @@ impl Lookup {
             }
             for sought in sought {
                 let whole = match sought.piece.len() {
-                    ..=tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
+                    ..=whole_tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
                     _ => None,
                 };
                 found.ids[usize::from(sought.number)] = if let Some(id) = whole {

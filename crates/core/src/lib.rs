@@ -1,39 +1,28 @@
 //! The core of bytepair: every loop that touches each byte of a text, and no Python.
 //!
-//! Data runs one way: [`segment`] takes a text through [`normalize`] and [`split`] to pieces, [`merge`] turns pieces into
-//! ids, [`decode`] turns ids back. [`pipeline`] alone composes them, [`batch`] for several threads, [`each`] for texts of
-//! which some may be at fault, [`encode_stream`] for a text that comes in parts, [`count`] for who needs no ids, and [`study`]
-//! with an algorithm that the caller chose. [`train`] makes the merges that a [`vocab`] is compiled from.
+//! A text takes this way: [`segment`] sends it through [`normalize`], [`pre_tokenize`] and [`split`] to pieces; [`merge`] or
+//! [`model`] turns each piece into ids, which [`encode`] looks up first among those it knows; [`decode`] turns ids back into
+//! text. [`pipeline`] composes the stages, for one thread or several, for texts in parts and for ids with their places.
+//! [`count`] counts tokens without keeping ids, and [`chunk`] cuts a text into parts of a limited count. [`train`] makes the
+//! merges that a [`vocab`] is compiled from; [`files`] reads vocabularies and documents.
 
-pub mod aligned;
-pub mod batch;
-pub mod byte_alphabet;
 mod cache;
-pub mod columns;
+pub mod chunk;
 pub mod count;
 pub mod decode;
-pub mod each;
 pub mod encode;
-pub mod encode_stream;
 pub mod error;
-pub mod json_lines;
-pub mod locate;
+pub mod files;
 pub mod merge;
 pub mod model;
 pub mod normalize;
 pub mod occurrences;
 pub mod parallel;
 pub mod pipeline;
+pub mod pre_tokenize;
 mod prefetch;
-pub mod rank_file;
-pub mod sample;
 pub mod segment;
-mod spelled;
-pub mod spelled_file;
 pub mod split;
-pub mod study;
-mod text_maker;
-pub mod text_stream;
 pub mod train;
 pub mod utf8;
 pub mod vocab;
@@ -64,7 +53,7 @@ pub fn unicode_versions() -> [(&'static str, String); 6] {
     [
         ("split", split::UNICODE.to_owned()),
         ("normalization", format!("{}.{}.{}", normalization.0, normalization.1, normalization.2)),
-        // Those of the tables in `normalize::classes` and `split::pre::scripts`, which stand still.
+        // Those of the tables in `normalize::categories` and `pre_tokenize::scripts`, which stand still.
         ("categories", "8.0.0".to_owned()),
         ("scripts", "9.0.0".to_owned()),
         ("segmentation", format!("{}.{}.{}", segmentation.0, segmentation.1, segmentation.2)),

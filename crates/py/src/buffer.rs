@@ -1,15 +1,17 @@
 //! Texts that lie in one buffer: encoded each by itself, and read from lines of JSON.
 
-use bytepair_core::each::{Each, Frame};
-use bytepair_core::json_lines::{self, Column, Wanted};
-use bytepair_core::{Error, Tokenizer, occurrences};
+use bytepair_core::files::json_lines::{self, Column, Wanted};
+use bytepair_core::pipeline::{Each, Frame};
+use bytepair_core::{Error, occurrences};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arrays::{array, import_numpy, starts};
 use crate::errors::raise;
-use crate::text::{OnInvalid, Said};
-use crate::tokenizer::{array, import_numpy, run};
+use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::run::run;
+use crate::tokenizer::CoreTokenizer;
 
 /// Ids, where those of each text start, and the texts at fault.
 pub(crate) type EachRow<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Vec<(usize, PyErr)>);
@@ -54,29 +56,6 @@ impl<'a> Rows<'a> {
         let texts = offsets.windows(2).map(move |pair| &data[place(pair[0])..place(pair[1]) - gap]);
         Ok((place(last - first), texts))
     }
-}
-
-/// See `CoreTokenizer.encode_buffer`.
-pub(crate) fn encode<'py>(
-    py: Python<'py>,
-    tokenizer: &Tokenizer,
-    rows: Rows<'_>,
-    frame: Frame<'_>,
-    on_invalid: OnInvalid,
-    said: &Said,
-) -> PyResult<EachRow<'py>> {
-    import_numpy(py)?;
-    let (bytes, texts) = rows.texts()?;
-    let each =
-        run(py, bytes, Some(1), |run| tokenizer.encode_each(texts, frame, on_invalid.into(), said.policy(), run.stop))?;
-    let Each { ids, ends, faults } = each;
-    let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
-    Ok((array(py, ids), starts(py, &ends), faults.collect()))
-}
-
-/// Where each of some things starts and the last one ends.
-fn starts<'py>(py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray1<i64>> {
-    array(py, std::iter::once(0).chain(ends.iter().map(|&end| end.cast_signed() as i64)).collect())
 }
 
 fn texts(py: Python<'_>, column: Column) -> Texts<'_> {
@@ -140,25 +119,92 @@ pub(crate) fn find_all<'py>(
 ///     >>> texts.tobytes(), offsets.tolist(), starts.tolist(), ids.tobytes(), [fault[:2] for fault in faults]
 ///     (b'low', [0, 3], [0], b'7', [(24, 26)])
 #[pyfunction]
-#[pyo3(signature = (data, field, id_field, *, errors="strict", first=false))]
+#[pyo3(
+    signature = (data, field, id_field, *, errors=OnInvalid::Strict, first=false),
+    text_signature = "(data, field, id_field, *, errors='strict', first=False)"
+)]
 pub(crate) fn json_fields<'py>(
     py: Python<'py>,
     data: &[u8],
     field: &str,
     id_field: Option<&str>,
-    errors: &str,
+    errors: OnInvalid,
     first: bool,
 ) -> PyResult<Fields<'py>> {
     import_numpy(py)?;
     if id_field == Some(field) {
         return Err(PyValueError::new_err(format!("the field {field:?} cannot be both the text and its id")));
     }
-    let on_invalid = OnInvalid::parse(errors)?.into();
+    let on_invalid = errors.into();
     let wanted = Wanted { text: field, id: id_field };
-    let read = run(py, data.len(), Some(1), |_| Ok(json_lines::fields(data, wanted, on_invalid, first)))?;
+    let read = run(py, data.len(), Threads::ONE, |_| Ok(json_lines::fields(data, wanted, on_invalid, first)))?;
     let starts = read.starts.into_iter().map(|start| start.cast_signed() as i64).collect();
     let faults = read.faults.into_iter().map(|(line, error): (_, Error)| (line.start, line.end, raise(py, error)));
     let (data, offsets) = texts(py, read.texts);
     let (ids, id_offsets) = id_field.map(|_| texts(py, read.ids)).unzip();
     Ok((data, offsets, array(py, starts), ids, id_offsets, faults.collect()))
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    /// The ids of texts that lie in one buffer, each by itself: what cannot be encoded is told and not raised.
+    ///
+    /// Args:
+    ///     data: The bytes of all texts, a uint8 array, and possibly of others around them.
+    ///     offsets: One more than there are texts, an int64 array that never falls: text i is the UTF-8
+    ///         ``data[offsets[i]:offsets[i + 1] - gap]``.
+    ///     special: As for `encode`.
+    ///     added: As for `encode`.
+    ///     errors: As for `encode`.
+    ///     prefix: Ids that stand in front of the ids of each text.
+    ///     suffix: Ids that stand behind them.
+    ///     gap: How many bytes stand behind each text and belong to none, such as a delimiter.
+    ///
+    /// Returns:
+    ///     The ids of all texts in one uint32 array; the int64 array of where those of each text start and the last end,
+    ///     from 0; and of each text that cannot be encoded its number and the error that `encode` raises for it, which
+    ///     says the ``row`` as well. Such a text has no ids at all, not even a prefix.
+    ///
+    /// Raises:
+    ///     ValueError: The offsets fall, leave the data, or lie closer together than `gap`.
+    ///     InvalidIdError: An id of `prefix` or `suffix` is no token's.
+    ///
+    /// One thread encodes, while other Python threads run: for many processes or threads side by side. From ten million
+    /// bytes on, Ctrl-C is heard.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp, numpy as np
+    ///     >>> tok = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
+    ///     >>> data, offsets = np.frombuffer(b"low<|end|>slow", np.uint8), np.array([0, 3, 10, 14])
+    ///     >>> ids, starts, faults = tok.encode_buffer(data, offsets, suffix=[tok.token_id("<|end|>")])
+    ///     >>> ids.tolist(), starts.tolist(), [(row, type(error).__name__) for row, error in faults]
+    ///     ([257, 258, 115, 257, 258], [0, 2, 2, 5], [(1, 'SpecialTokenError')])
+    #[pyo3(
+        signature = (data, offsets, *, special=None, added=Added::Match, errors=OnInvalid::Strict, prefix=None, suffix=None, gap=0),
+        text_signature = "($self, data, offsets, *, special='raise', added='match', errors='strict', prefix=(), suffix=(), gap=0)"
+    )]
+    fn encode_buffer<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyReadonlyArray1<'py, u8>,
+        offsets: PyReadonlyArray1<'py, i64>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+        prefix: Option<&Bound<'py, PyAny>>,
+        suffix: Option<&Bound<'py, PyAny>>,
+        gap: usize,
+    ) -> PyResult<EachRow<'py>> {
+        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        let (prefix, suffix) = (self.known_ids(py, prefix)?, self.known_ids(py, suffix)?);
+        let frame = Frame { prefix: &prefix, suffix: &suffix };
+        let rows = Rows { data: data.as_slice()?, offsets: offsets.as_slice()?, gap };
+        import_numpy(py)?;
+        let (bytes, texts) = rows.texts()?;
+        let Each { ids, ends, faults } = run(py, bytes, Threads::ONE, |run| {
+            self.inner.encode_each(texts, frame, errors.into(), policy.borrowed(), run.stop)
+        })?;
+        let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
+        Ok((array(py, ids), starts(py, &ends), faults.collect()))
+    }
 }

@@ -1,9 +1,9 @@
 //! Tokens, ids and merges without a Python object for each: between a file and a tokenizer.
 
-use bytepair_core::columns::Columns as Core;
-use bytepair_core::spelled_file::{self, Kept};
+use bytepair_core::files::Columns as Core;
+use bytepair_core::files::character_vocab::{self, Kept};
+use bytepair_core::files::{byte_alphabet, rank_file};
 use bytepair_core::vocab::Semantics;
-use bytepair_core::{byte_alphabet, rank_file};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -231,7 +231,7 @@ pub(crate) fn read_spelled(
     let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
     let special: Vec<&str> = special.iter().map(String::as_str).collect();
     let kept = Kept { prefix, special: &special, unk: unk.as_deref() };
-    let (tokens, merges) = py.detach(|| spelled_file::read(&vocab, &pairs, kept))?;
+    let (tokens, merges) = py.detach(|| character_vocab::read(&vocab, &pairs, kept))?;
     Some(Columns { tokens, merges: Some(merges), scores: None })
 }
 
@@ -240,7 +240,7 @@ pub(crate) fn read_spelled(
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "it is what Python gets")]
 pub(crate) fn read_pieces(data: &[u8]) -> Option<(Vec<(&str, f32, u32)>, Vec<(usize, usize)>)> {
-    let (pieces, rest) = spelled_file::pieces(data)?;
+    let (pieces, rest) = character_vocab::pieces(data)?;
     Some((pieces, rest.into_iter().map(|range| (range.start, range.end)).collect()))
 }
 
@@ -255,5 +255,5 @@ pub(crate) fn merges_by_score(
     if tokens.iter().any(|(_, _, score)| score.is_nan()) {
         return Err(PyValueError::new_err("a score is not a number"));
     }
-    Ok(py.detach(|| spelled_file::by_score(&tokens)))
+    Ok(py.detach(|| character_vocab::by_score(&tokens)))
 }

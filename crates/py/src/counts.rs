@@ -11,16 +11,17 @@ use bytepair_core::segment::{Segmenter, Steps};
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::train::{self, Counter, Progress, Row};
-use bytepair_core::{Error, Kind, Result};
+use bytepair_core::{Error, Kind, Result, utf8};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 
 use crate::errors::{in_row, raise};
+use crate::options::{OnInvalid, Threads};
 use crate::stages::parsed;
-use crate::text::{OnInvalid, utf8};
-use crate::tokenizer::{CoreTokenizer, check_threads};
+use crate::text::utf8;
+use crate::tokenizer::CoreTokenizer;
 use crate::watch::watched;
 
 /// About how many bytes of pieces are handed out at once.
@@ -64,9 +65,9 @@ impl PieceCounter {
         &mut self,
         py: Python<'_>,
         options: &Options<'_>,
-        job: impl FnOnce(&mut Counter, &Segmenter, train::OnInvalid, usize, &Progress) -> Result<()> + Send,
+        job: impl FnOnce(&mut Counter, &Segmenter, utf8::OnInvalid, usize, &Progress) -> Result<()> + Send,
     ) -> PyResult<()> {
-        let threads = check_threads(options.threads)?;
+        let threads = Threads::new(options.threads)?.number();
         let on_invalid = OnInvalid::parse(&options.errors)?.into();
         let mut counter = self.counter.take().ok_or_else(used_up)?;
         let segmenter = self.stages.segmenter();
@@ -277,9 +278,9 @@ impl PieceCounter {
     }
 
     /// All that was counted.
-    #[pyo3(signature = (*, threads=None))]
-    fn finish(&mut self, py: Python<'_>, threads: Option<usize>) -> PyResult<PieceCounts> {
-        let threads = check_threads(threads)?;
+    #[pyo3(signature = (*, threads=Threads::ALL), text_signature = "($self, *, threads=None)")]
+    fn finish(&mut self, py: Python<'_>, threads: Threads) -> PyResult<PieceCounts> {
+        let threads = threads.number();
         let counter = self.counter.take().ok_or_else(used_up)?;
         let inner = watched(py, None, |progress| counter.finish(threads, progress))?;
         Ok(PieceCounts { inner })

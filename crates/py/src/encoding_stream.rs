@@ -2,21 +2,24 @@
 
 use std::borrow::Cow;
 
-use bytepair_core::encode_stream::EncodeStream;
+use bytepair_core::pipeline::EncodeStream;
 use bytepair_core::utf8;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::text::{OnInvalid, Said, moved, utf8};
-use crate::tokenizer::{CoreTokenizer, array, import_numpy, run};
+use crate::arrays::{array, import_numpy};
+use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::run::run;
+use crate::text::{moved, utf8};
+use crate::tokenizer::CoreTokenizer;
 
 /// A text that comes in parts, encoded; see `Tokenizer.encoding_stream`. For one thread at a time.
 #[pyclass(module = "bytepair")]
 pub(crate) struct EncodingStream {
     tokenizer: Py<CoreTokenizer>,
-    said: Said,
+    policy: OwnedPolicy,
     on_invalid: OnInvalid,
     stream: EncodeStream,
     /// Whether parts are bytes; unknown before the first one.
@@ -28,9 +31,9 @@ pub(crate) struct EncodingStream {
 }
 
 impl EncodingStream {
-    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, said: Said, on_invalid: OnInvalid) -> Self {
+    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy, on_invalid: OnInvalid) -> Self {
         let stream = EncodeStream::default();
-        Self { tokenizer, said, on_invalid, stream, is_bytes: None, half: None, failed: false }
+        Self { tokenizer, policy, on_invalid, stream, is_bytes: None, half: None, failed: false }
     }
 }
 
@@ -110,11 +113,11 @@ impl EncodingStream {
         if self.failed {
             return Err(PyValueError::new_err("the text of this stream had an error; begin another stream"));
         }
-        let (core, policy, stream) = (&self.tokenizer.get().inner, self.said.policy(), &mut self.stream);
+        let (core, policy, stream) = (&self.tokenizer.get().inner, self.policy.borrowed(), &mut self.stream);
         let on_invalid: utf8::OnInvalid = self.on_invalid.into();
         let bytes = given.iter().map(Given::bytes).sum::<usize>();
         self.failed = true;
-        let ids = run(py, stream.held() + bytes, Some(1), |run| {
+        let ids = run(py, stream.held() + bytes, Threads::ONE, |run| {
             let mut ids = Vec::new();
             for given in given {
                 match given {
@@ -142,5 +145,42 @@ impl EncodingStream {
         }
         self.half = Some(half.cast_into::<PyString>()?.unbind());
         text.get_item(pyo3::types::PySlice::new(text.py(), 0, last.cast_signed(), 1))
+    }
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    /// Encodes a text that comes in parts: `EncodingStream`. The ids of all calls together are those of the whole text.
+    ///
+    /// Args:
+    ///     special: As for `encode`.
+    ///     added: As for `encode`.
+    ///     errors: As for `encode`.
+    ///
+    /// Memory is for what has come since the last place where any text may be cut: a piece, some thousand bytes, and a
+    /// part. Split patterns have such places, between words as a rule, as have pre-tokenizers that drop white space or mark
+    /// it with U+2581; where normalizers are normal forms or tables, only between ASCII. Other normalizers and
+    /// pre-tokenizers, models without any, and split patterns that need backtracking could change their mind until the
+    /// end: then the whole text is held.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> stream = tok.encoding_stream()
+    ///     >>> ids = [stream.push("low lo"), stream.push("wer"), stream.finish()]
+    ///     >>> [id for part in ids for id in part.tolist()] == tok.encode("low lower")
+    ///     True
+    #[pyo3(
+        signature = (*, special=None, added=Added::Match, errors=OnInvalid::Strict),
+        text_signature = "($self, *, special='raise', added='match', errors='strict')"
+    )]
+    fn encoding_stream(
+        slf: &Bound<'_, Self>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+    ) -> PyResult<EncodingStream> {
+        let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
+        Ok(EncodingStream::new(slf.clone().unbind(), policy, errors))
     }
 }

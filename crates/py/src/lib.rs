@@ -4,19 +4,29 @@
     clippy::doc_markdown,
     clippy::doc_link_with_quotes,
     clippy::needless_pass_by_value,
-    reason = "docstrings here are Python's, and arguments come as PyO3 extracts them"
+    clippy::too_many_arguments,
+    reason = "docstrings and options here are Python's, and arguments come as PyO3 extracts them"
 )]
 
+mod arrays;
 mod buffer;
 mod chunks;
 mod columns;
+mod count;
 mod counts;
+mod decode;
+mod encode;
 mod encoder;
 mod encoding_stream;
 mod errors;
+mod fit;
 mod growing;
 mod index;
 mod ints;
+mod locate;
+mod options;
+mod run;
+mod sample;
 mod stages;
 mod stream;
 mod text;

@@ -1,9 +1,9 @@
 //! The text stages alone: normalizers, pre-tokenizers and decoders as `tokenizer.json` states them.
 
-use bytepair_core::aligned::Aligned;
 use bytepair_core::decode::TextDecoder;
+use bytepair_core::normalize::Aligned;
 use bytepair_core::normalize::{Normalizer, try_apply_all};
-use bytepair_core::split::pre::{PreTokenized, PreTokenizer};
+use bytepair_core::pre_tokenize::{PreTokenized, PreTokenizer};
 use bytepair_core::{Error, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

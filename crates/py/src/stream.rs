@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bytepair_core::text_stream::TextStream;
+use bytepair_core::pipeline::TextStream;
 use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -234,5 +234,36 @@ impl Given {
     fn of(&self, at: usize) -> &[u32] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.ids[start..self.ends[at]]
+    }
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    /// A decoder that is given one id after another, or several at once.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> stream = bp.train({"é": 5}, vocab_size=256).stream()
+    ///     >>> [stream.push(id) for id in "né".encode()], stream.flush()
+    ///     (['n', '', 'é'], '')
+    #[pyo3(signature = (*, skip_special_tokens=false))]
+    fn stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> StreamDecoder {
+        StreamDecoder::new(slf.unbind(), skip_special_tokens)
+    }
+
+    /// Stream decoders for sequences that are generated side by side, each in a row of its own.
+    ///
+    /// Args:
+    ///     rows: How many. A row whose sequence has ended is flushed or reset, and then takes another.
+    ///     skip_special_tokens: Leaves special tokens out.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> streams = bp.train({"é": 5}, vocab_size=256).stream_batch(2)
+    ///     >>> [streams.push(ids) for ids in zip("né".encode(), "éh".encode())], streams.flush()
+    ///     ([['n', ''], ['', 'é'], ['é', 'h']], ['', ''])
+    #[pyo3(signature = (rows, *, skip_special_tokens=false))]
+    fn stream_batch(slf: Bound<'_, Self>, rows: usize, skip_special_tokens: bool) -> StreamBatch {
+        StreamBatch::new(slf.unbind(), rows, skip_special_tokens)
     }
 }

@@ -1,17 +1,15 @@
-//! Python texts as UTF-8: `str`, `bytes`, or a list of these and of `Control`; and what a call says of added tokens.
+//! Python texts as UTF-8: `str`, `bytes`, or a list of these and of `Control`.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-use bytepair_core::batch::Batch;
-use bytepair_core::pipeline::Span;
-use bytepair_core::segment::{Policy, Treat};
-use bytepair_core::{Error, Kind, Tokenizer, utf8};
-use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError, PyValueError};
+use bytepair_core::pipeline::{Batch, Span};
+use bytepair_core::{Error, Kind};
+use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 
 use crate::errors::raise;
+use crate::options::OnInvalid;
 
 /// A token that the caller vouches for, among text that could come from anyone.
 ///
@@ -42,32 +40,6 @@ impl Control {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (String,)) {
         (slf.get_type().into_any(), (slf.get().token.clone(),))
-    }
-}
-
-/// What to do about text that is not Unicode.
-#[derive(Clone, Copy)]
-pub(crate) enum OnInvalid {
-    Strict,
-    Replace,
-}
-
-impl OnInvalid {
-    pub(crate) fn parse(errors: &str) -> PyResult<Self> {
-        match errors {
-            "strict" => Ok(Self::Strict),
-            "replace" => Ok(Self::Replace),
-            _ => Err(PyValueError::new_err(format!("errors={errors:?} is unknown; use \"strict\" or \"replace\""))),
-        }
-    }
-}
-
-impl From<OnInvalid> for utf8::OnInvalid {
-    fn from(on_invalid: OnInvalid) -> Self {
-        match on_invalid {
-            OnInvalid::Strict => Self::Raise,
-            OnInvalid::Replace => Self::Replace,
-        }
     }
 }
 
@@ -218,73 +190,5 @@ impl Part<'_> {
             Self::Text(text) => Span::Text(text),
             Self::Control(token) => Span::Control(token),
         }
-    }
-}
-
-/// What a call says of special tokens and of the other added ones.
-pub(crate) struct Said {
-    special: Choice,
-    added: Choice,
-}
-
-enum Choice {
-    Raise,
-    Text,
-    Match,
-    Only(HashSet<u32>),
-}
-
-impl Choice {
-    fn treat(&self) -> Treat<'_> {
-        match self {
-            Self::Raise => Treat::Raise,
-            Self::Text => Treat::Text,
-            Self::Match => Treat::Match,
-            Self::Only(ids) => Treat::Only(ids),
-        }
-    }
-}
-
-impl Said {
-    pub(crate) fn new(tokenizer: &Tokenizer, special: Option<&Bound<'_, PyAny>>, added: &str) -> PyResult<Self> {
-        let added = match added {
-            "match" => Choice::Match,
-            "text" => Choice::Text,
-            "raise" => Choice::Raise,
-            _ => {
-                let what = format!("added={added:?} is unknown; use \"match\", \"text\" or \"raise\"");
-                return Err(PyValueError::new_err(what));
-            }
-        };
-        let Some(special) = special else { return Ok(Self { special: Choice::Raise, added }) };
-        if let Ok(special) = special.cast::<PyString>() {
-            let special = match special.to_str()? {
-                "raise" => Choice::Raise,
-                "text" => Choice::Text,
-                "allow" => Choice::Match,
-                other => {
-                    let what = format!(
-                        "special={other:?} is unknown; use \"raise\", \"text\", \"allow\" or a set like {{{other:?}}}"
-                    );
-                    return Err(PyValueError::new_err(what));
-                }
-            };
-            return Ok(Self { special, added });
-        }
-        let mut ids = HashSet::new();
-        for name in special.try_iter()? {
-            let name: String = name?.extract()?;
-            let Some(token) = tokenizer.added_token(&name).filter(|token| token.special) else {
-                let error =
-                    Error::new(Kind::SpecialToken, format!("{name:?} is not a special token of this tokenizer"));
-                return Err(raise(special.py(), error.remedy("name some of tok.special_tokens")));
-            };
-            ids.insert(token.id);
-        }
-        Ok(Self { special: Choice::Only(ids), added })
-    }
-
-    pub(crate) fn policy(&self) -> Policy<'_> {
-        Policy { special: self.special.treat(), added: self.added.treat() }
     }
 }

@@ -10,7 +10,8 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::counts::PieceCounts;
-use crate::tokenizer::{CoreTokenizer, check_threads};
+use crate::options::Threads;
+use crate::tokenizer::CoreTokenizer;
 use crate::watch::{beside, watched};
 
 /// What pieces are spelled in.
@@ -28,7 +29,6 @@ pub(crate) enum Symbols {
 #[pyo3(signature = (
     counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, threads, replay, learned, tell
 ))]
-#[allow(clippy::too_many_arguments, reason = "settings, by keyword")]
 pub(crate) fn learn<'py>(
     py: Python<'py>,
     counts: PyRef<'py, PieceCounts>,
@@ -38,7 +38,7 @@ pub(crate) fn learn<'py>(
     ties: &str,
     min_frequency: u64,
     max_token_length: Option<usize>,
-    threads: Option<usize>,
+    threads: Threads,
     replay: Vec<(u32, u32, u64)>,
     learned: Py<PyList>,
     tell: Py<PyAny>,
@@ -52,7 +52,7 @@ pub(crate) fn learn<'py>(
         Some(Symbols::Tokens(tokenizer)) => Alphabet::Tokens(&tokenizer.get().inner),
         None => Alphabet::Characters { end_of_word_suffix },
     };
-    let threads = check_threads(threads)?;
+    let threads = threads.number();
     let replay: Vec<_> = replay.into_iter().map(|(left, right, count)| Learned { left, right, count }).collect();
     let counts = &counts.inner;
     let progress = Progress::default();
@@ -77,10 +77,10 @@ pub(crate) fn learn<'py>(
 /// The most memory, in bytes, that learning so many merges from these counts is expected to take beside them.
 #[pyfunction]
 #[pyo3(signature = (counts, *, merges, threads))]
-pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Option<usize>) -> PyResult<u64> {
+pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Threads) -> PyResult<u64> {
     let counts = &counts.inner;
     let (pieces, symbols) = (counts.len() as usize, counts.piece_bytes() as usize);
-    Ok(train::learn_bytes(&Alphabet::raw_bytes(), pieces, symbols, merges, check_threads(threads)?))
+    Ok(train::learn_bytes(&Alphabet::raw_bytes(), pieces, symbols, merges, threads.number()))
 }
 
 /// Learns the tokens of a WordPiece model from counts of pieces, in order of their ids. `bert` is (clean_text,
@@ -90,7 +90,6 @@ pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Option<u
 #[pyo3(signature = (
     counts, *, vocab_size, score, special_tokens, prefix, min_frequency, limit_alphabet, initial_alphabet, bert, tell
 ))]
-#[allow(clippy::too_many_arguments, reason = "settings, by keyword")]
 pub(crate) fn learn_wordpiece(
     py: Python<'_>,
     counts: PyRef<'_, PieceCounts>,
@@ -149,7 +148,7 @@ pub(crate) fn learn_unigram(
     split_by_number: bool,
     split_digits: bool,
     dummy_prefix: bool,
-    threads: Option<usize>,
+    threads: Threads,
     tell: Bound<'_, PyAny>,
 ) -> PyResult<Vec<(String, f64)>> {
     let settings = unigram::Settings {
@@ -166,7 +165,7 @@ pub(crate) fn learn_unigram(
         split_digits,
         dummy_prefix,
     };
-    let threads = check_threads(threads)?;
+    let threads = threads.number();
     let counts = &counts.inner;
     watched(py, Some(&tell), |progress| unigram::learn(counts, &settings, threads, progress))
 }

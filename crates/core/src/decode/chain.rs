@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::aligned::{grows_too_long, most_bytes};
-use crate::byte_alphabet::byte_of;
 use crate::error::{Error, Kind, Result};
+use crate::files::byte_alphabet::byte_of;
+use crate::normalize::aligned::{grows_too_long, most_bytes};
 use crate::normalize::{Replace, parsed};
-use crate::split::pre::{Metaspace, MetaspaceStated, Stated};
+use crate::pre_tokenize::{Metaspace, MetaspaceStated};
+use crate::split::matches::Stated;
 
 /// One step from tokens to text.
 #[derive(Clone, Debug)]

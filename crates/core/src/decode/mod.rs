@@ -2,6 +2,7 @@
 
 mod by_token;
 mod chain;
+mod text_maker;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,6 +10,7 @@ use std::collections::HashMap;
 pub(crate) use self::by_token::ByToken;
 pub(crate) use self::chain::minds_only_the_first;
 pub use self::chain::{TextDecoder, decode_tokens};
+pub(crate) use self::text_maker::TextMaker;
 
 /// Bytes of an entry of the table.
 const ENTRY: usize = 16;

@@ -3,28 +3,28 @@
 //! Byte-level BPE is [`crate::vocab`] and [`crate::merge`]. A model here takes one piece, after normalizing and
 //! splitting, and gives the tokens that `tokenizers` gives, with the same offsets.
 
-mod alphabet;
-mod characters;
+mod bpe;
+mod character_pages;
 mod dropout;
 mod list;
 mod longest;
+mod merges;
 mod on_bytes;
 mod options;
-mod pairs;
 mod random;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_tests;
-mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
+mod token_table;
 mod trie;
 mod unigram;
 mod word_level;
 mod word_piece;
 
-pub use characters::Characters;
+pub use bpe::Characters;
 pub use dropout::encode_bytes_with_dropout;
 pub use on_bytes::OnBytes;
 pub use random::Random;
@@ -34,7 +34,7 @@ pub use word_piece::WordPiece;
 
 use crate::error::{Error, Kind, Result};
 use options::Options;
-use table::{Table, format};
+use token_table::{Table, format};
 
 /// One token of a piece.
 ///
@@ -53,7 +53,7 @@ pub struct Token {
 /// Buffers that a caller keeps between pieces, so that encoding allocates nothing.
 #[derive(Default)]
 pub struct Scratch {
-    characters: characters::Buffers,
+    characters: bpe::Buffers,
     unigram: unigram::Buffers,
     longest: longest::Buffers,
 }

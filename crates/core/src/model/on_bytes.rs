@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::pairs::Pairs;
-use super::table::{NONE, Table};
+use super::merges::Pairs;
+use super::token_table::{NONE, Table};
 use crate::error::Result;
-use crate::split::words;
+use crate::split::marked_words;
 use crate::vocab::{Beginnings, NO_ID, Semantics, Vocab};
 
 /// The most bytes of a beginning.
@@ -190,7 +190,7 @@ impl OnBytes {
         if reaching.len() > MOST {
             return None;
         }
-        Some(words::pattern(&reaching))
+        Some(marked_words::pattern(&reaching))
     }
 
     /// The characters that stand right before `mark` in a token that merges make, ascending. Before a `mark` behind any

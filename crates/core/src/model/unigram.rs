@@ -9,7 +9,7 @@
 //! Candidates", 2018, for the model and for sampling.
 
 use super::options::Options;
-use super::table::{NONE, Table, format};
+use super::token_table::{NONE, Table, format};
 use super::trie::Trie;
 use super::{Random, Token, no_unk};
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! `WordLevel`: a piece is a token, or unknown.
 
 use super::options::Options;
-use super::table::{Table, format};
+use super::token_table::{Table, format};
 use super::{Token, no_unk};
 use crate::error::Result;
 

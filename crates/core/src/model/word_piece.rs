@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::longest::{Buffers, Longest};
 use super::options::Options;
-use super::table::{NONE, Table};
+use super::token_table::{NONE, Table};
 use super::trie::Trie;
 use super::{Token, no_unk};
 use crate::error::Result;

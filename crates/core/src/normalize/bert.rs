@@ -5,10 +5,10 @@
 
 use unicode_normalization_alignments::char::decompose_canonical;
 
-use super::classes::{CHINESE, Classes, DECOMPOSES, NONSPACING, OTHER, SORTED, SPACE, classes};
+use super::categories::{CHINESE, Classes, DECOMPOSES, NONSPACING, OTHER, SORTED, SPACE, classes};
 use super::simple::{lowercase, put_lowered};
 use super::{Normalizer, forms};
-use crate::aligned::{Aligned, Edit};
+use crate::normalize::aligned::{Aligned, Edit};
 
 /// What of it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfd_quick, is_nfkc_qu
 use unicode_normalization_alignments::UnicodeNormalization;
 
 use super::Normalizer;
-use crate::aligned::Edit;
+use crate::normalize::aligned::Edit;
 
 pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
     let text = edit.old();

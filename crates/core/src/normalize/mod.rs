@@ -1,11 +1,12 @@
 //! Text -> text, before it is split.
 //!
 //! Each normalizer is one pass over a text, written once: it makes the changed text, and with it the origins of the bytes
-//! where those are wanted (see [`crate::aligned`]).
+//! where those are wanted (see [`Aligned`]).
 
+pub(crate) mod aligned;
 mod bert;
 mod byte_level;
-pub(crate) mod classes;
+pub(crate) mod categories;
 mod forms;
 mod parse;
 mod precompiled;
@@ -16,12 +17,13 @@ mod simple;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use self::aligned::{Aligned, Origin};
+use self::aligned::{Edit, most_bytes};
 pub use self::bert::Bert;
 pub(crate) use self::byte_level::spell;
 pub(crate) use self::parse::parsed;
 pub use self::precompiled::Precompiled;
 pub use self::replace::Replace;
-use crate::aligned::{Aligned, Edit, most_bytes};
 use crate::error::{Error, Kind, Result};
 
 /// One normalizer; to copy one costs nothing that grows.

@@ -13,7 +13,7 @@ use super::replace::{Replace, check_content};
 use super::sentencepiece::{self, SentencePiece};
 use super::{Bert, Normalizer};
 use crate::error::{Error, Kind, Result};
-use crate::split::pre::Stated;
+use crate::split::matches::Stated;
 
 /// Padding may be left out, as it may for `tokenizers`.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

@@ -9,8 +9,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::replace::check_content;
 use super::simple::run_end;
-use crate::aligned::Edit;
 use crate::error::{Error, Kind, Result};
+use crate::normalize::aligned::Edit;
 
 /// Clusters of so many bytes or more are looked up character by character.
 const LONG_CLUSTER: usize = 6;

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::aligned::Edit;
 use crate::error::{Error, Kind, Result};
-use crate::split::pre::{Matches, Stated};
-use crate::split::words::{WORD, equal_bytes, word_at};
+use crate::normalize::aligned::Edit;
+use crate::split::marked_words::{WORD, equal_bytes, word_at};
+use crate::split::matches::{Matches, Stated};
 
 /// Bytes that a step may put in one place. Tokenizers in use put a few; what has more makes texts of any length.
 const MOST_CONTENT: usize = 1024;

@@ -16,8 +16,8 @@ use serde::Deserialize;
 
 use super::parsed;
 use super::replace::check_content;
-use crate::aligned::{Aligned, Edit, Origin};
 use crate::error::{Error, Kind, Result};
+use crate::normalize::aligned::{Aligned, Edit, Origin};
 
 const BLANK: &str = "\u{2581}";
 

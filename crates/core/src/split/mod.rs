@@ -10,11 +10,11 @@ mod blocks;
 mod classes;
 mod family;
 mod growing;
+pub(crate) mod marked_words;
+pub(crate) mod matches;
 pub mod names;
-pub mod pre;
 mod scan;
 mod seams;
-pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -31,10 +31,10 @@ use regex_automata::{Anchored, Input};
 use self::automaton::Automaton;
 use self::family::Family;
 pub(crate) use self::growing::{Growing, GrowingPiece};
+use self::marked_words::Words;
 pub use self::scan::Pieces;
 pub(crate) use self::scan::{Ends, Scan};
 pub(crate) use self::seams::Seams;
-use self::words::Words;
 use crate::error::{Error, Kind, Result};
 
 /// The version of Unicode in which split patterns mean classes of characters.

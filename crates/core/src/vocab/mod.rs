@@ -2,7 +2,7 @@
 
 mod characters;
 mod endings;
-mod pairs;
+mod pair_table;
 mod rules;
 mod tokens;
 
@@ -14,7 +14,7 @@ use crate::merge::{self, Scratch};
 
 use characters::Characters;
 pub(crate) use endings::Endings;
-pub(crate) use pairs::{NONE, NOTHING};
+pub(crate) use pair_table::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
 pub(crate) use tokens::{Candidates, Rolling, Tokens};
 

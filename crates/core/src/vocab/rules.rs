@@ -29,7 +29,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::vocab::NO_ID;
-use crate::vocab::pairs::{NONE, PairTable, SYMBOLS, VALUES};
+use crate::vocab::pair_table::{NONE, PairTable, SYMBOLS, VALUES};
 use crate::vocab::tokens::{Hashes, Tokens};
 
 /// The first symbol that is not a byte.

@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
-use crate::json_lines::{self, Wanted};
+use crate::files::json_lines::{self, Wanted};
 use crate::parallel;
 use crate::segment::Segmenter;
 use crate::train::Progress;
+use crate::train::counts::counts_table::{MOST_PARTS, POSITION, Secret, Table};
 use crate::train::counts::cut::Cutter;
 use crate::train::counts::runs::{self, Run};
-use crate::train::counts::table::{MOST_PARTS, POSITION, Secret, Table};
 use crate::train::counts::windows::Windows;
 use crate::train::counts::worker::{Spilled, Visitor, Worker};
 use crate::train::counts::{Held, OnInvalid, PieceCounts, Row};

@@ -1,15 +1,15 @@
 //! Texts -> how often each piece occurs, and where first.
 //!
-//! [`Counter`] counts texts and files on several threads, each with a [`table`] of its own. A text is cut at seams, where no
+//! [`Counter`] counts texts and files on several threads, each with a [`counts_table`] of its own. A text is cut at seams, where no
 //! piece can change ([`cut`]), and a file is read in windows that end at one ([`windows`]). When memory is short, tables
 //! go to disk as sorted [`runs`]. In the end all is joined to [`PieceCounts`], which are the same whatever the threads, the
 //! cuts and the memory were.
 
 mod arena;
 mod counter;
+mod counts_table;
 mod cut;
 mod runs;
-mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
@@ -20,12 +20,12 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
 pub use self::counter::Counter;
+pub use self::counts_table::Row;
+use self::counts_table::Table;
 use self::runs::{Reader, Run};
-pub use self::table::Row;
-use self::table::Table;
 pub use self::worker::Spilled;
 use crate::error::Result;
-pub use crate::utf8::OnInvalid;
+use crate::utf8::OnInvalid;
 
 /// Counted pieces: each once in each group of sources.
 pub struct PieceCounts {
@@ -163,7 +163,7 @@ impl PieceCounts {
         Ok(InMemory(match &self.held {
             Held::Tables(tables) => Tables::Borrowed(tables),
             Held::Run(_) => {
-                let mut table = Table::new(table::Secret::new(), usize::MAX);
+                let mut table = Table::new(counts_table::Secret::new(), usize::MAX);
                 self.for_each(|row| table.add(row).map(|_| ()))?;
                 Tables::Owned(Box::new(table))
             }

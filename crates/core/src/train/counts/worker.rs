@@ -8,8 +8,8 @@ use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
 use crate::train::Progress;
 use crate::train::counts::Row;
+use crate::train::counts::counts_table::Table;
 use crate::train::counts::runs::{self, Run, Writer};
-use crate::train::counts::table::Table;
 
 /// How often a worker tells how far it is, in bytes.
 const TELL_EVERY: usize = 1 << 16;

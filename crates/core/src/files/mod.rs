@@ -1,0 +1,9 @@
+//! Vocabularies and documents as files hold them -> columns and texts.
+
+pub mod byte_alphabet;
+pub mod character_vocab;
+mod columns;
+pub mod json_lines;
+pub mod rank_file;
+
+pub use self::columns::Columns;
