@@ -29,8 +29,9 @@ from bytepair.view import chat
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.chat.example import ChatExample
     from bytepair.chat.packed import Packed
+
+    from bytepair.chat.example import ChatExample
 
 HERE = Path(__file__).parent
 CONVERSATIONS = HERE / "conversations.jsonl"

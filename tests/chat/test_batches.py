@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from bytepair.chat.batches import IGNORED, pad
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.batches import IGNORED, pad
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:

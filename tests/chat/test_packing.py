@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from bytepair.chat.batches import IGNORED, pad
+from bytepair.chat.packed import Packed, Placed
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bytepair.chat.attention import block_mask, cu_seqlens
-from bytepair.chat.batches import IGNORED, pad
-from bytepair.chat.packed import Packed, Placed
 from bytepair.chat.packing import flatten, pack
 from bytepair.errors import LimitError
 from tests.chat.test_batches import make_row, random_rows

@@ -15,7 +15,7 @@ import pytest
 from bytepair.errors import ArtifactError, IntegrityError
 from bytepair.shards import histogram
 from bytepair.shards.plans import Plan, Portion, ShardOptions, Stage
-from bytepair.shards.summaries import Summary
+from bytepair.shards.summaries import ShardSummary
 from bytepair.shards.tally import Tally, step
 from bytepair.sources.inputs import Input, Reading
 
@@ -41,7 +41,7 @@ def an_entry(stage: str, number: int, tally: Tally | None, files: dict[str, int]
     return entry | ({"tally": tally.to_json()} if tally else {})
 
 
-def some(seed: int, groups: tuple[str, ...] = ("",)) -> tuple[Summary, list[tuple[str, str, int, int]]]:
+def some(seed: int, groups: tuple[str, ...] = ("",)) -> tuple[ShardSummary, list[tuple[str, str, int, int]]]:
     """A summary, and the documents it is of: split, group, tokens and bytes."""
     random_ = random.Random(seed)
     documents: list[tuple[str, str, int, int]] = []
@@ -55,7 +55,7 @@ def some(seed: int, groups: tuple[str, ...] = ("",)) -> tuple[Summary, list[tupl
             tally.count(split, group, np.array([tokens]), size)
         files = {f"train-{number:05}.bin": 10, f"train-{number:05}.documents.parquet": 5, f"val-{number:05}.bin": 3}
         entries.append(an_entry("encode", number, tally, files))
-    return Summary.of(a_plan(groups), entries), documents
+    return ShardSummary.of(a_plan(groups), entries), documents
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -87,7 +87,7 @@ def test_only_files_that_stay_are_counted_and_each_document_once() -> None:
         an_entry("encode", 0, tally, {"work/encode/ids-00000": 100, "quarantine/encode-00000.jsonl": 7}),
         an_entry("shuffle", 0, None, {"train-00000.bin": 14, "val/00000/shard.mds": 4, "train.bin": 1}),
     ]
-    summary = Summary.of(a_plan(stages=("encode", "shuffle")), entries)
+    summary = ShardSummary.of(a_plan(stages=("encode", "shuffle")), entries)
     assert summary.documents == 2
     assert summary.files == {"quarantine": 1, "train": 2, "val": 1}
 
@@ -95,7 +95,7 @@ def test_only_files_that_stay_are_counted_and_each_document_once() -> None:
 def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     summary, _ = some(1, ("en", "de"))
     assert sorted(summary.write(tmp_path)) == sorted(path.name for path in tmp_path.iterdir())
-    assert Summary.read(tmp_path) == summary
+    assert ShardSummary.read(tmp_path) == summary
     table = json.loads((tmp_path / "summary.json").read_text("utf-8"))
     assert table["tokens"] == summary.tokens
     assert table["splits"]["train"]["tokens"] == summary.tally.splits["train"].tokens
@@ -118,9 +118,9 @@ def test_one_that_was_changed_is_told(tmp_path: Path) -> None:
     place = tmp_path / "summary.json"
     place.write_text(place.read_text("utf-8").replace('"unknown": 0', '"unknown": 9'), "utf-8")
     with pytest.raises(IntegrityError, match="damaged"):
-        Summary.read(tmp_path)
+        ShardSummary.read(tmp_path)
     with pytest.raises(ArtifactError):
-        Summary.read(tmp_path / "nowhere")
+        ShardSummary.read(tmp_path / "nowhere")
 
 
 PAGE = """\
@@ -162,7 +162,7 @@ def test_the_page(tmp_path: Path) -> None:
     tally.count("train", "en", np.array([4, 5, 36]), 200)
     tally.count("val", "de", np.array([3]), 10)
     files = {"train-00000.bin": 90, "val-00000.bin": 6}
-    Summary.of(a_plan(("en", "de")), [an_entry("encode", 0, tally, files)]).write(tmp_path)
+    ShardSummary.of(a_plan(("en", "de")), [an_entry("encode", 0, tally, files)]).write(tmp_path)
     page = (tmp_path / "summary.txt").read_text("utf-8")
     assert page.startswith(PAGE)
     assert 'delimiter    "\\n"' in page.splitlines()
@@ -170,7 +170,7 @@ def test_the_page(tmp_path: Path) -> None:
 
 
 def test_nothing_at_all_has_a_page() -> None:
-    summary = Summary.of(a_plan(()), [])
+    summary = ShardSummary.of(a_plan(()), [])
     assert str(summary).startswith(
         "0 documents, 0 tokens, 0.000 bytes per token\nof 0 bytes of text, from 0 inputs of 0 b"
     )
@@ -221,10 +221,10 @@ def test_the_picture_has_no_time_in_it(tmp_path: Path) -> None:
     assert picture.startswith(b"\x89PNG")
     assert picture == (tmp_path / "b.png").read_bytes()
     assert b"tEXt" not in picture
-    Summary.of(a_plan(()), []).plot(tmp_path / "nothing.png")
+    ShardSummary.of(a_plan(()), []).plot(tmp_path / "nothing.png")
     zero = Tally()
     zero.count("train", "", np.array([0, 0]), 4)
-    Summary.of(a_plan(), [an_entry("encode", 0, zero, {})]).plot(tmp_path / "zero.png")
+    ShardSummary.of(a_plan(), [an_entry("encode", 0, zero, {})]).plot(tmp_path / "zero.png")
 
 
 def test_the_picture_is_the_same_whatever_the_user_has_set_up(tmp_path: Path) -> None:

@@ -172,7 +172,9 @@ def call(
     encode = _Encode(tok, texts, pairs, options)
     if columns["offset_mapping"] or options.overflow:
         encodings, samples = encode.rows()
-        made = BatchEncoding(encoding_columns(encodings, samples if options.overflow else None, columns), lambda: encodings)
+        made = BatchEncoding(
+            encoding_columns(encodings, samples if options.overflow else None, columns), lambda: encodings
+        )
         if convert is not None:
             import numpy as np  # noqa: PLC0415 (only arrays need it)
 
@@ -255,7 +257,7 @@ class _Encode(NamedTuple):
 
 
 def encoding_columns(encodings: list[Encoding], samples: list[int] | None, columns: dict[str, bool]) -> dict[str, Any]:
-    """The columns of encodings as lists; `samples` are the numbers of their texts, if overflowing parts are among them."""
+    """The columns of encodings as lists; `samples` are the numbers of their texts, if some are overflowing parts."""
     done: dict[str, Any] = {"input_ids": [encoding.ids for encoding in encodings]}
     for name, attribute in (
         ("token_type_ids", "type_ids"),

@@ -45,8 +45,8 @@ def encode_with_offsets(tok: CompiledTokenizer, text: TextInput, sequence: int, 
         reading: The options ``special``, ``added`` and ``errors`` of `Tokenizer.encode`.
 
     Raises:
-        SpecialTokenError: As `Tokenizer.encode`, whose other errors are raised as well. Also for a list of parts where a
-            special token stays text: no single text has the same ids.
+        SpecialTokenError: As `Tokenizer.encode`, whose other errors are raised as well. Also for a list of parts where
+            a special token stays text: no single text has the same ids.
     """
     # Every id has a word here; ids that a post-processor adds later have none.
     words: Any
@@ -54,7 +54,7 @@ def encode_with_offsets(tok: CompiledTokenizer, text: TextInput, sequence: int, 
         ids, offsets, words, surfaces = _core.locate(tok, text, **reading)
     else:
         ids, offsets, words, surfaces = _locate_parts(tok, text, reading)
-    tokens = spelled(tok, ids)
+    tokens = spell_tokens(tok, ids)
     for place, surface in surfaces.items():
         tokens[place] = surface
     count = len(ids)

@@ -48,7 +48,9 @@ def read(table: Json) -> list[Processor]:
     while waiting:
         table, pointer, depth = waiting.pop()
         if len(processors) >= _MOST_PROCESSORS:
-            raise FormatError("too many post-processors in a row", pointer=pointer, remedy=f"use at most {_MOST_PROCESSORS}")
+            raise FormatError(
+                "too many post-processors in a row", pointer=pointer, remedy=f"use at most {_MOST_PROCESSORS}"
+            )
         kind = table.get("type") if isinstance(table, dict) else None
         if kind == "Sequence":
             _check_keys(table, {"processors"}, pointer)
@@ -61,7 +63,9 @@ def read(table: Json) -> list[Processor]:
         elif kind == "ByteLevel":
             _check_keys(table, {"trim_offsets", "add_prefix_space", "use_regex"}, pointer)
             _typed({"use_regex": True, **table}, "use_regex", bool, pointer)
-            processors.append(ByteLevel(_flag(table, "trim_offsets", pointer), _flag(table, "add_prefix_space", pointer)))
+            processors.append(
+                ByteLevel(_flag(table, "trim_offsets", pointer), _flag(table, "add_prefix_space", pointer))
+            )
         elif kind == "BertProcessing":
             _check_keys(table, {"sep", "cls"}, pointer)
             processors.append(BertProcessing(_token(table, "sep", pointer), _token(table, "cls", pointer)))
@@ -119,7 +123,9 @@ def _read_template(table: Json, pointer: str) -> TemplateProcessing:
     return TemplateProcessing(single, pair)
 
 
-def _read_piece(piece: Json, special: dict[str, tuple[list[int], list[str]]], pointer: str, *, most: int) -> TemplatePiece:
+def _read_piece(
+    piece: Json, special: dict[str, tuple[list[int], list[str]]], pointer: str, *, most: int
+) -> TemplatePiece:
     if not isinstance(piece, dict) or len(piece) != 1 or not piece.keys() <= {"Sequence", "SpecialToken"}:
         raise FormatError("a piece of a template is a Sequence or a SpecialToken", pointer=pointer)
     [(kind, body)] = piece.items()

@@ -1,7 +1,7 @@
 """`is_valid`: whether ids are the encoding of the text that they decode to.
 
-Some stages add a space before a text or before each stretch between special tokens, and decoders remove it. So there are
-a few candidates for the text; each is proved by encoding it.
+Some stages add a space before a text or before each stretch between special tokens, and decoders remove it. So there
+are a few candidates for the text; each is proved by encoding it.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair import _core
 from bytepair.call.post_processing import post_processor
 from bytepair.chat import labels as labelling
 from bytepair.chat import reserved
@@ -246,7 +247,7 @@ def located(tok: CompiledTokenizer, rendered: Rendered, settings: Settings) -> t
     """The ids of a rendered text and their offsets; only the template's own text becomes added tokens, or all may."""
     text = rendered.text
     places = trusted(rendered) if settings.policy != "allow" else [(0, len(text))] if text else []
-    ids, offsets = tok.located_trusted(text, places)
+    ids, offsets = _core.locate_trusted(tok, text, places)
     return ids.astype(np.int64), offsets.reshape(-1, 2)
 
 

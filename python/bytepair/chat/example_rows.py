@@ -36,8 +36,8 @@ class ExampleRows:
         position_ids: The same shape; from 0 in each example, and from 0 in the padding, which is a segment of its own.
         attention_mask: The same shape; 0 on padding, else 1. It does not separate examples.
         segment_ids: The same shape; 1, 2, ... for the examples of a row, 0 on padding.
-        cu_seqlens: int32 (segments + 1,): the start of each segment in the flattened rows, and the end. The padding of a
-            row is a segment.
+        cu_seqlens: int32 (segments + 1,): the start of each segment in the flattened rows, and the end. The padding of
+            a row is a segment.
         max_seqlen: Tokens of the longest segment.
         examples: The place of each example, by row and start.
         dropped: The numbers of examples that were too long and left out.
@@ -123,14 +123,16 @@ class ExampleRows:
             [[1, 0], [1, 1]]
         """
         if len(self.examples) > len(self):
-            raise ValueError("a row holds several examples, which attention_mask does not separate; see flash_arguments")
+            raise ValueError(
+                "a row holds several examples, which attention_mask does not separate; see flash_arguments"
+            )
         return {name: getattr(self, name) for name in ("input_ids", "attention_mask", "labels", "position_ids")}
 
     def flash_arguments(self) -> dict[str, Any]:
         """The keyword arguments of a transformers model with which flash attention separates examples.
 
-        They have no attention mask: given one with a 0, transformers ignores the boundaries. All rows become one, because
-        transformers looks for positions that restart only in a single row.
+        They have no attention mask: given one with a 0, transformers ignores the boundaries. All rows become one,
+        because transformers looks for positions that restart only in a single row.
 
         Returns:
             ``input_ids``, ``labels`` and ``position_ids`` of shape (1, rows * tokens); ``cu_seq_lens_q`` and

@@ -47,8 +47,8 @@ def pack(
         length: Tokens of a row.
         pad_id: The id of padding.
         strategy: ``"best_fit"`` or ``"in_order"``.
-        too_long: For an example of more than `length` tokens: ``"raise"``, ``"truncate"`` its end, or ``"drop"`` it. The
-            result lists them.
+        too_long: For an example of more than `length` tokens: ``"raise"``, ``"truncate"`` its end, or ``"drop"`` it.
+            The result lists them.
         return_tensors: ``"np"`` for arrays, ``"pt"`` for tensors of torch.
 
     Returns:

@@ -38,7 +38,7 @@ def pad(
         return_tensors: ``"np"`` for arrays of int64, ``"pt"`` for tensors of torch.
 
     Returns:
-        The rows, as `pack` returns them; ``rows[name]`` of one of its columns, and ``model(**rows.inputs())``.
+        The rows, as `pack` returns them; ``model(**rows.model_inputs())`` takes them.
 
     Raises:
         LimitError: An example is longer than `length` (``row`` is its number); or there are more cells than

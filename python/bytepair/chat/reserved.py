@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from bytepair import _core
 from bytepair.chat.rendering import meant_by
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
 from bytepair.model.kept import kept
@@ -106,7 +107,7 @@ def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> Non
         SpecialTokenError: There is one, which is named with its message, role, field and character.
     """
     for place in places(messages, others):
-        for id, start, end in tok.added_in(place.text):
+        for id, start, end in _core.find_added(tok, place.text):
             if id in _reserved_ids(tok):
                 raise SpecialTokenError(
                     f"{place} holds the reserved token {place.text[start:end]!r}",
@@ -140,9 +141,9 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
             template wrote is none any more, because a normalizer joins it with what content begins with.
     """
     text = rendered.text
-    standing = tok.added_in(text, trusted)
+    standing = _core.find_added(tok, text, trusted)
     known = set(standing)
-    for id, start, end in tok.added_in(text):
+    for id, start, end in _core.find_added(tok, text):
         if id in _reserved_ids(tok) and (id, start, end) not in known:
             parts = [
                 span for span in rendered.spans if span.kind == "content" and span.start < end and start < span.end
@@ -155,7 +156,7 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
             )
     if not _minds_context(tok):
         return
-    alone = Counter(id for start, end in trusted for id, *_ in tok.added_in(text[start:end]))
+    alone = Counter(id for start, end in trusted for id, *_ in _core.find_added(tok, text[start:end]))
     for id in alone - Counter(id for id, *_ in standing):
         if id in _reserved_ids(tok):
             raise SpecialTokenError(
@@ -186,7 +187,7 @@ def escape(tok: CompiledTokenizer, text: str) -> str:
     """
     pattern = _pattern(tuple(tok.reserved_tokens))
     escaped = pattern.sub(r"\g<0> ", text) if pattern else text
-    left = next((text for id, *_ in tok.added_in(escaped) if id in _reserved_ids(tok)), None)
+    left = next((text for id, *_ in _core.find_added(tok, escaped) if id in _reserved_ids(tok)), None)
     if left is not None or unescape(tok, escaped) != text:
         raise SpecialTokenError(
             "a reserved token in the text cannot be escaped so that it can be read back",

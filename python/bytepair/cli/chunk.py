@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
 def _chunks(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
     for name in options.files or ["-"]:
         with blame(name):
-            stream = tokenizer.chunk_stream(
+            stream = tokenizer.chunk_parts(
                 parts(name),
                 options.limit,
                 overlap=options.overlap,

@@ -24,7 +24,7 @@ PAGE = "summary.txt"
 
 
 @dataclass(frozen=True)
-class Summary:
+class ShardSummary:
     """What a run came to. Nothing in it is of a time or a machine: two runs of one plan have the same.
 
     Attributes:
@@ -86,7 +86,7 @@ class Summary:
         return histogram.quantile(self.tally.lengths, share, self.tally.longest)
 
     @classmethod
-    def of(cls, plan: Plan, entries: Iterable[dict[str, Any]]) -> Summary:
+    def of(cls, plan: Plan, entries: Iterable[dict[str, Any]]) -> ShardSummary:
         """The summary of a run, from the entries of its ledger.
 
         Args:
@@ -127,7 +127,7 @@ class Summary:
         return [PAGE, NAME]
 
     @classmethod
-    def read(cls, folder: str | os.PathLike[str]) -> Summary:
+    def read(cls, folder: str | os.PathLike[str]) -> ShardSummary:
         """The summary of a run that is complete.
 
         Args:

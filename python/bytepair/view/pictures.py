@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair.model.kept import kept
 from bytepair.model.marks import named_byte
 from bytepair.study.explain import made_by, taken_whole
@@ -171,7 +172,7 @@ def picture(
     if not named:
         raise ValueError("a picture is made with at least one tokenizer; there is none")
     whole, replaced = (text, ()) if isinstance(text, str) else _decoded(text)
-    found = [tokenizer.located(whole, special=special, added=added) for _, tokenizer in named]
+    found = [_core.locate(tokenizer, whole, special=special, added=added) for _, tokenizer in named]
     vocabularies = [_vocabulary(tokenizer, ids) for (_, tokenizer), (ids, *_) in zip(named, found, strict=True)]
     differs = differing(
         [

@@ -1,4 +1,4 @@
-"""The post-processors of ``tokenizers``: each can be used by itself; how they run is in `bytepair.call.post_processors`."""
+"""The post-processors of ``tokenizers``, each usable by itself; `bytepair.call.post_processors` runs them."""
 
 from __future__ import annotations
 

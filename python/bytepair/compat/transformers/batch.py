@@ -89,7 +89,7 @@ class BatchEncoding(encoding.BatchEncoding):
         """The same with its tensors on a device; columns that are no tensors stay as they are."""
         return adopt(super().to(device))
 
-    def convert_toconverter(self, tensor_type: str | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
+    def convert_to_tensors(self, tensor_type: str | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
         """Turns the columns into arrays, in place.
 
         Args:

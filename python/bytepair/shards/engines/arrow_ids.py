@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair import _core
 from bytepair.errors import CorpusError
 from bytepair.shards.sharding import Frame, frame
 from bytepair.sources.columns import OF_NULL, buffers, null_value
@@ -84,7 +85,7 @@ class ArrowEncoder:
 
     def _encode(self, batch: Any) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         texts = texts_of(batch, self._field)
-        ids, offsets, refused = self._tokenizer.encode_buffer(texts.data, texts.offsets, **self._options)
+        ids, offsets, refused = _core.encode_buffer(self._tokenizer, texts.data, texts.offsets, **self._options)
         for row, error in refused:
             error.row = row
             raise error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bytepair import _core
 from bytepair._core import normalize
 from bytepair.model.spec import TokenizerSpec, WordLevel
 from bytepair.model.steps import parse_step
@@ -79,7 +80,7 @@ class Stages:
 
     def segments(self, text: str, said: dict[str, Any]) -> Iterator[Segment]:
         """The pieces and added tokens of a text in order; `said` is what `Tokenizer.encode` takes."""
-        ids, places, _, _ = self._to_pieces.located(text, **said)
+        ids, places, _, _ = _core.locate(self._to_pieces, text, **said)
         texts = self._to_pieces.pieces(text, **said)
         for id, (start, end), piece in zip(ids, places, texts, strict=True):
             yield Segment(start, end, piece, None if id == self._piece else id)
@@ -90,7 +91,7 @@ class Stages:
             return ()
         if "special" in said and not isinstance(said["special"], str):
             said = {**said, "special": self._special & set(said["special"])}
-        ids, places, _, _ = self._to_stretches.located(text, **said)
+        ids, places, _, _ = _core.locate(self._to_stretches, text, **said)
         found = []
         for id, (start, end) in zip(ids, places, strict=True):
             changes = tuple(self._changes(text[start:end])) if id == self._piece else ()
