@@ -29,9 +29,8 @@ from bytepair.view import chat
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.chat.packed import Packed
-
     from bytepair.chat.example import ChatExample
+    from bytepair.chat.example_rows import ExampleRows
 
 HERE = Path(__file__).parent
 CONVERSATIONS = HERE / "conversations.jsonl"
@@ -202,7 +201,7 @@ def to_bytes(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def describe(
-    tok: bp.Tokenizer, template: Template, packed: Packed, conversations: Sequence[Conversation], pad_id: int
+    tok: bp.Tokenizer, template: Template, packed: ExampleRows, conversations: Sequence[Conversation], pad_id: int
 ) -> dict[str, Any]:
     """What the files are, and which line lies where."""
     return {
@@ -222,7 +221,7 @@ def describe(
 
 
 def report(
-    examples: Sequence[ChatExample], packed: Packed, conversations: Sequence[Conversation], folder: Path
+    examples: Sequence[ChatExample], packed: ExampleRows, conversations: Sequence[Conversation], folder: Path
 ) -> None:
     """Prints the counts."""
     tokens = sum(len(example.input_ids) for example in examples)
