@@ -5,13 +5,15 @@ Long because of its docstrings: the work is done in the modules that it calls.
 
 from __future__ import annotations
 
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core, formats
 from bytepair.call.validity import is_valid
 from bytepair.chunk import chunks
-from bytepair.errors import BytepairError
+from bytepair.drawing.display import draw
+from bytepair.errors import BytepairError, InvalidIdError
 from bytepair.formats import native
 from bytepair.formats.manifest import SIDES, About
 from bytepair.model.compiled import CompiledTokenizer
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
     from bytepair.call.encoding import BatchEncoding, Encoding
     from bytepair.call.options import Added, Errors, Ids, Special, TextInput
     from bytepair.call.ragged import Ragged
-    from bytepair.chat.cache import EncodingCache
-    from bytepair.chat.example import ChatExample
-    from bytepair.chat.labels import TrainOn
+    from bytepair.chat.encoding.cache import EncodingCache
+    from bytepair.chat.encoding.example import ChatExample
+    from bytepair.chat.encoding.labels import TrainOn
+    from bytepair.chat.encoding.reserved import Policy
     from bytepair.chat.limits import Limits
-    from bytepair.chat.reserved import Policy
     from bytepair.chat.template import Template
     from bytepair.chunk.chunks import Boundary, Chunk, Kind
     from bytepair.formats.hub import Origin
@@ -221,6 +223,54 @@ class Tokenizer(CompiledTokenizer):
         """The SHA-256 of the tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
         return native.fingerprint_of(self)
 
+    @property
+    def vocab(self) -> dict[str, int]:
+        """The tokens and their ids, as ``get_vocab`` of ``tokenizers``: a new dict of ``len(tok)`` entries.
+
+        Tokens are spelled as the vocabulary spells them, which `encoding` and `id_to_token` do too: tokens of bytes in
+        the byte alphabet (``"Ġlow"`` for ``" low"``), tokens of characters as they are, added tokens by their content.
+        Of two tokens with one spelling only the added token is in it. `token_bytes` and `token_id` take tokens as bytes
+        or text.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({" low": 5}, vocab_size=259, split="gpt2")
+            >>> tok.vocab["Ġlow"], len(tok.vocab)
+            (258, 259)
+        """
+        from bytepair.call.spelling import vocabulary  # noqa: PLC0415 (encoding does without)
+
+        return dict(vocabulary(self))
+
+    def id_to_token(self, id: int) -> str | None:
+        """The id of a token spelled as in `vocab`; None if no token is. `token_id` takes text or bytes, and raises.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({" low": 5}, vocab_size=259, split="gpt2")
+            >>> tok.id_to_token(258), tok.id_to_token(259)
+            ('Ġlow', None)
+        """
+        from bytepair.call.spelling import spell_tokens  # noqa: PLC0415 (as above)
+
+        try:
+            return spell_tokens(self, [index(id)])[0]
+        except InvalidIdError:
+            return None
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a token spelled as in `vocab`; None if there is no such token. `token_id` takes text, and raises.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({" low": 5}, vocab_size=259, split="gpt2")
+            >>> tok.token_to_id("Ġlow"), tok.token_to_id(" low"), tok.token_id(" low")
+            (258, None, 258)
+        """
+        from bytepair.call.spelling import vocabulary  # noqa: PLC0415 (as above)
+
+        return vocabulary(self).get(token)
+
     def encode_batch_array(
         self,
         texts: Iterable[TextInput],
@@ -324,7 +374,7 @@ class Tokenizer(CompiledTokenizer):
             ['Hello']
         """
         # Imported on the first use: only chats need it.
-        from bytepair.chat import example  # noqa: PLC0415
+        from bytepair.chat.encoding import example  # noqa: PLC0415
 
         settings = example.Settings(
             template=template,
@@ -387,8 +437,8 @@ class Tokenizer(CompiledTokenizer):
             max_length: The length for these.
             stride: The number of ids that an overflowing part shares with the part before it.
             pad_to_multiple_of: Rounds the length of padded rows up.
-            pad_token: The pad token, or its id; None for that of the tokenizer (`pad_token`), or else the added token
-                that is called ``[PAD]``, ``<pad>``, ``<|pad|>`` or ``<|padding|>``.
+            pad_token: The pad token, or its id; None for the added token that is called ``[PAD]``, ``<pad>``,
+                ``<|pad|>`` or ``<|padding|>``.
             padding_side: The padded side; None for ``"right"``.
             truncation_side: The side that is cut off; None for ``"right"``.
             return_tensors: None for lists, ``"np"`` for arrays of int64, ``"pt"`` for tensors of torch.
@@ -782,7 +832,5 @@ class Tokenizer(CompiledTokenizer):
         return f"<Tokenizer: {len(self)} tokens, {self._loaded.semantics}, {len(self.special_tokens)} special>"
 
     def _repr_html_(self) -> str:
-        """The view of a notebook: sizes, stages and special tokens."""
-        from bytepair.view import pipeline  # noqa: PLC0415 (only notebooks need it)
-
-        return pipeline.card(self)
+        """Sizes, stages and special tokens as HTML for a notebook."""
+        return draw(self, "pipeline.card")

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.columns import COLUMNS, IGNORED
-from bytepair.chat.packing import pack
-from bytepair.chat.padding import pad
+from bytepair.chat.batches.columns import COLUMNS, IGNORED
+from bytepair.chat.batches.packing import pack
+from bytepair.chat.batches.padding import pad
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-//! Texts that lie in one buffer: encoded each by itself, and read from lines of JSON.
+//! Many texts in one buffer: encoding each by itself, and reading them from lines of JSON.
 
 use bytepair_core::files::json_lines::{self, Column, Wanted};
 use bytepair_core::pipeline::{Each, Frame};
@@ -19,7 +19,7 @@ pub(crate) type EachRow<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i
 /// Texts in one buffer, and where each starts.
 type Texts<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 
-/// What lines of JSON have: texts, the starts of their lines, ids, and the lines at fault.
+/// The fields of JSON lines: texts, the starts of their lines, ids, and the faulty lines.
 type Fields<'py> = (
     Bound<'py, PyArray1<u8>>,
     Bound<'py, PyArray1<i64>>,
@@ -29,7 +29,7 @@ type Fields<'py> = (
     Vec<(usize, usize, PyErr)>,
 );
 
-/// Texts that lie in one buffer: where each starts, and how many bytes stand between each and the next.
+/// Texts in one buffer: the start of each, and the number of bytes between each and the next.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub(crate) data: &'a [u8],
@@ -63,20 +63,20 @@ fn texts(py: Python<'_>, column: Column) -> Texts<'_> {
     (array(py, column.data), starts)
 }
 
-/// Where some bytes stand in others, also where they overlap themselves.
+/// All places of a byte string in others, overlapping ones too.
 ///
 /// Args:
-///     data: The bytes that are looked through, a uint8 array.
-///     wanted: What is looked for: one byte or more.
+///     data: The bytes to search, a uint8 array.
+///     wanted: The bytes to find: one or more.
 ///
 /// Returns:
-///     The places at which it begins, as an int64 array that rises.
+///     The starts of the occurrences, as an ascending int64 array.
 ///
 /// Raises:
-///     ValueError: Nothing is looked for.
+///     ValueError: `wanted` is empty.
 ///
 /// Complexity:
-///     Linear in `data`, for what does not overlap itself.
+///     Linear in `data` if `wanted` does not overlap itself.
 ///
 /// Example:
 ///     >>> import numpy as np
@@ -91,7 +91,7 @@ pub(crate) fn find_all<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     import_numpy(py)?;
     if wanted.is_empty() {
-        return Err(PyValueError::new_err("nothing is looked for, which is everywhere"));
+        return Err(PyValueError::new_err("wanted is empty: there is nothing to find"));
     }
     let data = data.as_slice()?;
     let found: Vec<i64> = py.detach(|| occurrences::of(data, wanted).map(|place| place.cast_signed() as i64).collect());
@@ -101,17 +101,17 @@ pub(crate) fn find_all<'py>(
 /// The text in one field of each line of JSON, and the id in another.
 ///
 /// Args:
-///     data: Whole lines; the last one may lack its end. Lines of white space are passed over.
-///     field: The field with the text.
-///     id_field: The field with the id, if lines have one: a string, an integer, which is written in decimal, or null,
-///         which is empty as one that is not there.
-///     errors: ``"strict"`` or ``"replace"``, for what is not UTF-8 and for halves of surrogate pairs.
-///     first: Whether the file begins here, so that a byte order mark is passed over.
+///     data: Whole lines; the last one may lack its line end. Lines of white space are skipped.
+///     field: The field of the text.
+///     id_field: The field of the id, if lines have one: a string, an integer, which is written in decimal, or null. A null
+///         or missing id is empty.
+///     errors: ``"strict"`` or ``"replace"``, for invalid UTF-8 and lone surrogates.
+///     first: Whether `data` is the start of the file, so that a byte order mark is skipped.
 ///
 /// Returns:
-///     The texts in one buffer and where each starts and the last ends, as uint8 and int64 arrays; the byte of `data` at
-///     which the line of each text starts; ids as texts are, or None twice; and of each line that is not what it should
-///     be where it starts, where it ends, and the error (its ``byte`` is counted in the line).
+///     The texts in one uint8 array and their int64 offsets; the byte of `data` at which the line of each text starts; the
+///     ids in the same form, or None twice; and for each faulty line its start, its end and the error, whose ``byte`` is
+///     counted within the line.
 ///
 /// Example:
 ///     >>> from bytepair._core import json_fields

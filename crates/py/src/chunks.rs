@@ -121,7 +121,7 @@ pub(crate) struct ChunkStream {
     stream: chunk::ChunkStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
-    /// The start of a character whose end has not come.
+    /// The first bytes of an incomplete character.
     pending: Vec<u8>,
     /// The first half of a surrogate pair, whose second one may come.
     half: Option<Py<PyString>>,
@@ -186,7 +186,7 @@ impl ChunkStream {
         self.take(py, &text, false)
     }
 
-    /// The chunks that are left.
+    /// The remaining chunks.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<StreamedRow>> {
         if let Some(half) = self.half.take() {
             return self.take(py, &Readable::new(half.bind(py), self.on_invalid)?, true);

@@ -1,4 +1,4 @@
-//! Texts -> the numbers of their ids.
+//! Token counts of texts, without keeping ids.
 
 use bytepair_core::encode::Count;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use crate::tokenizer::CoreTokenizer;
 
 #[pymethods]
 impl CoreTokenizer {
-    /// The number of ids of a text; options and errors as `encode`.
+    /// The number of ids of a text. Options and errors: see `encode`.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -34,10 +34,10 @@ impl CoreTokenizer {
         Ok(self.encode_one::<Count>(py, text, special, added, errors, threads)?.0)
     }
 
-    /// The number of ids of a text if that is at most `limit`, else None; options and errors as `encode`.
+    /// The number of ids of a text if it is at most `limit`, else None. Options and errors: see `encode`.
     ///
-    /// Stops soon after the limit is passed, and reports errors only in what it read: a text of more bytes than `limit` of
-    /// the longest tokens is not encoded at all. Tokenizers with normalizers or ``prefix_space`` count the whole text.
+    /// Counting stops soon after the limit, so errors further on are not reported. A text longer than `limit` times the
+    /// longest token is not encoded at all. Tokenizers with normalizers or ``prefix_space`` count the whole text.
     ///
     /// Args:
     ///     text: ``str`` or UTF-8 ``bytes``.
@@ -65,7 +65,7 @@ impl CoreTokenizer {
         py.detach(|| self.inner.count_until(&text, policy.borrowed(), limit)).map_err(|error| raise(py, error))
     }
 
-    /// The number of ids of each text of a batch; options and errors as `encode_batch`.
+    /// The number of ids of each text of a batch. Options and errors: see `encode_batch`.
     ///
     /// Example:
     ///     >>> import bytepair as bp

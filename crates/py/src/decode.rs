@@ -1,4 +1,4 @@
-//! Ids -> text or bytes, from a list, an array or whatever else yields ids.
+//! Ids -> text or bytes, from a list, an array or any other iterable.
 
 use std::borrow::Borrow;
 
@@ -19,12 +19,12 @@ impl CoreTokenizer {
     ///
     /// Args:
     ///     ids: A list or an array of ids.
-    ///     errors: For bytes that are not UTF-8: ``"replace"`` gives U+FFFD, ``"strict"`` raises UnicodeDecodeError, and
-    ///         any other error handler of Python does what it does.
-    ///     skip_special_tokens: Whether special tokens are left out.
+    ///     errors: For invalid UTF-8: ``"replace"`` decodes to U+FFFD, ``"strict"`` raises UnicodeDecodeError, and other
+    ///         Python error handlers work too.
+    ///     skip_special_tokens: Whether to omit special tokens.
     ///
     /// Raises:
-    ///     InvalidIdError: No token has this id; ``row`` says where it is.
+    ///     InvalidIdError: No token has this id; ``row`` is its index.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -42,7 +42,7 @@ impl CoreTokenizer {
         self.text_of(py, ids, errors, skip_special_tokens)
     }
 
-    /// The text of each row of ids; options and errors as `decode`.
+    /// The text of each row of ids. Options and errors: see `decode`.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -60,7 +60,7 @@ impl CoreTokenizer {
         PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The bytes of some ids, joined; arguments and errors as `decode`.
+    /// The concatenated bytes of some ids. Arguments and errors: see `decode`.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -89,7 +89,7 @@ impl CoreTokenizer {
         match PyString::from_bytes(py, &bytes) {
             Ok(text) => Ok(text.into_any()),
             Err(_) if errors == "replace" && !self.inner.is_byte_level() => {
-                // What stands for bytes that are not UTF-8 is for the decoders to say.
+                // The decoders define the replacement for invalid UTF-8.
                 let ids = self.ids_of(py, ids)?;
                 let text = self.inner.decode_text(&ids, skip_special_tokens).map_err(|error| raise(py, error))?;
                 Ok(PyString::new(py, &text).into_any())
@@ -122,7 +122,7 @@ impl CoreTokenizer {
             };
         }
         let decode = |ids: &[u32]| detached(py, ids.len(), || self.inner.decode(ids, skip_special_tokens));
-        // An array is borrowed as it is. Only what looks like one is asked, because asking imports numpy.
+        // An array is borrowed without a copy. The check for `dtype` comes first, because extraction imports numpy.
         if ids.hasattr("dtype")? && import_numpy(py).is_ok() {
             if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
                 return match array.as_slice() {
@@ -139,7 +139,7 @@ impl CoreTokenizer {
         self.bytes_of_any(py, ids, skip_special_tokens)
     }
 
-    /// The bytes of about `count` ids that are ints; None if one of them is not, or is no token's.
+    /// The bytes of about `count` ints; None if one is not an int or has no token.
     fn bytes_of_ints<'py>(
         &self,
         count: usize,
@@ -161,7 +161,7 @@ impl CoreTokenizer {
         Some(self.inner.without_prefix(decoder.finish()))
     }
 
-    /// The bytes of whatever gives ids, one after another.
+    /// The bytes of the ids from any iterable.
     fn bytes_of_any(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
         // A length is a claim until that many ids have come, each of which is looked at before the next.
         let mut decoder = self.inner.decoder(ids.len().unwrap_or(0).min(UNITS_TO_DETACH), skip_special_tokens);

@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use crate::errors::{in_row, raise};
 use crate::tokenizer::CoreTokenizer;
 
-/// In a batch of streams the id that is none.
+/// In a batch, the id that means no id.
 const NO_ID: i64 = -1;
 
 /// Decodes ids that arrive one at a time, never half a character; see `Tokenizer.decode_stream`.
@@ -111,7 +111,7 @@ impl DecodeStreamBatch {
     ///     rows: The rows of the ids, in this order; a row may be repeated. None for all rows.
     ///
     /// Returns:
-    ///     A text for each entry of `ids`, often an empty one.
+    ///     A text for each entry of `ids`, often empty.
     ///
     /// Raises:
     ///     InvalidIdError: No token has this id; ``row`` is its row. No stream has changed.
@@ -190,7 +190,7 @@ struct Given {
 impl Given {
     fn read(core: &Tokenizer, given: &Bound<'_, PyAny>, rows: &[usize]) -> PyResult<Self> {
         let py = given.py();
-        // Arrays and tensors give away all their numbers in one call, of whatever kind and dimension they are.
+        // `tolist` converts an array or tensor of any type and dimension in one call.
         let given = match given.cast_exact::<PyList>() {
             Err(_) if given.hasattr("tolist")? => given.call_method0("tolist")?,
             _ => given.clone(),
@@ -218,7 +218,7 @@ impl Given {
         Ok(read)
     }
 
-    /// Appends an id, unless it is none; false if it is no number at all.
+    /// Appends an id unless it is -1; false if it is not a number.
     fn take(&mut self, core: &Tokenizer, id: &Bound<'_, PyAny>) -> PyResult<bool> {
         let number = match id.extract::<i64>() {
             Err(error) if error.is_instance_of::<PyTypeError>(id.py()) => return Ok(false),

@@ -16,7 +16,7 @@ use crate::sample::seed_or_new;
 use crate::text::{Part, Texts, utf8};
 use crate::tokenizer::CoreTokenizer;
 
-/// Hands the texts of a batch to `job`.
+/// Converts the texts of a batch and runs `job` on them.
 pub(crate) fn with_batch<T: Send>(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,
@@ -71,26 +71,26 @@ impl CoreTokenizer {
     ///
     /// Args:
     ///     text: ``str``, UTF-8 ``bytes``, or a list of these and of `Control`, which is encoded as one text.
-    ///     special: What becomes of special tokens in the text: ``"raise"`` an error, ``"text"`` encode them like any
-    ///         text, ``"allow"`` let text become them, or a set of those that may, the others being errors.
-    ///     added: What becomes of added tokens that are not special: ``"match"``, ``"text"`` or ``"raise"``.
-    ///     errors: For lone surrogates and bytes that are not UTF-8: ``"strict"`` raises, ``"replace"`` encodes U+FFFD.
-    ///     threads: Up to how many threads for one text; None for one thread up to a megabyte, and all cores for more.
-    ///         A long text is cut where the split pattern cuts it anyway: threads never change an id or an error.
-    ///     dropout: The probability with which each merge is passed over, each time it is its turn (BPE-dropout); by one
-    ///         thread, and not for a list of texts.
-    ///     seed: With `dropout`: the same seed gives the same ids, on every machine; None draws anew.
+    ///     special: How special tokens in the text are treated: ``"raise"`` reports them as errors, ``"text"`` encodes them
+    ///         as ordinary text, ``"allow"`` encodes them as tokens, and a set allows only the tokens in it.
+    ///     added: How other added tokens are treated: ``"match"``, ``"text"`` or ``"raise"``.
+    ///     errors: For lone surrogates and invalid UTF-8: ``"strict"`` raises, ``"replace"`` encodes U+FFFD.
+    ///     threads: The most threads for one text. None uses one thread up to a megabyte, and all cores for more. A long
+    ///         text is cut only where the split pattern cuts it: threads never change an id or an error.
+    ///     dropout: The probability of skipping each merge when its turn comes (BPE-dropout). Uses one thread, and takes no
+    ///         list of texts.
+    ///     seed: Seed for `dropout`. Equal seeds draw equal ids on every machine; None draws a new seed.
     ///
     /// Returns:
-    ///     A list of ints, one object for each id: a second list of the same ids takes eight bytes an id.
+    ///     A list of ints. Lists share one int object for each id, so a list costs eight bytes an id.
     ///
     /// Raises:
     ///     SpecialTokenError: The text holds a token that the call does not allow.
     ///     EncodeError: The text is not Unicode, or a byte of it has no token.
     ///     PatternError: The split pattern ran out of its step budget (never with a named pattern).
     ///
-    /// Time is linear in the text, n log n in its longest piece. Other Python threads run while more than a few thousand
-    /// bytes are encoded; from ten million bytes on, Ctrl-C is heard as well, but within a piece.
+    /// Time is linear in the text, and n log n in its longest piece. Texts of more than a few thousand bytes are encoded
+    /// without the GIL. From ten million bytes on, Ctrl-C stops the call between two pieces.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -130,7 +130,7 @@ impl CoreTokenizer {
         self.list(py, &ids)
     }
 
-    /// The ids of a text as a numpy array of uint32 that owns its memory; options and errors as `encode`.
+    /// The ids of a text as a numpy array of uint32 that owns its memory. Options and errors: see `encode`.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -153,11 +153,11 @@ impl CoreTokenizer {
         Ok(array(py, self.encode_one(py, text, special, added, errors, threads)?))
     }
 
-    /// The ids of each text of a batch, on several threads; options and errors as `encode`, errors with their row.
+    /// The ids of each text of a batch, on several threads. Options: see `encode`. Errors report their row.
     ///
     /// Args:
-    ///     texts: A sequence of what `encode` takes.
-    ///     threads: Up to how many threads; None for all cores. It never changes an id.
+    ///     texts: A sequence of texts, each as `encode` accepts it.
+    ///     threads: The most threads; None for all cores. The ids do not depend on it.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -184,7 +184,7 @@ impl CoreTokenizer {
 
     /// The pieces of a text, in which merges happen, with added tokens as pieces of their own; options as `encode`.
     ///
-    /// The pieces are of the text as the normalizer leaves it.
+    /// The pieces are cut from the normalized text.
     ///
     /// Example:
     ///     >>> import bytepair as bp

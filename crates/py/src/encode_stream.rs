@@ -23,7 +23,7 @@ pub(crate) struct EncodeStream {
     stream: pipeline::EncodeStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
-    /// The first half of a surrogate pair, whose second one may come.
+    /// The first half of a surrogate pair; the second may begin the next part.
     half: Option<Py<PyString>>,
     /// Whether an error was raised.
     failed: bool,
@@ -58,7 +58,7 @@ impl EncodeStream {
     /// Takes the next part of the text; returns the ids that no text to come can change, often none.
     ///
     /// Args:
-    ///     part: ``str``, or UTF-8 ``bytes`` that may be cut within a character; all parts of a text are of one type.
+    ///     part: ``str``, or UTF-8 ``bytes``, which may be cut inside a character. All parts of a text have one type.
     ///
     /// Raises:
     ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain; the other errors as well. Places are in
@@ -102,7 +102,7 @@ impl EncodeStream {
     /// Ends the text and returns the remaining ids. The stream is then ready for another text.
     ///
     /// Raises:
-    ///     EncodeError: As `push`, and where the text ends within a character.
+    ///     EncodeError: As `push`, and for a text that ends inside a character.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let half = self.half.take().map(|half| half.into_bound(py));
         let rest = half.as_ref().map_or(Ok(Cow::Borrowed("")), |half| utf8(half, self.on_invalid))?;
@@ -144,9 +144,9 @@ impl CoreTokenizer {
     /// Text in parts -> ids: an `EncodeStream`, whose ids together are those of the whole text.
     ///
     /// Args:
-    ///     special: As for `encode`.
-    ///     added: As for `encode`.
-    ///     errors: As for `encode`.
+    ///     special: See `encode`.
+    ///     added: See `encode`.
+    ///     errors: See `encode`.
     ///
     /// Memory holds the text since the last safe cut: a piece, some thousand bytes, and a part. Split patterns have safe
     /// cuts, between words as a rule; so have pre-tokenizers that drop white space or mark it with U+2581. With normalizers

@@ -1,4 +1,4 @@
-//! `tok.encoder(name)`: a tokenizer whose merges one algorithm of the literature does.
+//! `tok.encoder(name)`: a tokenizer that merges by one chosen algorithm of the literature.
 
 use bytepair_core::encode::{Count, Sink};
 use bytepair_core::merge::{Merger, Scratch};
@@ -82,13 +82,13 @@ impl Encoder {
         self.merger.name()
     }
 
-    /// Whether it gives what the tokenizer gives; ``greedy`` and ``minimal`` do not, by design.
+    /// Whether its ids are those of the tokenizer; ``greedy`` and ``minimal`` differ by design.
     #[getter]
     fn exact(&self) -> bool {
         self.merger.is_exact()
     }
 
-    /// The ids of a text, ``str`` or UTF-8 ``bytes``; options and errors as `Tokenizer.encode`.
+    /// The ids of a text, ``str`` or UTF-8 ``bytes``; options and errors as in `Tokenizer.encode`.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -1,4 +1,4 @@
-//! The longest part of a text that has at most a number of ids.
+//! The longest prefix or suffix of a text within a token budget.
 
 use bytepair_core::count::Side;
 use bytepair_core::{Error, parallel};
@@ -12,7 +12,7 @@ use crate::readable::Readable;
 use crate::run::detached;
 use crate::tokenizer::CoreTokenizer;
 
-/// The end of a text that is kept.
+/// Parses `side`, the end of a text to keep.
 fn by_name(side: &str) -> PyResult<Side> {
     match side {
         "left" => Ok(Side::Left),
@@ -28,14 +28,15 @@ fn kept<'py>(given: &Bound<'py, PyAny>, text: &Readable<'_>, at: usize, side: Si
 
 #[pymethods]
 impl CoreTokenizer {
-    /// The longest part of a text that has at most `limit` ids, cut between characters; options and errors as `encode`.
+    /// The longest prefix or suffix of a text with at most `limit` ids, cut between characters. Options and errors: see
+    /// `encode`.
     ///
     /// Reads little more than the limit needs, and reports errors only in the part that it read.
     ///
     /// Args:
     ///     text: ``str`` or UTF-8 ``bytes``.
     ///     limit: The most ids.
-    ///     side: ``"left"`` keeps the beginning of the text, ``"right"`` its end.
+    ///     side: ``"left"`` keeps the start of the text, ``"right"`` its end.
     ///
     /// Returns:
     ///     The part, of the type of `text`; empty if not even one character fits. No longer part fits, although counts are
@@ -69,7 +70,7 @@ impl CoreTokenizer {
         kept(text, &readable, fit.at, side)
     }
 
-    /// The longest part of each text of a batch, on several threads; options as `fit`, errors with their row.
+    /// The longest part of each text of a batch, on several threads. Options: see `fit`. Errors report their row.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -107,7 +107,7 @@ impl Appender {
         ids(py, self.tokenizer.get(), self.inner.text(), &self.policy)
     }
 
-    /// The end of the text as it is now, to roll back to.
+    /// The current end of the text, to roll back to.
     fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
         let Self { tokenizer, policy, inner, new, .. } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
@@ -121,7 +121,7 @@ impl Appender {
         self.inner.rollback(mark).then_some(()).ok_or_else(lost)
     }
 
-    /// Whether the text with this one appended has at most `limit` ids; the text stays as it is.
+    /// Whether the text would have at most `limit` ids with this one appended. Does not change the text.
     fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
         let py = text.py();
         let text = utf8(text, self.on_invalid)?;
@@ -171,7 +171,7 @@ impl Prepender {
         ids(py, self.tokenizer.get(), self.inner.text(), &self.policy)
     }
 
-    /// The front of the text as it is now, to roll back to.
+    /// The current front of the text, to roll back to.
     fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
         let Self { tokenizer, policy, inner, new, .. } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
@@ -185,7 +185,7 @@ impl Prepender {
         self.inner.rollback(mark).then_some(()).ok_or_else(lost)
     }
 
-    /// Whether the text with this one prepended has at most `limit` ids; the text stays as it is.
+    /// Whether the text would have at most `limit` ids with this one prepended. Does not change the text.
     fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
         let py = text.py();
         let text = utf8(text, self.on_invalid)?;
@@ -203,7 +203,7 @@ impl Prepender {
 
 #[pymethods]
 impl CoreTokenizer {
-    /// A text that grows at its end, counted at any moment: `Appender`.
+    /// A text that grows at its end and can be counted at any time: `Appender`.
     ///
     /// Args:
     ///     special: As for `encode`; a token that it does not allow raises when the text is counted.
@@ -243,8 +243,8 @@ impl CoreTokenizer {
         Ok(Appender::new(slf.clone().unbind(), policy, errors))
     }
 
-    /// A text that grows at its front, counted at any moment: `Prepender`; options and cost as `appender`, and up to forty
-    /// bytes of memory for each byte where the text cannot be cut.
+    /// A text that grows at its front and can be counted at any time: `Prepender`. Options and cost: see `appender`. Text that
+    /// cannot be cut takes up to forty bytes of memory for each byte.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -1,4 +1,4 @@
-//! Counts of intervals of one text, as a Python class.
+//! Token counts of intervals of one text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use crate::options::{Added, OnInvalid, OwnedPolicy};
 use crate::readable::{Readable, byte_of};
 use crate::tokenizer::CoreTokenizer;
 
-/// Of a text that is not ASCII the place of each of so many characters is kept.
+/// The index of a text that is not ASCII keeps the place of one in this many characters.
 const APART: usize = 64;
 
-/// The bytes of a buffer that are read at a time.
+/// The bytes of a buffer that are read at once.
 const WINDOW: usize = 1 << 20;
 
 /// A text whose intervals can be counted; see `Tokenizer.index`.

@@ -1,4 +1,4 @@
-//! Encodings that are drawn: Unigram sampling and BPE-dropout.
+//! Subword regularization: Unigram sampling and BPE-dropout.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -12,27 +12,27 @@ use crate::run::detached;
 use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 
-/// A seed of its own for a call that names none.
+/// The seed of a call, or a random one.
 pub(crate) fn seed_or_new(seed: Option<u64>) -> u64 {
     seed.unwrap_or_else(|| RandomState::new().hash_one(0))
 }
 
 #[pymethods]
 impl CoreTokenizer {
-    /// Some encodings of a text that are drawn, so that a model trained on them relies less on one spelling.
+    /// Randomly drawn encodings of a text, so that a model trained on them depends less on one segmentation.
     ///
     /// Args:
-    ///     text: As for `encode`, but no list.
-    ///     n: How many to draw.
-    ///     alpha: Of Unigram models: a segmentation is drawn with its probability to this power. Of models that merge: the
-    ///         probability with which each merge is passed over, each time it is its turn (BPE-dropout).
-    ///     seed: The same seed draws the same, on every machine; None draws anew.
-    ///     special: As for `encode`.
-    ///     added: As for `encode`.
-    ///     errors: As for `encode`.
+    ///     text: See `encode`; lists are not accepted.
+    ///     n: The number of encodings.
+    ///     alpha: For Unigram models, each segmentation is drawn with its probability to the power of `alpha`. For models
+    ///         that merge, `alpha` is the probability of skipping each merge when its turn comes (BPE-dropout).
+    ///     seed: Equal seeds draw equal encodings on every machine; None draws a new seed.
+    ///     special: See `encode`.
+    ///     added: See `encode`.
+    ///     errors: See `encode`.
     ///
     /// Raises:
-    ///     EncodeError: The model can only be encoded in one way, or `alpha` is out of range; and what `encode` raises.
+    ///     EncodeError: The model has only one encoding for each text, or `alpha` is out of range. Also the errors of `encode`.
     ///
     /// Example:
     ///     >>> import bytepair as bp

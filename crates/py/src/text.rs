@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 use crate::errors::raise;
 use crate::options::OnInvalid;
 
-/// A token that the caller vouches for, among text that could come from anyone.
+/// A special token that the caller vouches for, next to untrusted text.
 ///
 /// In a list next to plain `str`, only a `Control` becomes a special token:
 ///
@@ -128,7 +128,7 @@ fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
 #[derive(Default)]
 pub(crate) struct Texts<'py> {
     parts: Vec<Bound<'py, PyAny>>,
-    /// Where each text's parts end; none while each has one.
+    /// The end of each text's parts; None while each text has one part.
     ends: Option<Vec<usize>>,
 }
 

@@ -1,5 +1,7 @@
-//! The tokenizer as a Python class: made of columns and steps, and asked for its tokens. Its other methods stand with what
-//! they return: `encode`, `count`, `decode`, `locate` and so on.
+//! The Python class of a tokenizer: its construction and its tokens.
+//!
+//! Its other methods are in the files of their tasks: `encode`, `count`, `decode`, `locate`, `fit`, `index`, `growing`,
+//! `stream` and so on. Each of them uses this file; it uses none of them.
 
 use bytepair_core::decode::TextDecoder;
 use bytepair_core::merge::canonical_merges as canonical;
@@ -28,8 +30,8 @@ fn vocab(py: Python<'_>, tokens: Vec<&[u8]>, ids: &[u32], semantics: Semantics) 
     py.detach(|| Vocab::new(&tokens, ids, semantics)).map_err(|error| raise(py, error))
 }
 
-/// The merge that makes each token of more than one byte, in id order, as pairs of ids; FormatError if there is a token
-/// for which ranks and merges are not proved to agree.
+/// The merge of each token of more than one byte, in id order, as pairs of ids; FormatError for a token where ranks and
+/// merges are not proved to agree.
 #[pyfunction]
 pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: Vec<u32>) -> PyResult<Vec<(u32, u32)>> {
     let vocab = vocab(py, tokens.iter().map(|token| &**token).collect(), &ids, Semantics::Ranks)?;
@@ -101,7 +103,7 @@ impl CoreTokenizer {
         Ok(PyBytes::new(py, token))
     }
 
-    /// The id of a token given as bytes or str, added tokens first; InvalidIdError if it is none.
+    /// The id of a token, as bytes or str, added tokens first; InvalidIdError if there is no such token.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -128,7 +130,7 @@ impl CoreTokenizer {
         self.inner.token_count()
     }
 
-    /// The added tokens that text from others must not become, and their ids, by id: all but those that are white space.
+    /// The added tokens that untrusted text must not become, with their ids, in id order: all except white space.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -145,12 +147,12 @@ impl CoreTokenizer {
 }
 
 impl CoreTokenizer {
-    /// A list of the ints that it keeps.
+    /// A list of ids, one shared int object for each id.
     pub(crate) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         self.ints.list(py, ids)
     }
 
-    /// Ids of any kind as numbers, of which nothing is known yet.
+    /// Any iterable of ids as numbers, not yet checked against the vocabulary.
     pub(crate) fn ids_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         let mut numbers = Vec::new();
         for (row, id) in ids.try_iter()?.enumerate() {
@@ -165,7 +167,7 @@ impl CoreTokenizer {
         Ok(numbers)
     }
 
-    /// Ids that a call gives, each of which has a token.
+    /// Ids from an optional argument, each checked to have a token.
     pub(crate) fn known_ids(&self, py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u32>> {
         let ids = ids.map_or(Ok(Vec::new()), |ids| self.ids_of(py, ids))?;
         match ids.iter().position(|&id| self.inner.token_bytes(id).is_none()) {

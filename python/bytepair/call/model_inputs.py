@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from bytepair._core import Control
 from bytepair.call.columns import CallOptions, Rows, build_arrays, build_lists, unequal
 from bytepair.call.encoding import BatchEncoding, Encoding
-from bytepair.call.offsets import encode_with_offsets, spell_tokens
+from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.padding import KNOWN_PAD_TOKENS, Padding
 from bytepair.call.post_processing import post_processor
+from bytepair.call.spelling import spell_tokens
 from bytepair.call.tensors import converter
 from bytepair.call.truncation import Truncation
 from bytepair.errors import BytepairError, LimitError, SpecialTokenError

@@ -7,32 +7,14 @@ from typing import TYPE_CHECKING, Any
 from bytepair import _core
 from bytepair._core import Control
 from bytepair.call.encoding import Encoding
+from bytepair.call.spelling import spell_tokens
 from bytepair.errors import SpecialTokenError
-from bytepair.model import byte_alphabet
-from bytepair.model.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytepair.call.options import TextInput
     from bytepair.model.compiled import CompiledTokenizer
-
-
-def spell_tokens(tok: CompiledTokenizer, ids: list[int]) -> list[str]:
-    """Tokens as the vocabulary spells them: bytes in the byte alphabet, added tokens by their content."""
-    known: dict[int, str] = kept(tok, "spelled_tokens", lambda _: {})
-    try:
-        return [known[id] for id in ids]
-    except KeyError:
-        pass
-    loaded = tok._loaded
-    if not known:
-        known |= {row[1]: row[0] for row in loaded.added}
-    for id in ids:
-        if id not in known:
-            token = tok.token_bytes(id)
-            known[id] = byte_alphabet.to_characters(token) if loaded.model is None else token.decode("utf-8", "replace")
-    return [known[id] for id in ids]
 
 
 def encode_with_offsets(tok: CompiledTokenizer, text: TextInput, sequence: int, reading: dict[str, Any]) -> Encoding:

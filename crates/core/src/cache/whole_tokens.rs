@@ -143,7 +143,7 @@ pub(crate) type LongKey = [u64; 4];
 struct LongLine([LongKey; 2]);
 
 /// The tokens of a vocabulary that pieces may become whole.
-pub(crate) struct Tokens {
+pub(crate) struct WholeTokens {
     short: Vec<ShortLine>,
     /// What is left of a hash after this is the number of a line.
     short_shift: u32,
@@ -222,7 +222,7 @@ pub(super) fn long_hash([a, b, c, d]: LongKey) -> u64 {
     mix(mix(a, b), c ^ d.rotate_left(32))
 }
 
-impl Tokens {
+impl WholeTokens {
     /// A table of tokens, each some of `bytes`, and their ids; those that are too long are left out.
     pub(crate) fn new(bytes: &[u8], tokens: impl Iterator<Item = (Range<usize>, u32)> + Clone) -> Self {
         let fitting = tokens.filter(|(token, _)| token.len() <= LONG);
@@ -299,12 +299,12 @@ impl Tokens {
     /// `start`, where the first one starts; none is empty.
     ///
     /// All are looked for as if they were short, in one line each, without a branch: most pieces are, and are there.
-    /// For the others there are [`Tokens::get_further`] and [`Tokens::get_long`].
+    /// For the others there are [`WholeTokens::get_further`] and [`WholeTokens::get_long`].
     #[inline]
     pub(crate) fn get_many(&self, text: &[u8], start: usize, ends: &[u32], found: &mut Found) {
         #[cfg(target_arch = "x86_64")]
         if x86::is_there() {
-            // SAFETY: the machine has what the function is compiled for.
+            // SAFETY: the machine has the features that the function is compiled for.
             #[allow(unsafe_code, reason = "the call of what the machine was asked for first")]
             unsafe {
                 x86::get_many(self, text, start, ends, found);
@@ -314,7 +314,7 @@ impl Tokens {
         self.get_many_with(text, start, ends, found, ShortLine::find, missing_of);
     }
 
-    /// [`Tokens::get_many`] with one way of comparing a line.
+    /// [`WholeTokens::get_many`] with one way of comparing a line.
     #[inline(always)]
     fn get_many_with(
         &self,
@@ -378,7 +378,7 @@ impl Tokens {
         None
     }
 
-    /// Asks for the memory that [`Tokens::get_long`] needs.
+    /// Asks for the memory that [`WholeTokens::get_long`] needs.
     #[inline]
     pub(crate) fn prepare_long(&self, hash: u64) {
         prefetch(&self.long, self.long_line(hash));
@@ -422,19 +422,19 @@ fn missing_of(ids: &[u32], which: &mut [u8; MANY]) -> usize {
 mod tests {
     use super::*;
 
-    fn table<'a>(tokens: impl IntoIterator<Item = (&'a [u8], u32)>) -> Tokens {
+    fn table<'a>(tokens: impl IntoIterator<Item = (&'a [u8], u32)>) -> WholeTokens {
         let (mut bytes, mut rows) = (Vec::new(), Vec::new());
         for (token, id) in tokens {
             rows.push((bytes.len()..bytes.len() + token.len(), id));
             bytes.extend_from_slice(token);
         }
-        Tokens::new(&bytes, rows.into_iter())
+        WholeTokens::new(&bytes, rows.into_iter())
     }
 
-    type GetMany = fn(&Tokens, &[u8], usize, &[u32], &mut Found);
+    type GetMany = fn(&WholeTokens, &[u8], usize, &[u32], &mut Found);
 
     /// What became of a piece after all.
-    fn whole(table: &Tokens, piece: &[u8], found: &Found, number: u8) -> Option<u32> {
+    fn whole(table: &WholeTokens, piece: &[u8], found: &Found, number: u8) -> Option<u32> {
         if !found.missing().contains(&number) {
             return Some(found.ids[usize::from(number)]);
         }
@@ -456,7 +456,7 @@ mod tests {
                 |table, text, start, ends, found| {
                     table.get_many_with(text, start, ends, found, ShortLine::find, missing_of);
                 },
-                Tokens::get_many,
+                WholeTokens::get_many,
             ];
             let [first, second] = ways.map(|get_many| {
                 let mut found = Found::default();

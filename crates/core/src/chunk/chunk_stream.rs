@@ -6,7 +6,7 @@ use crate::chunk::boundaries::Boundary;
 use crate::chunk::chunks::{Chunk, Chunker, Settings, State, check};
 use crate::error::{Error, Result};
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, Segmenter, shifted};
+use crate::segment::{Policy, Segmenter};
 
 /// A chunk that is not certain is tried again when there are so many bytes more, and half as many again as before: so
 /// that small parts do not have the same text read for each.
@@ -115,7 +115,7 @@ impl ChunkStream {
         } else {
             segmenter.check_part(text, policy)
         };
-        self.checked += checked.map_err(|error| self.placed(shifted(error, self.checked)))?;
+        self.checked += checked.map_err(|error| self.placed(error.shifted(self.checked)))?;
         Ok(())
     }
 

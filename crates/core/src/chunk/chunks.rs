@@ -14,7 +14,7 @@ use crate::error::{Error, Kind, Result};
 use crate::parallel;
 use crate::pipeline::Run;
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, shifted};
+use crate::segment::Policy;
 
 /// Fewer bytes in a batch are not worth a thread.
 const BYTES_FOR_THREADS: usize = 1 << 16;
@@ -124,7 +124,7 @@ impl<'a> Chunker<'a> {
     fn fit(&self, text: &str, is_last: bool) -> Result<Option<Fit>> {
         let rest = &text[self.state.start..];
         let fit = self.tokenizer.fit(rest, self.policy, self.settings.limit, Side::Left);
-        let fit = fit.map_err(|error| shifted(error, self.state.start))?;
+        let fit = fit.map_err(|error| error.shifted(self.state.start))?;
         // Without cuts whatever is further away may change all.
         let is_sure = is_last || self.cuts.is_some() && fit.decided && fit.at + MARGIN <= rest.len();
         Ok(is_sure.then_some(fit))
@@ -176,7 +176,7 @@ impl<'a> Chunker<'a> {
             return Ok(end);
         }
         let fit = self.tokenizer.fit(&text[least..end], self.policy, overlap, Side::Right);
-        let low = least + fit.map_err(|error| shifted(error, least))?.at;
+        let low = least + fit.map_err(|error| error.shifted(least))?.at;
         let high = low + (end - low) / 2;
         let (from, to) = (given.partition_point(|&at| at < low), given.partition_point(|&at| at <= high));
         for &place in &given[from..to] {
@@ -210,7 +210,7 @@ impl<'a> Chunker<'a> {
     fn count(&self, text: &str, start: usize, end: usize) -> Result<u64> {
         let mut count = Count::default();
         let counted = self.tokenizer.encode(&text[start..end], self.policy, &mut count);
-        counted.map_err(|error| shifted(error, start))?;
+        counted.map_err(|error| error.shifted(start))?;
         Ok(count.0)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use std::sync::OnceLock;
 
-use crate::decode::{ByToken, Decoder, Table, TextDecoder, decode_tokens, minds_only_the_first};
+use crate::decode::{ByToken, Decoder, TextDecoder, TokenBytes, decode_tokens, minds_only_the_first};
 use crate::error::Result;
 
 /// The decoders of a tokenizer.
@@ -13,7 +13,7 @@ pub(crate) struct TextMaker {
     /// The same for a token by itself, if they are such that the text is what the tokens give one by one.
     by_token: Option<ByToken>,
     /// What each token gives that is not the first one, if nothing else matters: made when something is decoded first.
-    behind: Option<OnceLock<Option<Table>>>,
+    behind: Option<OnceLock<Option<TokenBytes>>>,
 }
 
 impl TextMaker {
@@ -41,7 +41,7 @@ impl TextMaker {
     /// The text of tokens.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern of a decoder gives up.
+    /// `Pattern`, if the pattern of a decoder exceeds its step budget.
     pub(crate) fn text(&self, tokens: Vec<String>) -> Result<String> {
         if self.decoders.is_empty() { Ok(tokens.join(" ")) } else { decode_tokens(&self.decoders, tokens) }
     }
@@ -60,7 +60,7 @@ impl TextMaker {
             let behind = |token: &[u8]| self.text(vec![String::new(), String::from_utf8_lossy(token).into_owned()]);
             let made = tokens.iter().map(|&(id, token, special)| Ok((id, behind(token)?, special)));
             let made = made.collect::<Result<Vec<(u32, String, bool)>>>().ok()?;
-            Some(Table::new(made.len(), made.into_iter()))
+            Some(TokenBytes::new(made.len(), made.into_iter()))
         });
         Some(Decoder::new(table.as_ref()?, ids, skip_special_tokens))
     }

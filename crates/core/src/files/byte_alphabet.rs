@@ -1,6 +1,6 @@
-//! Vocabularies and merges that are written in the GPT-2 byte alphabet: a printable character for each byte.
+//! Vocabularies and merges in the GPT-2 byte alphabet: a printable character for each byte.
 //!
-//! Printable Latin-1 characters stand for themselves; the other 68 bytes, in order, are the characters from U+0100 on.
+//! Printable Latin-1 characters represent themselves; the other 68 bytes, in order, are the characters from U+0100 on.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -37,12 +37,12 @@ pub(crate) const CHARACTERS: [char; 256] = {
     characters
 };
 
-/// The byte that a character stands for, if it is in the alphabet.
+/// The byte of a character, if it is in the alphabet.
 pub(crate) fn byte_of(character: char) -> Option<u8> {
     BYTES.get(character as usize).copied().flatten()
 }
 
-/// Appends the bytes that the characters stand for; None if one is not in the alphabet.
+/// Appends the bytes of the characters; None if one is not in the alphabet.
 fn decode(token: &str, into: &mut Vec<u8>) -> Option<()> {
     for character in token.chars() {
         into.push(byte_of(character)?);
@@ -50,9 +50,9 @@ fn decode(token: &str, into: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The columns, by id, of a vocabulary in the alphabet, and its merges as pairs of ids; None if anything is wrong.
+/// The columns, by id, of a vocabulary in the alphabet, and its merges as pairs of ids; None if anything is malformed.
 ///
-/// `added` are the added tokens: of those that the vocabulary has, it keeps what a merge makes, and bytes.
+/// `added` are the added tokens: the vocabulary keeps only those of them that a merge makes, and single bytes.
 ///
 /// ```
 /// let vocab = [("Ġ", 1), ("a", 0), ("Ġa", 2), ("<x>", 3)];

@@ -1,14 +1,14 @@
-//! Vocabularies and merges that files spell in characters: JSON objects of tokens, lists of merges, tokens with scores.
+//! Vocabularies and merges spelled in characters: JSON objects of tokens, lists of merges, tokens with scores.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::files::Columns;
 use crate::vocab::NO_ID;
 
-/// What decides which tokens of a vocabulary a model keeps.
+/// The tokens of a vocabulary that a model keeps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kept<'a> {
-    /// The right token of a merge loses so many characters.
+    /// The number of characters that the right token of a merge loses.
     pub prefix: usize,
     /// Special tokens, which are not kept unless a merge needs them or they are one character.
     pub special: &'a [&'a str],
@@ -16,7 +16,7 @@ pub struct Kept<'a> {
     pub unk: Option<&'a str>,
 }
 
-/// The columns, by id, of a vocabulary, and its merges as pairs of ids; None if anything is wrong.
+/// The columns, by id, of a vocabulary, and its merges as pairs of ids; None if anything is malformed.
 ///
 /// ```
 /// use bytepair_core::files::character_vocab::{Kept, read};
@@ -67,12 +67,12 @@ pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], kept: Kept) -> Optio
     Some((columns, pairs))
 }
 
-/// The merges that tokens with ids and scores stand for, as pairs of ids, and how many tokens that merges make have the
-/// score of the one before, runs of one character aside. No two tokens are equal.
+/// The merges implied by tokens with ids and scores, as pairs of ids, and the number of merged tokens that have the score of
+/// the one before, except runs of one character. No two tokens are equal.
 ///
-/// The token with the greatest score comes first, of equal ones that with the lowest id. Of each all cuts into two tokens
-/// are listed from left to right, but of two that can overlap in a text, `xy z` and `x yz` with `xy = yz`, the one that is
-/// then further left comes first. Time: that of looking each cut up.
+/// Tokens come by descending score; ties go to the lowest id. All cuts of a token into two tokens are listed from left to
+/// right, except that of two cuts that can overlap in a text, `xy z` and `x yz` with `xy = yz`, the one that is then further
+/// left comes first. Time: one look-up for each cut.
 ///
 /// ```
 /// let tokens = [("a", 0, 0.0), ("b", 1, 0.0), ("ab", 2, -1.0), ("ba", 3, -3.0), ("aba", 4, -2.0)];

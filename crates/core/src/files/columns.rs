@@ -1,4 +1,4 @@
-//! Tokens and their ids in few allocations: what files are read into, and vocabularies are compiled from.
+//! Tokens and ids in few allocations: between a file and a compiled vocabulary.
 
 /// Tokens, one after another in one buffer, and their ids.
 ///
@@ -14,7 +14,7 @@ pub struct Columns {
     pub bytes: Vec<u8>,
     /// Token `i` is `bytes[ends[i - 1]..ends[i]]`.
     pub ends: Vec<usize>,
-    /// The id of each token. Nothing is promised of their number and order: compiling a vocabulary checks them.
+    /// The id of each token. Compiling a vocabulary checks their number and order.
     pub ids: Vec<u32>,
 }
 
@@ -28,7 +28,7 @@ impl Columns {
     /// Token `index`.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there is no such token.
     #[must_use]
     pub fn token(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -41,7 +41,7 @@ impl Columns {
         (0..self.ends.len()).map(|index| self.token(index))
     }
 
-    /// Which bytes are a token of their own.
+    /// Whether each byte is a token by itself.
     #[must_use]
     pub fn has_byte(&self) -> [bool; 256] {
         let mut has = [false; 256];
@@ -53,7 +53,7 @@ impl Columns {
         has
     }
 
-    /// The same tokens in the order of their ids, of which there is one for each.
+    /// The same tokens in id order. Each token has an id.
     #[must_use]
     pub(crate) fn by_id(self) -> Self {
         let mut order: Vec<usize> = (0..self.ids.len()).collect();

@@ -1,6 +1,6 @@
 //! Lines of JSON: the text in one field of each, and the id in another.
 //!
-//! Of a line only what is asked for is kept. Text without escapes is not copied before it is where it should be.
+//! Only the requested fields are kept. Text without escapes is copied once, to its final place.
 //!
 //! Long because a third of it is tests, and because the parser wants a visitor for each kind of value.
 
@@ -12,36 +12,35 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Kind, Result};
-use crate::segment::shifted;
 use crate::utf8::OnInvalid;
 
-/// An error names so many fields at most.
+/// The most fields that an error names.
 const MOST_NAMES: usize = 20;
 
 const MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// Which fields of each line are read.
+/// The fields to read of each line.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'f> {
-    /// The one with the text.
+    /// The field of the text.
     pub text: &'f str,
-    /// The one with the id, if lines have ids; another one than that with the text.
+    /// The field of the id, if lines have ids; not the field of the text.
     pub id: Option<&'f str>,
 }
 
-/// What one line has in its fields.
+/// The fields of one line.
 pub(crate) struct Line<'l> {
     pub(crate) text: Cow<'l, str>,
-    /// Empty if there is none.
+    /// Empty if the line has none.
     pub(crate) id: Cow<'l, str>,
 }
 
-/// Texts or ids, one behind the other, and where each ends.
+/// Texts or ids, one after another, and their ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     /// All of them.
     pub data: Vec<u8>,
-    /// Where each ends.
+    /// The end of each.
     pub ends: Vec<usize>,
 }
 
@@ -52,21 +51,21 @@ impl Column {
     }
 }
 
-/// What some lines have in their fields.
+/// The fields of some lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
     /// The text of each line that has one.
     pub texts: Column,
-    /// Its id; nothing if ids were not asked for.
+    /// The id of each of them; empty if ids are not read.
     pub ids: Column,
-    /// Where the line of each text starts.
+    /// The start of the line of each text.
     pub starts: Vec<usize>,
-    /// The lines that are not what they should be, without their ends.
+    /// The faulty lines, without their line ends.
     pub faults: Vec<(Range<usize>, Error)>,
 }
 
-/// Reads whole lines; the last one may lack its end. Lines of white space are passed over, and in front of the `first`
-/// line of a file a byte order mark.
+/// Reads whole lines; the last one may lack its end. Lines of white space are skipped, and a byte order
+/// mark before the `first` line of a file.
 ///
 /// A fault is `Format`, if a line is no object, has no such field, or that is no text or no id; `Encode`, if it is not
 /// UTF-8, with the byte in the line, or holds half a surrogate pair.
@@ -90,7 +89,7 @@ pub fn fields(data: &[u8], wanted: Wanted, on_invalid: OnInvalid, first: bool) -
         let whole = &data[start..end];
         let line = if first && start == 0 { whole.strip_prefix(MARK).unwrap_or(whole) } else { whole };
         if !line.trim_ascii().is_empty() {
-            let text = on_invalid.text(line).map_err(|error| shifted(error, whole.len() - line.len()));
+            let text = on_invalid.text(line).map_err(|error| error.shifted(whole.len() - line.len()));
             match text.as_ref().map_err(Error::clone).and_then(|text| line_of(text, wanted, on_invalid)) {
                 Ok(Line { text, id }) => {
                     read.texts.push(&text);
@@ -143,7 +142,7 @@ pub(crate) fn line_of<'l>(line: &'l str, wanted: Wanted, on_invalid: OnInvalid) 
     Ok(Line { text, id })
 }
 
-/// What the parser left halves of surrogate pairs in.
+/// Text in which the parser left halves of surrogate pairs.
 fn in_unicode<'l>(bytes: Cow<'l, [u8]>, what: &str, field: &str, on_invalid: OnInvalid) -> Result<Cow<'l, str>> {
     let bytes = match bytes {
         Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
@@ -162,7 +161,7 @@ fn in_unicode<'l>(bytes: Cow<'l, [u8]>, what: &str, field: &str, on_invalid: OnI
     }
 }
 
-/// What to do about a field that is not there: choose one that is.
+/// The remedy for a missing field: the fields that are there.
 fn known_fields(line: &str) -> String {
     let object: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
     let texts = object.iter().filter(|(_, value)| value.is_string()).map(|(name, _)| format!("{name:?}"));
@@ -195,7 +194,7 @@ struct Object<'f> {
     id_is_text: bool,
 }
 
-/// What is in them, if they are there.
+/// The values of these fields, if they are there.
 struct Found<'l> {
     text: Option<Cow<'l, [u8]>>,
     id: Option<Cow<'l, [u8]>>,
@@ -234,14 +233,14 @@ impl<'f> Object<'f> {
     }
 }
 
-/// What a key is the name of.
+/// The field that a key names.
 enum Key {
     Text,
     Id,
     Other,
 }
 
-/// Tells which key it is.
+/// Compares a key with the two fields.
 struct Which<'f>(Wanted<'f>);
 
 impl<'l> DeserializeSeed<'l> for Which<'_> {

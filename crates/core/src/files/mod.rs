@@ -1,4 +1,4 @@
-//! Vocabularies and documents as files hold them -> columns and texts.
+//! Reading files: vocabularies into columns, JSON lines into texts.
 
 pub mod byte_alphabet;
 pub mod character_vocab;

@@ -1,7 +1,6 @@
 //! Rank files (`.tiktoken`): a line for each token, its bytes in base64, a space, and its rank, which is its id.
 //!
-//! Only canonical base64 is read, so that a file and the tokens it holds say the same. Errors spell bytes and numbers as
-//! Python does, whose users read them.
+//! Only canonical base64 is read, so that a file has one spelling. Errors spell bytes and numbers as Python does.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -14,16 +13,16 @@ use crate::error::{Error, Kind, Result};
 use crate::files::Columns;
 use crate::vocab::NO_ID;
 
-/// The bytes of a line, about: as many lines as that makes of a file have room from the start.
+/// About the bytes of a line, to reserve memory by the size of the file.
 const USUAL_LINE: usize = 16;
 
-/// Python reads no longer number.
+/// The most digits of a number that Python reads.
 const MOST_DIGITS: usize = 4300;
 
-/// Reads the tokens, and sorts them by id. Lines end as Python's `splitlines` ends them; empty ones are passed over.
+/// Reads the tokens, and sorts them by id. Lines end as Python's `splitlines` ends them; empty ones are skipped.
 ///
 /// # Errors
-/// `Format`, with the first line that is no token and rank, or that has the rank or the token of an earlier one.
+/// `Format`, with the first line that is not a token and a rank, or that repeats an earlier rank or token.
 ///
 /// ```
 /// let columns = bytepair_core::files::rank_file::read(b"YWI= 1\nYQ== 0\n")?;
@@ -151,7 +150,7 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// Appends what `text` stands for; false if it is not what an encoder would write: padded, and with no stray bits.
+/// Decodes base64; false unless it is canonical: padded, without stray bits.
 fn decode_base64(text: &[u8], into: &mut Vec<u8>) -> bool {
     let unpadded = match text {
         [text @ .., b'=', b'='] | [text @ .., b'='] | text => text,
@@ -184,7 +183,7 @@ fn decode_base64(text: &[u8], into: &mut Vec<u8>) -> bool {
     text.len().is_multiple_of(4) && seen < NOT_BASE64 && stray == 0
 }
 
-/// What Python's `int` reads: signs, white space around it and underscores between digits are allowed.
+/// A number as Python's `int` reads it: with signs, white space around it and underscores between digits.
 fn integer(text: &[u8]) -> Option<String> {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
     let start = text.iter().position(|byte| !blank(byte))?;

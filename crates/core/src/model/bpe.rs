@@ -6,11 +6,11 @@
 //! fell back come before it. Tokens follow each other in the piece by their lengths alone: behind a character that
 //! vanished, all begin earlier than they stand.
 
-use super::character_pages::Alphabet;
+use super::character_pages::CharacterPages;
 use super::list::{List, Symbol};
 use super::merges::Pairs;
 use super::options::Options;
-use super::token_table::{NONE, Table};
+use super::token_table::{NONE, TokenTable};
 use super::{OnBytes, Random, Token};
 use crate::error::Result;
 
@@ -18,11 +18,11 @@ use crate::error::Result;
 const SCANNED: usize = 24;
 
 /// Characters to tokens, and the merges of tokens.
-pub struct Characters {
-    pub(super) table: Table,
+pub struct Bpe {
+    pub(super) table: TokenTable,
     pub(super) unk: Option<u32>,
     /// By whether the character is not the first one (1) and whether it is the last one (2).
-    alphabets: [Option<Alphabet>; 4],
+    alphabets: [Option<CharacterPages>; 4],
     prefix: String,
     suffix: String,
     pairs: Pairs,
@@ -39,8 +39,8 @@ pub(super) struct Buffers {
     list: List,
 }
 
-impl Characters {
-    pub(super) fn new(mut options: Options, table: Table, merges: &[(u32, u32)]) -> Result<Self> {
+impl Bpe {
+    pub(super) fn new(mut options: Options, table: TokenTable, merges: &[(u32, u32)]) -> Result<Self> {
         let unk = options.text("unk_token")?;
         let unk = table.named("unk_token", unk.as_deref())?;
         let prefix = options.text("continuing_subword_prefix")?.unwrap_or_default();
@@ -54,7 +54,7 @@ impl Characters {
         let alphabets = [(false, false), (true, false), (false, true), (true, true)].map(|(inner, last)| {
             let prefix = if inner { prefix.as_str() } else { "" };
             let suffix = if last { suffix.as_str() } else { "" };
-            used(inner, last).then(|| Alphabet::new(&table, prefix, suffix))
+            used(inner, last).then(|| CharacterPages::new(&table, prefix, suffix))
         });
         Ok(Self { table, unk, alphabets, prefix, suffix, pairs, bytes, fuse_unk, ignore_merges })
     }

@@ -1,21 +1,21 @@
 //! Characters -> tokens, by pages of 256 characters.
 
-use super::token_table::{NONE, Table};
+use super::token_table::{NONE, TokenTable};
 
 /// Characters in one page.
 const PAGE: usize = 256;
 
 /// The tokens of single characters. Memory: a kilobyte for each page in use, five megabytes at most.
-pub(super) struct Alphabet {
+pub(super) struct CharacterPages {
     /// Where the page of 256 characters begins in `tokens`, over [`PAGE`]; page 0 is that of ASCII, all others that are
     /// not there share page 1, which is empty.
     pages: Vec<u16>,
     tokens: Vec<u32>,
 }
 
-impl Alphabet {
+impl CharacterPages {
     /// The characters that are tokens between this prefix and this suffix.
-    pub(super) fn new(table: &Table, prefix: &str, suffix: &str) -> Self {
+    pub(super) fn new(table: &TokenTable, prefix: &str, suffix: &str) -> Self {
         let mut pages = vec![1; (char::MAX as usize + 1) / PAGE];
         pages[0] = 0;
         let mut alphabet = Self { pages, tokens: vec![NONE; 2 * PAGE] };

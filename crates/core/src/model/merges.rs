@@ -1,6 +1,6 @@
 //! What each pair of tokens merges into: a hash table of one word an entry.
 
-use super::token_table::{MOST_TOKENS, NONE, Table, format};
+use super::token_table::{MOST_TOKENS, NONE, TokenTable, format};
 use crate::error::Result;
 
 const SYMBOL_BITS: u32 = MOST_TOKENS.trailing_zeros();
@@ -33,7 +33,7 @@ pub(super) struct Pairs {
 impl Pairs {
     /// Compiles merges, given as pairs of ids in rank order, of which the right token loses its first `prefix` bytes.
     /// A pair that is listed twice has its later place, as in `tokenizers`.
-    pub(super) fn new(table: &Table, merges: &[(u32, u32)], prefix: usize) -> Result<Self> {
+    pub(super) fn new(table: &TokenTable, merges: &[(u32, u32)], prefix: usize) -> Result<Self> {
         if merges.len() >= 1 << RANK_BITS {
             let what = format!("{} merges are too many", merges.len());
             return Err(format(what).remedy(format!("use fewer than {}", 1_u32 << RANK_BITS)));

@@ -13,7 +13,7 @@ pub(super) const MOST_TOKENS: usize = 1 << 21;
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Tokens in id order. Inside of a model a token is its index in this order.
-pub(super) struct Table {
+pub(super) struct TokenTable {
     text: String,
     /// Where token `i` ends in `text`; it begins where the one before it ends.
     ends: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Table {
 /// No token is here: none has this index.
 const EMPTY: u64 = u64::MAX;
 
-impl Table {
+impl TokenTable {
     /// Checks columns of tokens and ids, and takes them.
     pub(super) fn new(tokens: &[&[u8]], ids: &[u32]) -> Result<Self> {
         if tokens.len() != ids.len() {

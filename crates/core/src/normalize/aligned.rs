@@ -1,11 +1,11 @@
-//! A text that was changed, and where each byte of it came from.
+//! A changed text, and the origin of each of its bytes.
 //!
-//! An *origin* is the range of bytes of the original text that a byte of the changed text stands for. What is put in the
-//! place of a character has its origin; what is inserted has the origin of what stands before the place in the text as it
-//! was, or nothing's (`0..0`) at its beginning; what is removed leaves no trace. These are the rules by which
-//! `tokenizers` keeps the alignments of a `NormalizedString`, so that offsets come out alike.
+//! An *origin* is the range of bytes of the original text that a byte of the changed text represents. A replacement has the
+//! origin of the replaced character; an insertion has the origin of the byte before it, or the empty range `0..0` at the
+//! start; a removal leaves no trace. `tokenizers` keeps the alignments of a `NormalizedString` by the same rules, so that
+//! offsets agree.
 //!
-//! Origins are 32 bits wide: a text of more than 4 GiB is refused where they are asked for.
+//! Weakness: origins are 32 bits wide, so that a text of more than 4 GiB has none and is refused.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,13 +14,13 @@ use crate::error::{Error, Kind, Result};
 
 /// How many times as long as it was a text may become.
 ///
-/// What tokenizers in use do is far below: NFKC makes at most eleven bytes of one, and a byte alphabet two of each.
+/// Published tokenizers stay far below: NFKC makes at most eleven bytes of one, and a byte alphabet two of each.
 const MOST_TIMES: usize = 32;
 
 /// So many bytes may be added to any text, however short it is.
 const ALWAYS: usize = 4096;
 
-/// How many bytes the steps may make of a text of so many: without a bound, forty steps that double a text would never end.
+/// The most bytes that the steps may make of a text: without a bound, forty steps that double a text would never end.
 pub(crate) fn most_bytes(length: usize) -> usize {
     length.saturating_mul(MOST_TIMES).saturating_add(ALWAYS)
 }
@@ -34,7 +34,7 @@ pub(crate) fn grows_too_long(most: usize) -> Error {
 /// Where a byte came from: the start and the end of a range of bytes.
 pub type Origin = (u32, u32);
 
-/// A text and, only if they were asked for, the origins of its bytes.
+/// A text and, on request, the origins of its bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aligned {
     text: String,
@@ -51,7 +51,7 @@ impl Aligned {
         Self { original_len: text.len(), text, origins: None }
     }
 
-    /// A text whose origins are kept: now each byte comes from its own character.
+    /// A text with origins: at first each byte comes from its own character.
     ///
     /// ```
     /// use bytepair_core::normalize::{Aligned, Normalizer};
@@ -66,8 +66,8 @@ impl Aligned {
     pub fn traced(text: impl Into<String>) -> Result<Self> {
         let text = text.into();
         if u32::try_from(text.len()).is_err() {
-            let what = format!("offsets are asked for in a text of {} bytes", text.len());
-            return Err(Error::new(Kind::Encode, what).remedy("give texts of at most 4 GiB"));
+            let what = format!("offsets were requested for a text of {} bytes", text.len());
+            return Err(Error::new(Kind::Encode, what).remedy("pass texts of at most 4 GiB"));
         }
         let mut origins = Vec::with_capacity(text.len());
         for (at, character) in text.char_indices() {
@@ -122,7 +122,7 @@ impl Aligned {
         Self { text: self.text.get(range).unwrap_or_default().to_owned(), origins, original_len: self.original_len }
     }
 
-    /// Whether what stands at `start` came from the beginning of the original text.
+    /// Whether the byte at `start` came from the beginning of the original text.
     pub(crate) fn starts_original(&self, start: usize) -> bool {
         self.origins().and_then(|origins| origins.get(start)).is_some_and(|origin| origin.0 == 0)
     }
@@ -157,7 +157,7 @@ impl Aligned {
 
 /// A pass over a text that makes another one, from left to right.
 ///
-/// What is kept is copied in runs, and nothing is copied as long as everything is kept.
+/// Kept text is copied in runs, and not at all while nothing changes.
 pub(crate) struct Edit<'a> {
     old: &'a str,
     origins: Option<&'a [Origin]>,

@@ -1,7 +1,7 @@
-//! Classes of characters, as the steps of `tokenizers` mean them.
+//! Categories of characters, as `tokenizers` defines them.
 //!
-//! Its categories are those of the crate `unicode_categories`, which stand still at Unicode 8: characters that came later
-//! are in none of them. The ranges here are that version's general categories (`DerivedGeneralCategory.txt`). Words and
+//! Its categories are those of the crate `unicode_categories`, which are fixed at Unicode 8: later characters are in
+//! none of them. The ranges here are that version's general categories (`DerivedGeneralCategory.txt`). Words and
 //! white space are those of the regular expressions `\w` and `\s`, whose tables follow Unicode.
 
 use std::sync::LazyLock;
@@ -15,11 +15,11 @@ pub(crate) const PUNCT: u8 = 1;
 pub(crate) const OTHER: u8 = 2;
 /// General category Mn.
 pub(crate) const NONSPACING: u8 = 4;
-/// The class `\w`.
+/// The category `\w`.
 pub(crate) const WORD: u8 = 8;
-/// The class `\s`.
+/// The category `\s`.
 pub(crate) const SPACE: u8 = 16;
-/// What BERT sets between spaces: ideographs.
+/// The ideographs that BERT puts between spaces.
 pub(crate) const CHINESE: u8 = 32;
 
 /// The blocks of ideographs that BERT's normalizer names.
@@ -34,7 +34,7 @@ const IDEOGRAPHS: [(u32, u32); 8] = [
     (0x2F800, 0x2FA1F),
 ];
 
-/// What decomposes, or is a mark: the decomposition of a text changes it, or where it stands.
+/// Characters that decompose, and marks: decomposing a text changes them or their order.
 pub(crate) const DECOMPOSES: u8 = 64;
 /// Some part of it is sorted with the marks around it, and is no nonspacing mark.
 pub(crate) const SORTED: u8 = 128;
@@ -44,31 +44,31 @@ const UNSTABLE: [(u32, u32); 2] = [(0x80, 0x1FFFF), (0x2F800, 0x2FA1F)];
 
 const BLOCK: usize = 256;
 
-/// The classes of each character, in blocks of which alike ones are kept once.
-pub(crate) struct Classes {
+/// The categories of each character, in blocks of which alike ones are kept once.
+pub(crate) struct Categories {
     index: Vec<u16>,
     blocks: Vec<[u8; BLOCK]>,
 }
 
-static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::new);
+static CATEGORIES: LazyLock<Categories> = LazyLock::new(Categories::new);
 
-/// The table, which is made when it is first asked for.
-pub(crate) fn classes() -> &'static Classes {
-    &CLASSES
+/// The table, built on first use.
+pub(crate) fn categories() -> &'static Categories {
+    &CATEGORIES
 }
 
-impl Classes {
+impl Categories {
     fn new() -> Self {
         let mut flat = vec![0_u8; char::MAX as usize + 1];
-        let mut mark = |class: u8, start: u32, end: u32| {
+        let mut mark = |category: u8, start: u32, end: u32| {
             if let Some(range) = flat.get_mut(start as usize..=end as usize) {
-                for classes in range {
-                    *classes |= class;
+                for categories in range {
+                    *categories |= category;
                 }
             }
         };
-        for (class, list) in [(PUNCT, PUNCTUATION), (OTHER, CONTROLS), (NONSPACING, MARKS)] {
-            ranges(list).for_each(|(start, end)| mark(class, start, end));
+        for (category, list) in [(PUNCT, PUNCTUATION), (OTHER, CONTROLS), (NONSPACING, MARKS)] {
+            ranges(list).for_each(|(start, end)| mark(category, start, end));
         }
         for byte in (0..128_u8).filter(u8::is_ascii_punctuation) {
             mark(PUNCT, byte.into(), byte.into());
@@ -76,22 +76,22 @@ impl Classes {
         for (start, end) in IDEOGRAPHS {
             mark(CHINESE, start, end);
         }
-        for (class, pattern) in [(WORD, r"\w"), (SPACE, r"\s")] {
+        for (category, pattern) in [(WORD, r"\w"), (SPACE, r"\s")] {
             let parsed = regex_syntax::parse(pattern).map(regex_syntax::hir::Hir::into_kind);
             if let Ok(HirKind::Class(Class::Unicode(unicode))) = parsed {
-                unicode.iter().for_each(|range| mark(class, range.start().into(), range.end().into()));
+                unicode.iter().for_each(|range| mark(category, range.start().into(), range.end().into()));
             }
         }
         for character in UNSTABLE.iter().flat_map(|&(start, end)| start..=end).filter_map(char::from_u32) {
-            let mut class = 0;
+            let mut category = 0;
             decompose_canonical(character, |part| {
                 let sorted = canonical_combining_class(part) != 0;
-                let stays = flat.get(part as usize).is_some_and(|classes| classes & NONSPACING == 0);
-                class |= if sorted || part != character { DECOMPOSES } else { 0 };
-                class |= if sorted && stays { SORTED } else { 0 };
+                let stays = flat.get(part as usize).is_some_and(|categories| categories & NONSPACING == 0);
+                category |= if sorted || part != character { DECOMPOSES } else { 0 };
+                category |= if sorted && stays { SORTED } else { 0 };
             });
-            if let Some(classes) = flat.get_mut(character as usize) {
-                *classes |= class;
+            if let Some(categories) = flat.get_mut(character as usize) {
+                *categories |= category;
             }
         }
         let mut blocks: Vec<[u8; BLOCK]> = Vec::new();
@@ -106,7 +106,7 @@ impl Classes {
         Self { index, blocks }
     }
 
-    /// The classes that a character is in.
+    /// The categories that a character is in.
     #[inline]
     pub(crate) fn of(&self, character: char) -> u8 {
         let at = character as usize;
@@ -179,14 +179,14 @@ mod tests {
         }
         let found: Vec<(u32, u32)> = ranges(MARKS).collect();
         for character in '\0'..=char::MAX {
-            let classes = classes().of(character);
-            assert_eq!(classes & SPACE != 0, character.is_whitespace(), "{character:?}");
+            let categories = categories().of(character);
+            assert_eq!(categories & SPACE != 0, character.is_whitespace(), "{character:?}");
             let listed = found.iter().any(|&(start, end)| (start..=end).contains(&character.into()));
-            assert_eq!(classes & NONSPACING != 0, listed, "{character:?}");
+            assert_eq!(categories & NONSPACING != 0, listed, "{character:?}");
             if character.is_ascii() {
                 let word = character.is_ascii_alphanumeric() || character == '_';
-                assert_eq!((classes & PUNCT != 0, classes & WORD != 0), (character.is_ascii_punctuation(), word));
-                assert_eq!(classes & OTHER != 0, character.is_ascii_control());
+                assert_eq!((categories & PUNCT != 0, categories & WORD != 0), (character.is_ascii_punctuation(), word));
+                assert_eq!(categories & OTHER != 0, character.is_ascii_control());
             }
         }
     }
@@ -196,7 +196,7 @@ mod tests {
         for character in '\0'..=char::MAX {
             let mut changes = canonical_combining_class(character) != 0;
             decompose_canonical(character, |part| changes |= part != character);
-            assert_eq!(classes().of(character) & DECOMPOSES != 0, changes, "{character:?}");
+            assert_eq!(categories().of(character) & DECOMPOSES != 0, changes, "{character:?}");
         }
     }
 }

@@ -5,14 +5,14 @@ use std::sync::OnceLock;
 use crate::files::Columns;
 
 /// Tokens and ids, found by either.
-pub(crate) struct Spelled {
+pub(crate) struct CharacterTokens {
     /// By id.
     columns: Columns,
     /// The places of all tokens in the order of their bytes: made when a token is looked for first.
     by_token: OnceLock<Vec<u32>>,
 }
 
-impl Spelled {
+impl CharacterTokens {
     /// Of tokens by id, which the model has checked.
     pub(crate) fn new(columns: Columns) -> Self {
         Self { columns, by_token: OnceLock::new() }
@@ -56,7 +56,7 @@ mod tests {
         for token in ["b", "##a", "\u{2581}the"] {
             columns.push(token.as_bytes());
         }
-        let spelled = Spelled::new(columns);
+        let spelled = CharacterTokens::new(columns);
         assert_eq!((spelled.token(5), spelled.token(6)), (Some(&b"##a"[..]), None));
         assert_eq!(
             (spelled.id("\u{2581}the".as_bytes()), spelled.id(b"b"), spelled.id(b"c")),

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use super::character_tokens::Spelled;
+use super::character_tokens::CharacterTokens;
 use crate::decode::TextMaker;
-use crate::decode::{Decoder, Table, TextDecoder};
+use crate::decode::{Decoder, TextDecoder, TokenBytes};
 use crate::encode::{Compiled, Encoder, Sink};
 use crate::error::{Error, Kind, Result};
 use crate::files::Columns;
@@ -93,7 +93,7 @@ impl Parts {
 pub struct Tokenizer {
     model: Compiled,
     /// The tokens of a model of characters, and what makes text of them.
-    spelled: Option<(Spelled, TextMaker)>,
+    spelled: Option<(CharacterTokens, TextMaker)>,
     added: Vec<AddedToken>,
     added_by_content: HashMap<String, usize>,
     added_by_id: HashMap<u32, usize>,
@@ -101,7 +101,7 @@ pub struct Tokenizer {
     added_normalized: HashMap<u32, String>,
     segmenter: Segmenter,
     /// Made when something is decoded first.
-    table: OnceLock<Table>,
+    table: OnceLock<TokenBytes>,
 }
 
 /// Keeps the text of each segment.
@@ -134,7 +134,7 @@ impl Tokenizer {
                 (Compiled::of_words(words, on_bytes)?, Some(tokens))
             }
         };
-        let spelled = tokens.map(|tokens| (Spelled::new(tokens), TextMaker::new(decoders)));
+        let spelled = tokens.map(|tokens| (CharacterTokens::new(tokens), TextMaker::new(decoders)));
         let mut added_normalized = HashMap::new();
         for token in added.iter().filter(|token| token.normalized && spelled.is_some()) {
             let normalized = normalize::apply_to_added(&steps.normalizers, &token.content)?;
@@ -374,7 +374,7 @@ impl Tokenizer {
     /// The text of some ids, as the decoders make it. Where tokens are bytes U+FFFD stands for what is not UTF-8.
     ///
     /// # Errors
-    /// As [`Tokenizer::decode`]; `Pattern`, if the pattern of a decoder gives up.
+    /// As [`Tokenizer::decode`]; `Pattern`, if the pattern of a decoder exceeds its step budget.
     pub fn decode_text(&self, ids: &[u32], skip_special_tokens: bool) -> Result<String> {
         let Some((_, maker)) = &self.spelled else {
             return Ok(String::from_utf8_lossy(&self.decode(ids, skip_special_tokens)?).into_owned());
@@ -421,7 +421,7 @@ impl Tokenizer {
             let added = added.filter_map(|token| {
                 Some((token.id, self.decoded(self.spelled_for_decoders(token.id)?), token.special))
             });
-            Table::new(own.len() + self.added.len(), own.chain(added))
+            TokenBytes::new(own.len() + self.added.len(), own.chain(added))
         });
         Decoder::new(table, ids, skip_special_tokens)
     }

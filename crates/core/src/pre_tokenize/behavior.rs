@@ -1,4 +1,4 @@
-//! What becomes of the matches of a pattern, and of what lies between them.
+//! Cutting at the matches of a pattern: removed, isolated, or joined to a neighbour.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::Matches;
 use crate::error::{Error, Result};
 
-/// What becomes of a match: `the-final--countdown`, split at `-`.
+/// The treatment of a match: `the-final--countdown`, split at `-`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 pub enum Behavior {
     /// It goes: `the`, `final`, `countdown`.
@@ -22,7 +22,7 @@ pub enum Behavior {
     Contiguous,
 }
 
-/// Makes pieces of matches and what lies between them, in one pass.
+/// Makes pieces of the matches and the text between them, in one pass.
 pub(super) struct Cutter<'v> {
     behavior: Behavior,
     pieces: &'v mut Vec<Range<usize>>,
@@ -81,7 +81,7 @@ impl<'v> Cutter<'v> {
     }
 }
 
-/// Cuts a piece of a text at the matches of a pattern, or with `invert` at what lies between them.
+/// Cuts a piece of a text at the matches of a pattern, or with `invert` at the text between them.
 pub(super) fn split(
     matches: &Matches,
     behavior: Behavior,

@@ -3,7 +3,7 @@
 use super::{Behavior, Matches, PreTokenized, behavior};
 use crate::error::Result;
 use crate::normalize::spell;
-use crate::split::matches::Stated;
+use crate::split::matches::StatedPattern;
 use crate::split::names;
 
 #[derive(Clone)]
@@ -15,7 +15,7 @@ pub(super) struct ByteLevel {
 
 impl ByteLevel {
     pub(super) fn new(add_prefix_space: bool, use_regex: bool) -> Result<Self> {
-        let matches = use_regex.then(|| Matches::new(&Stated::Regex(names::GPT2.to_owned()))).transpose()?;
+        let matches = use_regex.then(|| Matches::new(&StatedPattern::Regex(names::GPT2.to_owned()))).transpose()?;
         Ok(Self { add_prefix_space, matches })
     }
 

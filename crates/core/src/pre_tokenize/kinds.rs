@@ -1,23 +1,23 @@
-//! Steps that tell kinds of characters apart: one pass, one table.
+//! Steps that distinguish kinds of characters: one pass, one table.
 
 use std::ops::Range;
 
 use super::Behavior;
 use super::behavior::Cutter;
-use crate::normalize::categories::{Classes, PUNCT, SPACE, WORD, classes};
+use crate::normalize::categories::{Categories, PUNCT, SPACE, WORD, categories};
 
-/// What is taken away.
+/// Removed.
 const GONE: u8 = 0;
-/// What each makes a piece of its own.
+/// Each is a piece of its own.
 const ALONE: u8 = 1;
-/// What makes a piece together with its like: these and above.
+/// This kind and above: a run of one kind is a piece.
 const ONE: u8 = 2;
 const OTHER: u8 = 3;
 
-/// The kinds that a step tells apart.
+/// The kinds that a step distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// White space goes, and words and what is neither are pieces.
+    /// White space is removed; words and runs of other characters are pieces.
     Whitespace,
     /// White space goes.
     WhitespaceSplit,
@@ -31,7 +31,7 @@ pub(super) enum Rule {
     Character(char),
 }
 
-/// A rule, and what becomes of what it matches.
+/// A rule, and the treatment of its matches.
 #[derive(Clone)]
 pub(super) struct Kinds {
     rule: Rule,
@@ -49,9 +49,9 @@ impl std::fmt::Debug for Kinds {
 impl Kinds {
     pub(super) fn new(rule: Rule, behavior: Behavior) -> Self {
         let mut made = Self { rule, behavior, ascii: [0; 128] };
-        let classes = classes();
+        let categories = categories();
         for byte in 0..128_u8 {
-            made.ascii[usize::from(byte)] = made.kind(classes, byte.into());
+            made.ascii[usize::from(byte)] = made.kind(categories, byte.into());
         }
         made
     }
@@ -61,8 +61,8 @@ impl Kinds {
         matches!(self.rule, Rule::Whitespace | Rule::WhitespaceSplit | Rule::Bert)
     }
 
-    fn kind(&self, classes: &Classes, character: char) -> u8 {
-        let is = |class: u8| classes.of(character) & class != 0;
+    fn kind(&self, categories: &Categories, character: char) -> u8 {
+        let is = |category: u8| categories.of(character) & category != 0;
         let matched = match self.rule {
             Rule::Whitespace if is(WORD) => return ONE,
             Rule::Whitespace | Rule::WhitespaceSplit => return if is(SPACE) { GONE } else { OTHER },
@@ -96,7 +96,7 @@ impl Kinds {
     /// Sends the runs of characters of one kind to `to`.
     #[inline(always)]
     fn runs<T>(&self, text: &str, piece: Range<usize>, into: &mut T, to: impl Fn(u8, Range<usize>, &mut T)) {
-        let classes = classes();
+        let categories = categories();
         let bytes = text.as_bytes();
         let (mut start, mut at, mut last) = (piece.start, piece.start, GONE);
         while at < piece.end {
@@ -105,7 +105,7 @@ impl Kinds {
                 (self.ascii[usize::from(byte)], 1)
             } else {
                 let Some(character) = text[at..].chars().next() else { break };
-                (self.kind(classes, character), character.len_utf8())
+                (self.kind(categories, character), character.len_utf8())
             };
             if kind != last || kind == ALONE {
                 if start < at {

@@ -17,10 +17,10 @@ pub(crate) enum Scheme {
     Always,
 }
 
-/// The step as files state it; older ones have fields that say the same in another way.
+/// The step as files state it; older files have other fields for the same options.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Stated {
+pub(crate) struct StatedMetaspace {
     replacement: char,
     add_prefix_space: Option<bool>,
     prepend_scheme: Option<Scheme>,
@@ -35,11 +35,11 @@ pub(crate) struct Metaspace {
     pub(crate) split: bool,
 }
 
-impl TryFrom<Stated> for Metaspace {
+impl TryFrom<StatedMetaspace> for Metaspace {
     type Error = &'static str;
 
-    fn try_from(stated: Stated) -> Result<Self, Self::Error> {
-        let Stated { replacement, add_prefix_space, prepend_scheme, split, str_rep } = stated;
+    fn try_from(stated: StatedMetaspace) -> Result<Self, Self::Error> {
+        let StatedMetaspace { replacement, add_prefix_space, prepend_scheme, split, str_rep } = stated;
         let prefixed = add_prefix_space.unwrap_or(true);
         let scheme = prepend_scheme.unwrap_or(if prefixed { Scheme::Always } else { Scheme::Never });
         if !prefixed && scheme != Scheme::Never {

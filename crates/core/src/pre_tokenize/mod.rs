@@ -1,8 +1,8 @@
 //! The pre-tokenizers of `tokenizers`: a normalized text -> pieces, step by step.
 //!
-//! A step cuts the pieces of the one before it, and may take parts of them away or spell them otherwise. All pieces are
-//! ranges of one buffer, so that a step is a pass over it. How a step cuts is decided by what it finds and by a
-//! [`Behavior`]; where it only tells kinds of characters apart, both are one table.
+//! A step cuts the pieces of the step before, and can remove parts of them or change their spelling. All pieces are ranges
+//! of one buffer, so that a step is a pass over it. A step cuts at its matches, by a [`Behavior`]; a step that only
+//! distinguishes kinds of characters is one table.
 
 mod behavior;
 mod byte_level;
@@ -16,7 +16,7 @@ use std::ops::Range;
 pub use self::behavior::Behavior;
 use self::byte_level::ByteLevel;
 use self::kinds::Kinds;
-pub(crate) use self::metaspace::{Metaspace, Stated as MetaspaceStated};
+pub(crate) use self::metaspace::{Metaspace, StatedMetaspace};
 use crate::error::Result;
 use crate::normalize::Normalizer;
 use crate::normalize::aligned::{Aligned, Edit};
@@ -25,9 +25,9 @@ use crate::split::matches::Matches;
 /// A text and the pieces that some steps made of it.
 #[derive(Clone, Debug, Default)]
 pub struct PreTokenized {
-    /// The text, which steps may have spelled otherwise.
+    /// The text, as the steps changed it.
     pub text: Aligned,
-    /// Ranges of its bytes, in order; what steps took away lies in none. None is empty once a step was applied.
+    /// Ranges of its bytes, in order; removed text is in none. None is empty once a step was applied.
     pub pieces: Vec<Range<usize>>,
     /// Whether the first piece starts where the text started, as far as is known without origins.
     leads: bool,
@@ -97,9 +97,9 @@ impl PreTokenized {
     }
 }
 
-/// What a step makes of a place between two characters, and of a text that ends or begins there.
+/// The effect of a step at a place between two characters, and on a text that ends or begins there.
 pub(crate) enum Between {
-    /// A piece ends there, and what is on either side is cut as it is alone.
+    /// A piece ends there, and either side is cut as it is alone.
     Wall,
     /// The place is within a piece, between these characters, or perhaps not, and either side becomes what it does alone.
     Inside(char, char),
@@ -182,7 +182,7 @@ impl PreTokenizer {
         }
     }
 
-    /// What is certain of a place between two characters of a piece, whatever else stands around them.
+    /// The effect at a place between two characters of a piece, as far as no other character changes it.
     pub(crate) fn between(&self, left: char, right: char) -> Between {
         match &self.0 {
             Step::Kinds(kinds) if right == ' ' && kinds.drops_spaces() => Between::Wall,
@@ -214,7 +214,7 @@ pub fn needs_origins(normalizers: &[Normalizer], steps: &[PreTokenizer]) -> bool
     steps[cut..].iter().any(asks) || (steps.iter().any(asks) && !normalizers.iter().all(Normalizer::keeps_start))
 }
 
-/// Pieces of so many characters, the last one perhaps of fewer.
+/// Pieces of `length` characters, the last one perhaps of fewer.
 fn fixed_length(length: usize, text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
     let mut start = piece.start;
     let ends = text[piece.clone()].char_indices().skip(length).step_by(length);

@@ -1,4 +1,4 @@
-//! Pre-tokenizers as files state them.
+//! Reading pre-tokenizers from `tokenizer.json`.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use super::kinds::{Kinds, Rule};
 use super::{Behavior, Matches, PreTokenizer, Step, metaspace};
 use crate::error::{Error, Kind, Result};
 use crate::normalize::parsed;
-use crate::split::matches::Stated;
+use crate::split::matches::StatedPattern;
 
 #[derive(Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
@@ -21,7 +21,7 @@ enum Named {
         use_regex: bool,
     },
     Split {
-        pattern: Stated,
+        pattern: StatedPattern,
         behavior: Behavior,
         invert: bool,
     },
@@ -35,7 +35,7 @@ enum Named {
     Digits {
         individual_digits: bool,
     },
-    Metaspace(metaspace::Stated),
+    Metaspace(metaspace::StatedMetaspace),
     CharDelimiterSplit {
         delimiter: char,
     },

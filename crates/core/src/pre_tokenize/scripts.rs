@@ -1,4 +1,4 @@
-//! Pieces of one script: the splitting that SentencePiece's trainer does by itself.
+//! Pieces of one script: the built-in splitting of SentencePiece's trainer.
 //!
 //! The scripts are those of Unicode 9 (`Scripts.txt`), with the changes that SentencePiece makes: Hiragana and Katakana
 //! with their long sound mark are Han, and the space is of any script, as are characters that have none there.
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use crate::normalize::categories::ranges;
 
-/// Of any script: it never ends a piece.
+/// A character of any script: it never ends a piece.
 const ANY: u8 = 0;
 
 /// The end of the last range of the table, and one more.

@@ -1,12 +1,16 @@
-//! Text -> segments: added tokens, and the pieces between them. Both encoding and counting for training begin here.
+//! Text -> segments: added tokens, and the pieces between them. Encoding and counting for training both begin here.
 //!
-//! Long because all ways through a text are one walk: whole, in parts for workers, with origins; and what a call says of
-//! added tokens holds for each.
+//! Long because all ways through a text are one walk: whole, in parts for workers, with origins, each under the call's
+//! policy for added tokens.
+
+mod policy;
 
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use self::policy::admit;
+pub use self::policy::{Policy, Treat};
 use crate::error::{Error, Kind, Result};
 use crate::normalize::Aligned;
 use crate::normalize::{self, Normalizer};
@@ -19,42 +23,6 @@ const MOST_STEPS: usize = 32;
 
 /// Longer added tokens, in bytes, are refused: compiling them takes time that grows with the square of the length.
 const LONGEST_ADDED: usize = 1024;
-
-/// What becomes of an added token's text in the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Treat<'a> {
-    /// It is an error.
-    #[default]
-    Raise,
-    /// It is text like any other.
-    Text,
-    /// It becomes the token.
-    Match,
-    /// It becomes the token if its id is in the set, else it is an error.
-    Only(&'a HashSet<u32>),
-}
-
-/// How one call treats special tokens, and added tokens that are not special.
-#[derive(Clone, Copy, Debug)]
-pub struct Policy<'a> {
-    /// For special tokens.
-    pub special: Treat<'a>,
-    /// For added tokens that are not special.
-    pub added: Treat<'a>,
-}
-
-impl Default for Policy<'_> {
-    fn default() -> Self {
-        Self { special: Treat::Raise, added: Treat::Match }
-    }
-}
-
-impl Policy<'_> {
-    /// Whether there can be tokens that it does not admit.
-    fn refuses(&self) -> bool {
-        [self.special, self.added].iter().any(|treat| matches!(treat, Treat::Raise | Treat::Only(_)))
-    }
-}
 
 /// Passes over all segments.
 struct Nothing;
@@ -82,7 +50,7 @@ pub trait Visit {
     }
 }
 
-/// What [`Visit::pieces`] does, one piece after another.
+/// The default of [`Visit::pieces`]: one piece after another.
 pub(crate) fn each_piece(
     visitor: &mut (impl Visit + ?Sized),
     text: &str,
@@ -94,7 +62,7 @@ pub(crate) fn each_piece(
     while !inner.is_empty() || pieces.at() < range.end {
         let at = pieces.at();
         let Some(piece) = pieces.next() else { break };
-        piece.and_then(|piece| visitor.piece(piece).map_err(|error| shifted(error, at)))?;
+        piece.and_then(|piece| visitor.piece(piece).map_err(|error| error.shifted(at)))?;
     }
     Ok(pieces.at())
 }
@@ -184,7 +152,7 @@ pub struct Segmenter {
     steps: Steps,
     /// Whether counts add up where pieces meet, and tokens are the bytes of their pieces.
     adds_up: bool,
-    /// Whether pieces can be told only by where the text came from.
+    /// Whether the pieces depend on origins.
     traces: bool,
 }
 
@@ -245,7 +213,7 @@ impl Segmenter {
         })
     }
 
-    /// The same for a model of which no part of a text says what it gives for the whole.
+    /// The same for a model whose ids of a text do not follow from its parts.
     pub(crate) fn without_cuts(self) -> Self {
         Self { adds_up: false, ..self }
     }
@@ -253,7 +221,7 @@ impl Segmenter {
     /// Sends the segments of `text` to `visitor`.
     ///
     /// # Errors
-    /// `SpecialToken`, if the policy does not admit an added token; `Pattern`, if a split pattern gives up; what
+    /// `SpecialToken`, if the policy does not admit an added token; `Pattern`, if a split pattern exceeds its step budget; what
     /// `visitor` returns. Each with its position in `text`, unless a normalizer changed the text around it.
     pub fn walk(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
         self.walk_at(true, text, policy, visitor)
@@ -335,7 +303,7 @@ impl Segmenter {
     /// Sends a part of a text to `visitor`; returns where its last piece ends.
     ///
     /// # Errors
-    /// What `visitor` returns, and `Pattern`, where a pattern gives up.
+    /// The errors of `visitor`, and `Pattern`, if a pattern exceeds its step budget.
     pub(crate) fn walk_piece_range(
         &self,
         text: &str,
@@ -353,12 +321,12 @@ impl Segmenter {
         self.original.all.as_deref().map_or(0, Matcher::longest)
     }
 
-    /// What finds the added tokens that a call looks for in original text.
+    /// The matcher of the added tokens that a call searches in original text.
     pub(crate) fn matcher(&self, policy: Policy) -> Option<&Matcher> {
         self.original.matcher(policy)
     }
 
-    /// The patterns, if nothing but them stands between a stretch and its pieces.
+    /// The patterns, if they are the only stage between a stretch and its pieces.
     pub(crate) fn only_patterns(&self) -> Option<&[Pattern]> {
         let only = self.adds_up && self.steps.keep_text() && self.normalized.all.is_none();
         only.then_some(&self.steps.patterns)
@@ -403,7 +371,7 @@ impl Segmenter {
         if matcher.minds_context() {
             return Ok(0);
         }
-        // Whether a token starts further right, and which, can depend on what comes.
+        // Tokens that start further right can depend on the text to come.
         let mut sure = (text.len() + 1).saturating_sub(matcher.longest());
         while !text.is_char_boundary(sure) {
             sure -= 1;
@@ -421,7 +389,7 @@ impl Segmenter {
         self.normalized.matcher(policy)
     }
 
-    /// The steps, unless pieces can be told only by where the text came from.
+    /// The steps, unless the pieces depend on origins.
     pub(crate) fn untraced_steps(&self) -> Option<&Steps> {
         (!self.traces).then_some(&self.steps)
     }
@@ -429,7 +397,7 @@ impl Segmenter {
     /// Normalizes a stretch.
     ///
     /// # Errors
-    /// `Pattern`, where a pattern gives up.
+    /// `Pattern`, if a pattern exceeds its step budget.
     pub(crate) fn normalize(&self, stretch: &mut Aligned) -> Result<()> {
         self.steps.normalizers.iter().try_for_each(|normalizer| normalizer.apply_aligned(stretch))
     }
@@ -437,7 +405,7 @@ impl Segmenter {
     /// Takes normalized text without added tokens to pieces, which patterns may still cut.
     ///
     /// # Errors
-    /// `Pattern`, where a pattern gives up.
+    /// `Pattern`, if a pattern exceeds its step budget.
     pub(crate) fn pre_tokenize(&self, mut text: Aligned, at_start: bool) -> Result<PreTokenized> {
         if self.steps.prefix_space && !text.text().starts_with(' ') {
             Normalizer::Prepend(" ".into()).apply_aligned(&mut text)?;
@@ -455,7 +423,7 @@ impl Segmenter {
     /// Sends the pieces that patterns make of a text to `visitor`.
     ///
     /// # Errors
-    /// `Pattern`, where a pattern gives up; what `visitor` returns.
+    /// `Pattern`, if a pattern exceeds its step budget; the errors of `visitor`.
     pub(crate) fn walk_patterns(&self, text: &str, visitor: &mut impl Visit) -> Result<()> {
         walk_pieces(text, &self.steps.patterns, visitor)
     }
@@ -516,7 +484,7 @@ impl Segmenter {
 /// Calls `visit` for each added token that `matcher` finds, and for each stretch between them that is not empty.
 ///
 /// # Errors
-/// `SpecialToken`, if the policy does not admit a token; what `visit` returns. Their places are not changed.
+/// `SpecialToken`, if the policy does not admit a token; the errors of `visit`. Their places are not changed.
 pub(crate) fn each_part(
     matcher: Option<&Matcher>,
     text: &str,
@@ -534,7 +502,7 @@ pub(crate) fn each_part(
 /// The same for added tokens that were found in some way.
 ///
 /// # Errors
-/// What `visit` returns.
+/// The errors of `visit`.
 pub(crate) fn each_found<'m>(
     found: impl Iterator<Item = (&'m AddedToken, Found)>,
     text: &str,
@@ -565,7 +533,7 @@ fn walk_added<V: Visit>(
             Some(token) => visitor.added(token, &text[range]).map_err(|error| Error { byte: Some(0), ..error }),
             None => between(start, &text[range], visitor),
         };
-        visited.map_err(|error| shifted(error, start))
+        visited.map_err(|error| error.shifted(start))
     })
 }
 
@@ -613,33 +581,4 @@ fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Re
         None => visitor.piece(text),
         Some((pattern, inner)) => visitor.pieces(text, pattern, inner, 0..text.len()).map(|_| ()),
     }
-}
-
-/// The same error, its place counted from `start` bytes further left.
-pub(crate) fn shifted(error: Error, start: usize) -> Error {
-    Error { byte: error.byte.map(|byte| byte + start), ..error }
-}
-
-/// Whether the policy lets this token stand.
-pub(crate) fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
-    let (treat, option, kind) =
-        if token.special { (policy.special, "special", "special") } else { (policy.added, "added", "added") };
-    let admitted = match treat {
-        Treat::Match | Treat::Text => true,
-        Treat::Raise => false,
-        Treat::Only(ids) => ids.contains(&token.id),
-    };
-    if admitted {
-        return Ok(());
-    }
-    let content = &token.content;
-    let allow = if token.special { "\"allow\"" } else { "\"match\"" };
-    Err(Error::new(
-        Kind::SpecialToken,
-        format!("the text holds the {kind} token {content:?}, which this call does not allow"),
-    )
-    .remedy(format!(
-        "pass {option}=\"text\" to encode it as ordinary text, {option}={allow} to let text become such tokens, \
-             or bp.Control({content:?}) where you mean the token"
-    )))
 }

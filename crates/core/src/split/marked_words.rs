@@ -1,17 +1,15 @@
-//! Words with the U+2581 in front of them, which stand for spaces: what models of characters are mostly cut into.
+//! Words with U+2581 in front, which marks a space: the usual pieces of models of characters.
 //!
-//! A piece ends where a U+2581 stands behind a character that is neither one itself nor one that *reaches* across, as some
-//! vocabularies have tokens such as `>` and U+2581. The first byte of U+2581 begins other characters as well, but few that
-//! texts have: so it is looked for in eight bytes at once, in plain integers, and the rest is looked at where it stands.
+//! A piece ends before a U+2581 that follows another character, unless that one *reaches* across: some vocabularies have
+//! tokens such as `>` and U+2581. The first byte of U+2581 begins few other characters that occur in texts. So this byte is
+//! searched in eight bytes at once, in plain integers, and the other two are compared where it is found.
 
-use super::blocks::BLOCK;
-use super::scan::Ends;
+use super::ends::Ends;
+use super::masks::BLOCK;
+use crate::eight_bytes::{WORD, equal_bytes, word_at};
 
 const MARK: char = '\u{2581}';
 const BYTES: [u8; 3] = [0xE2, 0x96, 0x81];
-
-/// Bytes that are looked at together.
-pub(crate) const WORD: usize = 8;
 
 /// The pattern of the words of a vocabulary in which these characters reach across.
 pub(crate) fn pattern(reaching: &[char]) -> String {
@@ -23,14 +21,14 @@ pub(crate) fn pattern(reaching: &[char]) -> String {
     format!("{MARK}*(?:[^{MARK}{reaching}]|[{reaching}]{MARK}*)+|{MARK}+")
 }
 
-/// What finds the pieces of such a pattern.
+/// Finds the pieces of such a pattern.
 #[derive(Clone, Copy)]
-pub(super) struct Words {
+pub(super) struct MarkedWords {
     /// A bit for each ASCII character that reaches across.
     reaching: u128,
 }
 
-impl Words {
+impl MarkedWords {
     /// None if the pattern is another one, or other characters than those of ASCII reach across.
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut reaching = Vec::new();
@@ -84,26 +82,6 @@ impl Words {
     }
 }
 
-/// The bytes from `at` on, which is in them; in place of those beyond the end `other`.
-#[inline(always)]
-pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
-    let rest = &bytes[at..];
-    if let Some(word) = rest.first_chunk() {
-        return *word;
-    }
-    let mut word = [other; WORD];
-    word[..rest.len()].copy_from_slice(rest);
-    word
-}
-
-/// The highest bit of each byte that is this one.
-#[inline(always)]
-pub(crate) fn equal_bytes(word: [u8; WORD], byte: u8) -> u64 {
-    const LOW: u64 = u64::from_ne_bytes([0x7F; WORD]);
-    let other = u64::from_le_bytes(word) ^ u64::from_ne_bytes([byte; WORD]);
-    !(((other & LOW) + LOW) | other | LOW)
-}
-
 #[inline(always)]
 fn is_mark(bytes: &[u8], place: usize) -> bool {
     bytes.get(place..place + BYTES.len()).is_some_and(|found| found == BYTES)
@@ -113,7 +91,7 @@ fn is_mark(bytes: &[u8], place: usize) -> bool {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::super::automaton::Automaton;
-    use super::super::{Engine, Faster, Pattern, scan};
+    use super::super::{Engine, Faster, Pattern, ends};
     use super::*;
 
     #[test]
@@ -125,7 +103,11 @@ mod tests {
             };
             are_those(&pattern, automaton);
         }
-        assert!(Words::of(&pattern(&['é'])).is_none() && Words::of("|[").is_none() && Words::of("a").is_none());
+        assert!(
+            MarkedWords::of(&pattern(&['é'])).is_none()
+                && MarkedWords::of("|[").is_none()
+                && MarkedWords::of("a").is_none()
+        );
     }
 
     fn are_those(pattern: &Pattern, automaton: &Automaton) {
@@ -154,7 +136,7 @@ mod tests {
             let mut expected = Vec::new();
             let mut at = 0;
             while at < text.len() {
-                at = scan::piece_end(automaton, &text, at);
+                at = ends::piece_end(automaton, &text, at);
                 expected.push(at);
             }
             let mut found: Vec<usize> = Vec::new();

@@ -1,7 +1,7 @@
-//! The matches of a pattern that a step has: a text as it is, or a regular expression.
+//! The matches of a step's pattern, which is a literal text or a regular expression.
 //!
 //! Unlike the pieces of a [`Pattern`], empty matches count, as in Oniguruma's search for all matches: an empty one is
-//! passed over only where the match before it ended. In an empty text nothing matches.
+//! skipped only where the match before it ended. In an empty text nothing matches.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::split::{Pattern, after_character, names};
 /// A pattern as a step states it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) enum Stated {
+pub(crate) enum StatedPattern {
     String(String),
     Regex(String),
 }
@@ -35,19 +35,19 @@ pub(crate) enum Matches {
 impl Matches {
     /// # Errors
     /// `Pattern`, if it is not a regular expression.
-    pub(crate) fn new(stated: &Stated) -> Result<Self> {
+    pub(crate) fn new(stated: &StatedPattern) -> Result<Self> {
         let regex = match stated {
-            Stated::String(text) if !text.is_empty() => {
+            StatedPattern::String(text) if !text.is_empty() => {
                 return Ok(Self::Text(Arc::new(Finder::new(text.as_bytes()).into_owned())));
             }
-            Stated::Regex(regex) if !regex.is_empty() => regex,
-            // What the empty expression is to a `Pattern` is something else: no match at all.
-            Stated::String(_) | Stated::Regex(_) => "(?:)",
+            StatedPattern::Regex(regex) if !regex.is_empty() => regex,
+            // To a `Pattern` the empty expression has no match at all.
+            StatedPattern::String(_) | StatedPattern::Regex(_) => "(?:)",
         };
         Ok(Self::Regex { pattern: Arc::new(Pattern::new(regex)?), never_empty: never_empty(regex) })
     }
 
-    /// The pattern, if its pieces are its matches and what lies between them.
+    /// The pattern, if its pieces are its matches and the text between them.
     pub(crate) fn tiles(&self) -> Option<&Pattern> {
         match self {
             Self::Regex { pattern, never_empty: true } => Some(pattern),
@@ -74,7 +74,7 @@ impl Matches {
     /// Calls `found` with the start and the end of each match, in order.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern gives up.
+    /// `Pattern`, if the pattern exceeds its step budget.
     pub(crate) fn each(&self, text: &str, mut found: impl FnMut(usize, usize)) -> Result<()> {
         let pattern = match self {
             Self::Text(finder) => {
@@ -125,7 +125,7 @@ fn has_character(part: &Expr) -> bool {
 mod tests {
     use super::*;
 
-    fn found(stated: &Stated, text: &str) -> Vec<(usize, usize)> {
+    fn found(stated: &StatedPattern, text: &str) -> Vec<(usize, usize)> {
         let mut all = Vec::new();
         Matches::new(stated).unwrap().each(text, |start, end| all.push((start, end))).unwrap();
         all
@@ -133,12 +133,12 @@ mod tests {
 
     #[test]
     fn empty_matches_count_but_not_where_a_match_ended() {
-        let regex = |text: &str| Stated::Regex(text.to_owned());
+        let regex = |text: &str| StatedPattern::Regex(text.to_owned());
         assert_eq!(found(&regex("x*"), "axxb"), [(0, 0), (1, 3), (4, 4)]);
         assert_eq!(found(&regex("(?=[A-Z])"), "aBéC"), [(1, 1), (4, 4)]);
         assert_eq!(found(&regex(""), "é"), [(0, 0), (2, 2)]);
-        assert_eq!(found(&Stated::String(String::new()), "ab"), [(0, 0), (1, 1), (2, 2)]);
-        assert_eq!(found(&Stated::String("..".into()), "a....."), [(1, 3), (3, 5)]);
+        assert_eq!(found(&StatedPattern::String(String::new()), "ab"), [(0, 0), (1, 1), (2, 2)]);
+        assert_eq!(found(&StatedPattern::String("..".into()), "a....."), [(1, 3), (3, 5)]);
         assert_eq!(found(&regex("^|a"), ""), []);
     }
 

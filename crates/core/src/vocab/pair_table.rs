@@ -1,6 +1,6 @@
-//! What each pair of symbols merges into: a hash table of one word an entry, and a plain table for pairs of bytes.
+//! The merge of each pair of symbols: a hash table with one word an entry, and a plain table for pairs of bytes.
 
-/// The value of a pair that does not merge, and of what has no symbol.
+/// The value of a pair that does not merge, and the symbol of a token without one.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Symbols are below this, so that a pair and its value are one word.
@@ -12,16 +12,16 @@ pub(crate) const VALUES: usize = 1 << VALUE_BITS;
 const SYMBOL_BITS: u32 = 21;
 const VALUE_BITS: u32 = 22;
 
-/// A symbol that is none and merges with none, but may be asked for.
+/// A symbol of no token, which merges with nothing but can be looked up.
 pub(crate) const NOTHING: u32 = SYMBOLS as u32 - 1;
 
-/// No pair is here. It is no entry, since the pairs that it could be of have the symbol `SYMBOLS - 1`.
+/// An empty slot. No entry equals it, since its pair would have the symbol `SYMBOLS - 1`.
 const EMPTY: u64 = u64::MAX;
 
 /// Slots for each word of `seen`: four bits a slot.
 const SLOTS_A_WORD: usize = 16;
 
-/// 2^64 over the golden ratio: multiplying by it spreads what is close together.
+/// 2^64 over the golden ratio: multiplying by it spreads adjacent keys.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// An open-addressing table from pairs of symbols to values; at most half full, so that most misses touch one line.
@@ -33,7 +33,7 @@ pub(super) struct PairTable {
     /// A bit for each pair, by two more bits of its hash than the slot has: most pairs that do not merge are known
     /// here, in an eighth of the memory.
     seen: Vec<u64>,
-    /// The values of pairs of bytes: the first round of a merge asks for nothing else.
+    /// The values of pairs of bytes: the first round of merging looks up nothing else.
     bytes: Box<[u32]>,
 }
 
@@ -73,7 +73,7 @@ impl PairTable {
         }
     }
 
-    /// Gives a pair a value, in place of the one it has, which is returned.
+    /// Sets the value of a pair and returns the previous one.
     pub(super) fn insert(&mut self, left: u32, right: u32, value: u32) -> u32 {
         if (left | right) < 256 {
             return std::mem::replace(&mut self.bytes[(left << 8 | right) as usize], value);
@@ -117,7 +117,7 @@ impl PairTable {
         ((hash >> 6) as usize & (self.seen.len() - 1), hash as u32 & 63)
     }
 
-    /// Where a pair stands, or would.
+    /// The slot of a pair, or the free slot for it.
     #[inline]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;

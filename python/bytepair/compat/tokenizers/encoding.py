@@ -14,6 +14,7 @@ from bytepair.call.padding import Padding
 from bytepair.call.post_processing import joined
 from bytepair.call.post_processors import added_encoding, claim, copied
 from bytepair.call.truncation import Truncation
+from bytepair.compat.tokenizers.limits import pad
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,21 +243,6 @@ def copies(encoding: Any, pair: Any) -> list[core.Encoding]:
         if not isinstance(each, Encoding) and (each is encoding or each is not None):
             raise TypeError(f"an encoding is an Encoding, not {type(each).__name__}")
     return [encoding._copy()] if pair is None else [encoding._copy(), pair._copy()]
-
-
-def pad(encoding: core.Encoding, padding: Padding, width: int, type_id: int) -> None:
-    """As `Padding.pad`, with the type id that is meant."""
-    for other in encoding.overflowing:
-        pad(other, padding, width, type_id)
-    count = width - len(encoding)
-    if count <= 0:
-        return
-    overflowing, encoding.overflowing = encoding.overflowing, []
-    padding.pad(encoding, width)
-    encoding.overflowing = overflowing
-    more = [type_id] * count
-    types = encoding.type_ids
-    encoding.type_ids = types[:-count] + more if padding.side == "right" else more + types[count:]
 
 
 def _merged(left: core.Encoding, right: core.Encoding, growing: bool) -> core.Encoding:

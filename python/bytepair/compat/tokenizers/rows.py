@@ -7,12 +7,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from bytepair.call.encoding import Encoding
-from bytepair.call.offsets import encode_with_offsets, spell_tokens
+from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.padding import Padding
 from bytepair.call.post_processing import PostProcessor
 from bytepair.call.post_processors import added_encoding
+from bytepair.call.spelling import spell_tokens
 from bytepair.call.truncation import Truncation
-from bytepair.compat.tokenizers.encoding import pad
+from bytepair.compat.tokenizers.limits import pad
 from bytepair.errors import EncodeError, LimitError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ use std::arch::x86_64::{
     _mm512_set_epi64, _mm512_set1_epi32, _mm512_test_epi64_mask, _mm512_xor_si512,
 };
 
-use super::{Found, Key, MANY, NO_ID, NO_KEY, ShortLine, Tokens, id_of};
+use super::{Found, Key, MANY, NO_ID, NO_KEY, ShortLine, WholeTokens, id_of};
 
 /// Whether the machine has all that [`get_many`] is compiled for.
 #[inline]
@@ -15,7 +15,7 @@ pub(super) fn is_there() -> bool {
 }
 
 #[target_feature(enable = "avx512f,bmi1,bmi2")]
-pub(super) fn get_many(tokens: &Tokens, text: &[u8], start: usize, ends: &[u32], found: &mut Found) {
+pub(super) fn get_many(tokens: &WholeTokens, text: &[u8], start: usize, ends: &[u32], found: &mut Found) {
     tokens.get_many_with(text, start, ends, found, |line, key| find(line, key), |ids, which| missing_of(ids, which));
 }
 

@@ -12,7 +12,7 @@ use crate::split::Pattern;
 use crate::split::added::Matcher;
 
 /// Finds cuts.
-pub(super) struct Cuts<'t> {
+pub(super) struct StreamCuts<'t> {
     steps: &'t Steps,
     /// Whether normalizers may mind what stands around a character, but for ASCII around ASCII.
     minds_neighbours: bool,
@@ -26,7 +26,7 @@ pub(super) struct Cuts<'t> {
     minds_context: bool,
 }
 
-impl<'t> Cuts<'t> {
+impl<'t> StreamCuts<'t> {
     /// None if there are stages of which nothing is certain.
     pub(super) fn new(segmenter: &'t Segmenter, policy: Policy) -> Option<Self> {
         let steps = segmenter.untraced_steps()?;

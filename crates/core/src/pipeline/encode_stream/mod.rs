@@ -10,7 +10,7 @@ mod tests;
 
 use std::sync::atomic::AtomicBool;
 
-use self::cuts::Cuts;
+use self::cuts::StreamCuts;
 use crate::encode::Sink;
 use crate::error::{Error, Result};
 use crate::pipeline::Tokenizer;
@@ -139,7 +139,7 @@ impl EncodeStream {
 
     /// The last place where the text may be cut whatever comes.
     fn cut(&self, tokenizer: &Tokenizer, policy: Policy) -> Option<usize> {
-        Cuts::new(tokenizer.segmenter(), policy)?.last(&self.text)
+        StreamCuts::new(tokenizer.segmenter(), policy)?.last(&self.text)
     }
 
     /// Encodes the beginning of the text and lets go of it.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Tokenizer;
 use crate::train::Progress;
-use crate::train::byte_pairs::site::Spelled;
+use crate::train::byte_pairs::site::SpelledWords;
 use crate::train::byte_pairs::vocabulary;
 
 /// What pieces are spelled in. The order of the symbols matters under [`Ties::LowestIds`](crate::train::Ties::LowestIds).
@@ -107,7 +107,7 @@ pub(super) enum Speller<'t> {
 
 impl Speller<'_> {
     /// Gives pieces that [`Alphabet::speller`] saw to `words`, as symbols.
-    pub(super) fn spell(&self, pieces: &[(&[u8], u64)], words: &mut Spelled, progress: &Progress) -> Result<()> {
+    pub(super) fn spell(&self, pieces: &[(&[u8], u64)], words: &mut SpelledWords, progress: &Progress) -> Result<()> {
         match self {
             Self::Bytes(symbol) => pieces.iter().try_for_each(|&(piece, count)| {
                 words.push(piece.iter().map(|&byte| symbol[usize::from(byte)]), piece.len(), count, progress)

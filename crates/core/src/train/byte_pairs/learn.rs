@@ -19,29 +19,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockW
 
 use crate::error::{Error, Kind, Result};
 use crate::parallel;
-use crate::train::Progress;
 use crate::train::byte_pairs::alphabet::Alphabet;
 use crate::train::byte_pairs::alphabet::Speller;
-use crate::train::byte_pairs::pairs::{Order, Pair, Shard};
+use crate::train::byte_pairs::pair::Pair;
+use crate::train::byte_pairs::pair::Place;
+use crate::train::byte_pairs::pairs::{Order, Shard};
 use crate::train::byte_pairs::recount;
 use crate::train::byte_pairs::settings::{Settings, Ties};
-use crate::train::byte_pairs::short_words::Place;
-use crate::train::byte_pairs::site::{Site, Spelled, into_sites, settle};
-use crate::train::byte_pairs::symbols::{Merge, Symbols};
+use crate::train::byte_pairs::site::{Site, SpelledWords, into_sites, settle};
+use crate::train::byte_pairs::symbols::{Joining, Symbols};
 use crate::train::byte_pairs::tally::Outbox;
 use crate::train::byte_pairs::workers::{Workers, with_workers};
 use crate::train::counts::PieceCounts;
-
-/// One merge, with how often the pair was adjacent when it was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Learned {
-    /// Symbol on the left: of the alphabet, or `alphabet length + i` for what merge `i` made.
-    pub left: u32,
-    /// Symbol on the right.
-    pub right: u32,
-    /// Occurrences.
-    pub count: u64,
-}
+use crate::train::{Learned, Progress};
 
 /// What [`learn`] gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,18 +77,18 @@ pub(super) enum Job {
     /// The counts go to the shards of pairs.
     Collect,
     /// A batch is merged in the words.
-    Merge,
+    Joining,
     /// What changed goes to the shards of pairs.
     Apply,
 }
 
-const JOBS: [Job; 5] = [Job::Filter, Job::Count, Job::Collect, Job::Merge, Job::Apply];
+const JOBS: [Job; 5] = [Job::Filter, Job::Count, Job::Collect, Job::Joining, Job::Apply];
 
 /// What all workers read while one writes between the rounds.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) symbols: Symbols,
-    pub(super) batch: Vec<Merge>,
+    pub(super) batch: Vec<Joining>,
     /// Pairs that occur less often are not stored.
     pub(super) floor: u64,
     filter: Vec<u32>,
@@ -211,7 +201,7 @@ fn spell(
     (threads, long_from): (usize, usize),
     speller: &Speller<'_>,
     progress: &Progress,
-) -> Result<Vec<Spelled>> {
+) -> Result<Vec<SpelledWords>> {
     let mut portions = Vec::new();
     let (mut start, mut symbols) = (0, 0);
     for (at, (piece, _)) in pieces.iter().enumerate() {
@@ -224,7 +214,7 @@ fn spell(
     let work = |done: &mut Vec<_>, portion: usize| {
         let pieces = portions[portion];
         let short = pieces.iter().map(|(piece, _)| piece.len()).filter(|&length| length < long_from).sum();
-        let mut words = Spelled::new(pieces.len(), short, long_from);
+        let mut words = SpelledWords::new(pieces.len(), short, long_from);
         done.push((portion, speller.spell(pieces, &mut words, progress).map(|()| words)));
     };
     let mut words: Vec<_> = parallel::fold(portions.len(), threads, Vec::new, work).into_iter().flatten().collect();
@@ -252,7 +242,7 @@ impl Trainer<'_> {
             learned.extend(chosen);
             let postings = read(&self.state).batch.iter().map(|merge| merge.postings.len()).sum::<usize>();
             let shared = postings >= self.tuning.batch_postings;
-            self.run(Job::Merge, workers, shared)?;
+            self.run(Job::Joining, workers, shared)?;
             self.run(Job::Apply, workers, shared)?;
         }
         Ok(learned)
@@ -298,7 +288,7 @@ impl Trainer<'_> {
     fn work(&self, job: Job, worker: usize) {
         let state = read(&self.state);
         let done = match job {
-            Job::Filter | Job::Count | Job::Merge => (worker..self.sites.len())
+            Job::Filter | Job::Count | Job::Joining => (worker..self.sites.len())
                 .step_by(self.shards.len())
                 .try_for_each(|site| self.work_on_site(job, site, &state)),
             Job::Collect | Job::Apply => self.work_on_shard(job, worker, &state),

@@ -11,8 +11,8 @@
 use crate::error::{Error, Kind, Result};
 use crate::prefetch::prefetch;
 use crate::train::Progress;
-use crate::train::byte_pairs::short_words::Place;
-use crate::train::byte_pairs::symbols::{Merge, Symbols};
+use crate::train::byte_pairs::pair::Place;
+use crate::train::byte_pairs::symbols::{Joining, Symbols};
 use crate::train::byte_pairs::tally::Tally;
 
 /// No token starts here.
@@ -86,7 +86,7 @@ impl LongWords {
     }
 
     #[inline]
-    fn is_pair(&self, at: usize, merge: &Merge) -> bool {
+    fn is_pair(&self, at: usize, merge: &Joining) -> bool {
         // A token never reaches over a boundary.
         self.slots[at] == merge.left && self.slots[at + merge.left_width as usize] == merge.right
     }
@@ -133,7 +133,7 @@ impl LongWords {
     pub(super) fn merge(
         &mut self,
         postings: &[u32],
-        merge: &Merge,
+        merge: &Joining,
         tally: &mut Tally,
         progress: &Progress,
     ) -> Result<()> {

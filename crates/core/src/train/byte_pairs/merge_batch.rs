@@ -25,10 +25,12 @@ use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
 use crate::error::{Error, Kind, Result};
-use crate::train::byte_pairs::learn::{Learned, State, Trainer, lock, read, write};
-use crate::train::byte_pairs::pairs::{Entry, Order, Pair, Shard, key, symbols_of};
+use crate::train::Learned;
+use crate::train::byte_pairs::learn::{State, Trainer, lock, read, write};
+use crate::train::byte_pairs::pair::{Pair, key, symbols_of};
+use crate::train::byte_pairs::pairs::{Entry, Order, Shard};
 use crate::train::byte_pairs::settings::Ties;
-use crate::train::byte_pairs::symbols::Merge;
+use crate::train::byte_pairs::symbols::Joining;
 
 impl Trainer<'_> {
     /// Takes the next pairs from the queue, at most `most`; none if none is left above the floor.
@@ -153,7 +155,7 @@ impl Trainer<'_> {
             let [left_width, right_width] = [left, right].map(|symbol| symbols.widths[symbol as usize]);
             let joined = symbols.len() as u32;
             symbols.join(left, right);
-            batch.push(Merge { left, right, left_width, right_width, joined, postings });
+            batch.push(Joining { left, right, left_width, right_width, joined, postings });
             learned.push(Learned { left, right, count });
         }
         learned

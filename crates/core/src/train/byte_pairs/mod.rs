@@ -7,6 +7,7 @@ mod merge_batch;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod oracle;
+mod pair;
 mod pairs;
 mod plan;
 mod queue;
@@ -20,7 +21,7 @@ mod vocabulary;
 mod workers;
 
 pub use alphabet::Alphabet;
-pub use learn::{Learned, Training, learn};
+pub use learn::{Training, learn};
 pub use plan::learn_bytes;
 pub use settings::{Settings, Ties};
 pub use vocabulary::token_uses;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use super::learn::{Tuning, learn_tuned};
-use super::{Alphabet, Learned, Settings, Ties, Training, learn};
+use super::{Alphabet, Settings, Ties, Training, learn};
 use crate::error::{Kind, Result};
-use crate::train::{Counter, PieceCounts, Progress};
+use crate::train::{Counter, Learned, PieceCounts, Progress};
 
 const ALL_TIES: [Ties; 4] = [Ties::LowestIds, Ties::GreatestBytes, Ties::SmallestBytes, Ties::FirstSeen];
 

@@ -4,31 +4,12 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::Result;
+use crate::train::byte_pairs::pair::{Pair, Place, symbols_of};
 use crate::train::byte_pairs::queue::Queue;
 use crate::train::byte_pairs::settings::Ties;
-use crate::train::byte_pairs::short_words::Place;
 use crate::train::byte_pairs::symbols::Symbols;
 use crate::train::byte_pairs::tally::Outbox;
 use crate::train::overflow;
-
-/// Two symbols in one number, ordered as they are.
-#[inline]
-pub(super) fn key(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
-}
-
-/// The two symbols of a key.
-#[inline]
-pub(super) fn symbols_of(key: u64) -> [u32; 2] {
-    [(key >> 32) as u32, key as u32]
-}
-
-/// How often a pair occurs, and where it does, or did: ascending.
-#[derive(Debug, Default)]
-pub(super) struct Pair {
-    pub(super) count: u64,
-    pub(super) postings: Vec<u32>,
-}
 
 /// A pair in the queue, with its count and first place when it was put there; the truth may be worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
-use crate::train::byte_pairs::pairs::{Pair, key, symbols_of};
+use crate::train::byte_pairs::pair::{Pair, key, symbols_of};
 use crate::train::byte_pairs::site::Site;
 use crate::train::byte_pairs::symbols::Symbols;
 use crate::train::{Progress, overflow};

@@ -6,7 +6,8 @@
 use crate::error::Result;
 use crate::prefetch::prefetch;
 use crate::train::Progress;
-use crate::train::byte_pairs::symbols::{Merge, Symbols};
+use crate::train::byte_pairs::pair::Place;
+use crate::train::byte_pairs::symbols::{Joining, Symbols};
 use crate::train::byte_pairs::tally::Tally;
 
 /// Length now, length in the arena, low and high half of the count.
@@ -24,12 +25,9 @@ const MIDDLE: usize = 12;
 /// How many visits pass until the caller is asked whether to stop.
 const VISITS: usize = 1 << 12;
 
-/// Where an occurrence is: order of the word, symbols of the alphabet from its start.
-pub(super) type Place = (u32, u32);
-
 /// The short words of one worker.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct ShortWords {
     /// What the first offset counts as in postings.
     pub(super) base: u32,
     arena: Vec<u32>,
@@ -37,7 +35,7 @@ pub(super) struct Words {
     pub(super) stand_ins: Vec<u32>,
 }
 
-impl Words {
+impl ShortWords {
     pub(super) fn with_capacity(slots: usize) -> Self {
         Self { base: 0, arena: Vec::with_capacity(slots), stand_ins: Vec::new() }
     }
@@ -117,7 +115,7 @@ impl Words {
     pub(super) fn merge(
         &mut self,
         postings: &[u32],
-        merge: &Merge,
+        merge: &Joining,
         tally: &mut Tally,
         progress: &Progress,
     ) -> Result<()> {
@@ -157,7 +155,7 @@ impl Words {
 ///
 /// Occurrences that touch, as in `abab` or `aaaa`, meet as the symbol that they make: that one is the neighbour then.
 #[inline]
-fn rewrite(symbols: &mut [u32], merge: &Merge, count: u64, posting: u32, tally: &mut Tally) -> u32 {
+fn rewrite(symbols: &mut [u32], merge: &Joining, count: u64, posting: u32, tally: &mut Tally) -> u32 {
     let length = symbols.len();
     let Some(mut read) = symbols.windows(2).position(|two| *two == [merge.left, merge.right]) else { return 0 };
     let mut write = read;

@@ -3,14 +3,15 @@
 use crate::error::{Error, Kind, Result};
 use crate::train::Progress;
 use crate::train::byte_pairs::long_words::LongWords;
-use crate::train::byte_pairs::short_words::{LONGEST, Place, Words};
-use crate::train::byte_pairs::symbols::{Merge, Symbols};
+use crate::train::byte_pairs::pair::Place;
+use crate::train::byte_pairs::short_words::{LONGEST, ShortWords};
+use crate::train::byte_pairs::symbols::{Joining, Symbols};
 use crate::train::byte_pairs::tally::Tally;
 
 /// Words of one kind. The postings of all sites are numbers of one range, in which each site has a stretch.
 #[derive(Debug)]
 pub(super) enum Site {
-    Short(Words),
+    Short(ShortWords),
     Long(LongWords),
 }
 
@@ -39,7 +40,7 @@ impl Site {
     pub(super) fn merge(
         &mut self,
         postings: &[u32],
-        merge: &Merge,
+        merge: &Joining,
         tally: &mut Tally,
         progress: &Progress,
     ) -> Result<()> {
@@ -80,8 +81,8 @@ pub(super) fn settle<S: std::ops::DerefMut<Target = Site>>(sites: &mut [S]) {
 
 /// Pieces, spelled and sorted into sites.
 #[derive(Debug)]
-pub(super) struct Spelled {
-    short: Words,
+pub(super) struct SpelledWords {
+    short: ShortWords,
     long: LongWords,
     /// Words from this many symbols on are long.
     long_from: usize,
@@ -89,10 +90,10 @@ pub(super) struct Spelled {
     pub(super) symbols: u128,
 }
 
-impl Spelled {
+impl SpelledWords {
     /// For so many pieces with about so many symbols.
     pub(super) fn new(pieces: usize, symbols: usize, long_from: usize) -> Self {
-        let short = Words::with_capacity(Words::slots(0) * pieces + symbols);
+        let short = ShortWords::with_capacity(ShortWords::slots(0) * pieces + symbols);
         Self { short, long: LongWords::default(), long_from: long_from.clamp(2, LONGEST), symbols: 0 }
     }
 
@@ -130,7 +131,7 @@ fn check_slots(slots: usize) -> Result<()> {
 }
 
 /// The sites of all words in order, the long words last.
-pub(super) fn into_sites(spelled: Vec<Spelled>) -> Result<Vec<Site>> {
+pub(super) fn into_sites(spelled: Vec<SpelledWords>) -> Result<Vec<Site>> {
     check_slots(spelled.iter().map(|words| words.short.len() + words.long.len()).sum())?;
     let (short, long): (Vec<_>, Vec<_>) =
         spelled.into_iter().map(|words| (Site::Short(words.short), Site::Long(words.long))).unzip();

@@ -65,7 +65,7 @@ impl Symbols {
 
 /// A pair that becomes a symbol.
 #[derive(Debug)]
-pub(super) struct Merge {
+pub(super) struct Joining {
     pub(super) left: u32,
     pub(super) right: u32,
     pub(super) left_width: u32,

@@ -6,8 +6,8 @@
 
 use crate::error::Result;
 use crate::train::Progress;
-use crate::train::byte_pairs::pairs::{Pair, key};
-use crate::train::byte_pairs::symbols::{Merge, Symbols};
+use crate::train::byte_pairs::pair::{Pair, key};
+use crate::train::byte_pairs::symbols::{Joining, Symbols};
 
 /// How many records pass until the caller is asked whether to stop, and for how many room is kept.
 const RECORDS: usize = 1 << 16;
@@ -126,14 +126,14 @@ impl Outbox {
     /// `Interrupted`.
     pub(super) fn report(
         &mut self,
-        merge: &Merge,
+        merge: &Joining,
         symbols: &Symbols,
         floor: u64,
         progress: &Progress,
         shard: impl Fn(u64) -> usize,
     ) -> Result<()> {
         let Tally { neighbours, touched, records, .. } = &mut self.tally;
-        let Merge { left, right, joined, .. } = *merge;
+        let Joining { left, right, joined, .. } = *merge;
         let mut next = self.postings.len();
         for &slot in &*touched {
             let (symbol, on_the_right) = (slot / 2, slot % 2 == 1);

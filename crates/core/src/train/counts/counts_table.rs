@@ -118,7 +118,7 @@ struct Sought {
 }
 
 /// The table.
-pub(super) struct Table {
+pub(super) struct CountsTable {
     slots: Vec<Slot>,
     used: usize,
     arena: Arena,
@@ -129,7 +129,7 @@ pub(super) struct Table {
     skip: u32,
 }
 
-impl Table {
+impl CountsTable {
     pub(super) fn new(secret: Secret, limit: usize) -> Self {
         Self { slots: vec![Slot::default(); FIRST_SLOTS], used: 0, arena: Arena::default(), secret, limit, skip: 0 }
     }
@@ -407,7 +407,7 @@ mod tests {
 
     #[test]
     fn a_table_counts_as_a_map_does() {
-        let mut table = Table::new(Secret::new(), usize::MAX);
+        let mut table = CountsTable::new(Secret::new(), usize::MAX);
         let mut map = BTreeMap::new();
         for (at, (piece, group)) in pieces(1).take(20_000).enumerate() {
             let row = Row { piece: &piece, group, count: 3, first: 90_000 - at as u64 };
@@ -437,7 +437,7 @@ mod tests {
     fn tables_that_share_nothing_or_all_are_joined_alike() {
         let secret = Secret::new();
         let table = |from: u32| {
-            let mut table = Table::new(secret, usize::MAX);
+            let mut table = CountsTable::new(secret, usize::MAX);
             for number in from..from + 100_000 {
                 let row = Row { piece: &number.to_be_bytes(), group: 0, count: 1, first: u64::from(number) };
                 assert!(table.add(row).unwrap());
@@ -445,8 +445,8 @@ mod tests {
             table
         };
         for (tables, rows) in [([table(0), table(100_000)], 200_000), ([table(0), table(0)], 100_000)] {
-            let joined: Vec<_> = (0..2).map(|part| Table::join(&tables, part, 2).unwrap()).collect();
-            assert_eq!(joined.iter().map(Table::len).sum::<usize>(), rows);
+            let joined: Vec<_> = (0..2).map(|part| CountsTable::join(&tables, part, 2).unwrap()).collect();
+            assert_eq!(joined.iter().map(CountsTable::len).sum::<usize>(), rows);
             for table in joined {
                 // No row stands far from its place: else joining would take time that grows with the square of the rows.
                 let mask = table.slots.len() - 1;
@@ -459,7 +459,7 @@ mod tests {
 
     #[test]
     fn a_full_table_says_so_and_takes_what_it_knows() {
-        let mut table = Table::new(Secret::new(), FIRST_SLOTS * size_of::<Slot>() + Arena::CHUNK);
+        let mut table = CountsTable::new(Secret::new(), FIRST_SLOTS * size_of::<Slot>() + Arena::CHUNK);
         let mut taken = Vec::new();
         for (piece, group) in pieces(2).take(20_000) {
             let row = Row { piece: &piece, group, count: 1, first: 0 };
@@ -474,7 +474,7 @@ mod tests {
 
     #[test]
     fn counts_beyond_64_bits_are_an_error() {
-        let mut table = Table::new(Secret::new(), usize::MAX);
+        let mut table = CountsTable::new(Secret::new(), usize::MAX);
         let row = |count| Row { piece: b"a", group: 0, count, first: 0 };
         assert!(table.add(row(u64::MAX - 1)).unwrap() && table.add(row(1)).unwrap());
         assert_eq!(table.add(row(1)).unwrap_err().kind, Kind::Training);

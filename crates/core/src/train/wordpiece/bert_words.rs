@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
-use crate::normalize::categories::{PUNCT, classes};
+use crate::normalize::categories::{PUNCT, categories};
 use crate::normalize::{Bert, Normalizer};
 use crate::train::counts::PieceCounts;
 use crate::train::overflow;
@@ -22,8 +22,8 @@ pub(super) type Counted = FxHashMap<Box<str>, u64>;
 pub(super) fn words(counts: &PieceCounts, bert: Option<Bert>) -> Result<Counted> {
     let mut words = Counted::default();
     let normalizer = bert.map(Normalizer::Bert);
-    let classes = classes();
-    let is_punctuation = |&(_, character): &(usize, char)| classes.of(character) & PUNCT != 0;
+    let categories = categories();
+    let is_punctuation = |&(_, character): &(usize, char)| categories.of(character) & PUNCT != 0;
     for_each_piece(counts, |piece, count| {
         let mut add = |word: &str| {
             if let Some(total) = words.get_mut(word) {
