@@ -243,7 +243,7 @@ class Tokenizer(CompiledTokenizer):
         return dict(vocabulary(self))
 
     def id_to_token(self, id: int) -> str | None:
-        """The id of a token spelled as in `vocab`; None if no token is. `token_id` takes text or bytes, and raises.
+        """The token of an id as `vocab` spells it; None if no token has this id. `token_bytes` returns bytes, or raises.
 
         Example:
             >>> import bytepair as bp
@@ -259,7 +259,7 @@ class Tokenizer(CompiledTokenizer):
             return None
 
     def token_to_id(self, token: str) -> int | None:
-        """The id of a token spelled as in `vocab`; None if there is no such token. `token_id` takes text, and raises.
+        """The id of a token that `vocab` spells so; None if there is none. `token_id` takes text or bytes, and raises.
 
         Example:
             >>> import bytepair as bp
