@@ -37,6 +37,8 @@ pub struct Error {
     pub what: String,
     /// What to do about it; empty where there is nothing to say.
     pub remedy: String,
+    /// The same in the words of the command line, where `remedy` names a call or an option of one.
+    pub cli_remedy: Option<String>,
     /// Position in the input text, in bytes of UTF-8.
     pub byte: Option<usize>,
     /// Position in the input text, in characters.
@@ -50,16 +52,25 @@ pub struct Error {
 impl Error {
     /// An error of `kind` with no place and no remedy yet.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), remedy: String::new(), byte: None, character: None, row: None, line: None }
+        Self {
+            kind,
+            what: what.into(),
+            remedy: String::new(),
+            cli_remedy: None,
+            byte: None,
+            character: None,
+            row: None,
+            line: None,
+        }
     }
 
     /// The error of bytes that should be UTF-8, placed where they are not.
     #[must_use]
     pub fn not_utf8(bytes: &[u8], error: &std::str::Utf8Error) -> Self {
         let at = error.valid_up_to();
-        Self::new(Kind::Encode, format!("the bytes are not UTF-8: 0x{:02X} cannot stand here", bytes[at]))
+        Self::new(Kind::Encode, format!("the bytes are not UTF-8: 0x{:02X} is not allowed here", bytes[at]))
             .at(at)
-            .remedy("pass errors=\"replace\" to have U+FFFD in its place")
+            .or_replace()
     }
 
     /// The same error with a remedy.
@@ -67,6 +78,20 @@ impl Error {
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
         self
+    }
+
+    /// The same error with a remedy in the words of the command line.
+    #[must_use]
+    pub fn cli_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.cli_remedy = Some(remedy.into());
+        self
+    }
+
+    /// The same error, whose remedy is to replace what is not Unicode.
+    #[must_use]
+    pub fn or_replace(self) -> Self {
+        self.remedy("pass errors=\"replace\" to put U+FFFD in its place")
+            .cli_remedy("--errors replace puts U+FFFD in its place")
     }
 
     /// The same error, placed at `byte` of a text.
