@@ -5,19 +5,16 @@ Long because of the docstrings of the public surface; what is done stands in the
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import formats
-from bytepair._core import CoreTokenizer
 from bytepair.call.validity import is_valid
 from bytepair.chunk import chunks
-from bytepair.errors import BytepairError, FormatError
+from bytepair.errors import BytepairError
 from bytepair.formats import native
 from bytepair.formats.manifest import SIDES, About
-from bytepair.model.checks import MOST_IDS
-from bytepair.model.loaded import Loaded, unload
+from bytepair.model.compiled import CompiledTokenizer
 
 if TYPE_CHECKING:
     import datetime
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytepair.call.encoding import BatchEncoding, Encoding
-    from bytepair.call.post_processing import PostProcessor
     from bytepair.call.ragged import Ids, Ragged, Special, TextInput
     from bytepair.chat.cache import EncodingCache
     from bytepair.chat.example import ChatExample
@@ -40,10 +36,11 @@ if TYPE_CHECKING:
     from bytepair.chunk.chunks import Boundary, Chunk, Kind
     from bytepair.formats.hub import Origin
     from bytepair.formats.manifest import Side
-    from bytepair.model.spec import AddedToken, TokenizerSpec
+    from bytepair.model.loaded import Loaded
+    from bytepair.model.spec import AddedToken
 
 
-class Tokenizer(CoreTokenizer):
+class Tokenizer(CompiledTokenizer):
     """A tokenizer: immutable, shared by threads, picklable, safe across forks.
 
     Args:
@@ -63,51 +60,14 @@ class Tokenizer(CoreTokenizer):
         'lower'
     """
 
-    _loaded: Loaded
-
-    def __new__(cls, spec: TokenizerSpec) -> Self:  # noqa: D102 (the class says it)
-        # Whoever has a spec has imported this; who loads a file need not.
-        from bytepair.model.spec import TokenizerSpec  # noqa: PLC0415
-
-        if not isinstance(spec, TokenizerSpec):
-            raise TypeError(
-                f"a Tokenizer is made of a TokenizerSpec, not {type(spec).__name__}; see Tokenizer.from_file"
-            )
-        spec.check()
-        try:
-            self = cls._compile(unload(spec))
-        except OverflowError as error:
-            raise FormatError("an id is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}") from error
-        self.__dict__["spec"] = spec
-        return self
-
-    @classmethod
-    def _from_loaded(cls, loaded: Loaded) -> Self:
-        """Compiles what was read; the spec is made when it is asked for."""
-        if cls is not Tokenizer:
-            # A subclass may have a constructor of its own, which is given a spec.
-            return cls(loaded.spec())
-        loaded.check()
-        return cls._compile(loaded)
-
     @classmethod
     def _compile(cls, loaded: Loaded) -> Self:
-        self = super().__new__(
-            cls,
-            columns=loaded.columns,
-            ignore_merges=loaded.ignore_merges,
-            added=loaded.added,
-            normalizers=loaded.normalizers,
-            prefix_space=loaded.prefix_space,
-            patterns=loaded.split,
-            pre_tokenizers=loaded.pre_tokenizers,
-            decoders=loaded.decoders,
-            model=loaded.core_options(),
-        )
-        self.__dict__["_loaded"] = loaded
+        self = super()._compile(loaded)
         if loaded.post_processor is not None:
-            # What is wrong with it is said now, and not when it is first run.
-            self._post_processor  # noqa: B018
+            # A broken post-processor is an error of the file, not of the first call. Few files have one.
+            from bytepair.call.post_processing import post_processor  # noqa: PLC0415
+
+            post_processor(self)
         return self
 
     @classmethod
@@ -254,36 +214,10 @@ class Tokenizer(CoreTokenizer):
         """What a manifest says of a tokenizer that is from a hub."""
         return None if self.origin is None else {k: v for k, v in self.origin._asdict().items() if k != "folder"}
 
-    @cached_property
-    def spec(self) -> TokenizerSpec:
-        """What the tokenizer was compiled from, as plain data."""
-        return self._loaded.spec()
-
     @property
-    def special_tokens(self) -> dict[str, int]:
-        """The special tokens and their ids, by id.
-
-        Example:
-            >>> import bytepair as bp
-            >>> bp.train({"low": 5}, vocab_size=258, special_tokens=["<|end|>"]).special_tokens
-            {'<|end|>': 257}
-        """
-        return self._loaded.special_tokens
-
-    @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of the tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
-        return native.fingerprint(self._loaded)
-
-    @cached_property
-    def _reserved_ids(self) -> frozenset[int]:
-        return frozenset(self.reserved_tokens.values())
-
-    @cached_property
-    def _minds_context(self) -> bool:
-        """Whether what stands beside an added token can keep it from being found."""
-        rows = self._loaded.added
-        return any(row[3] for row in rows) or bool(self._loaded.normalizers and any(row[6] for row in rows))
+        return native.fingerprint_of(self)
 
     def encode_batch_array(
         self,
@@ -581,20 +515,6 @@ class Tokenizer(CoreTokenizer):
 
         return offsets.located(self, text, 0, {"special": special, "added": added, "errors": errors}).offsets
 
-    @cached_property
-    def _post_processor(self) -> PostProcessor:
-        import json  # noqa: PLC0415 (not before it is needed)
-
-        from bytepair.call.post_processing import PostProcessor  # noqa: PLC0415 (as above)
-
-        text = self._loaded.post_processor
-        return PostProcessor(None if text is None else json.loads(text))
-
-    @cached_property
-    def _spelled(self) -> dict[int, str]:
-        # Tokens as they were spelled, by id: at most one for each id.
-        return {}
-
     def is_valid(self, ids: Ids) -> bool:
         """Whether ids are the encoding of their own text: decoded and encoded again, they come back.
 
@@ -652,7 +572,7 @@ class Tokenizer(CoreTokenizer):
         # Few do this.
         from bytepair.model.adding import with_added_tokens  # noqa: PLC0415
 
-        return with_added_tokens(self, tokens, special=special)
+        return type(self)._from_loaded(with_added_tokens(self, tokens, special=special))
 
     def chunks(
         self,
@@ -832,15 +752,6 @@ class Tokenizer(CoreTokenizer):
                 yield ids
         if (ids := stream.finish()).size:
             yield ids
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Tokenizer is immutable; {name} cannot be set")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.spec,)
-
-    def __eq__(self, other: object) -> bool:
-        return self.spec == other.spec if isinstance(other, Tokenizer) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)

@@ -55,14 +55,14 @@ def test_literals_that_come_together_are_rejected(chat_tok: bp.Tokenizer) -> Non
         with pytest.raises(bp.SpecialTokenError, match=r"message 0 \(user\), content.* makes .*<\|im_end\|>"):
             chat_tok.encode_chat(chat(content), template)
         example = chat_tok.encode_chat(chat(content), template, policy="text")
-        assert not chat_tok._reserved_ids & set(example.input_ids.tolist())
+        assert not frozenset(chat_tok.reserved_tokens.values()) & set(example.input_ids.tolist())
 
 
 def test_content_cannot_take_a_mark_of_the_template_away(chat_tok: bp.Tokenizer) -> None:
     # "</s" of the content and "<s>" of the template share nothing, but a match of the first must not hide the second.
     example = chat_tok.encode_chat(chat("</s"), "{{ messages[0].content }}<s>{{ messages[1].content }}", policy="text")
     ids = example.input_ids.tolist()
-    assert [id for id in ids if id in chat_tok._reserved_ids] == [chat_tok.reserved_tokens["<s>"]]
+    assert [id for id in ids if id in frozenset(chat_tok.reserved_tokens.values())] == [chat_tok.reserved_tokens["<s>"]]
 
 
 def test_as_text_it_is_text_in_its_context(chat_tok: bp.Tokenizer) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from bytepair._core import Control
 from bytepair.call.encoding import BatchEncoding, Encoding
 from bytepair.call.offsets import located, spelled
+from bytepair.call.post_processing import post_processor
 from bytepair.call.rows import Options, Rows, build_arrays, build_lists, unequal
 from bytepair.call.truncation import Padding, Truncation
 from bytepair.errors import BytepairError, LimitError, SpecialTokenError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
 KNOWN_PAD_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
 """The added tokens that are taken for padding where a call names none; the first that there is."""
@@ -37,7 +38,7 @@ _PADDINGS: dict[Any, str] = {True: "longest", "longest": "longest", "max_length"
 
 
 def options(
-    tok: Tokenizer,
+    tok: CompiledTokenizer,
     *,
     pair: bool,
     add_special_tokens: bool,
@@ -119,9 +120,9 @@ def _natural(name: str, value: int, least: int = 0) -> int:
 
 
 def _truncation(
-    tok: Tokenizer, most: int, strategy: str, stride: int, side: str | None, *, added: bool | None
+    tok: CompiledTokenizer, most: int, strategy: str, stride: int, side: str | None, *, added: bool | None
 ) -> Truncation:
-    processor = tok._post_processor
+    processor = post_processor(tok)
     extra = 0 if added is None else processor.added(pair=added)
     least = extra if added is None else max(extra, stride + processor.added(pair=False))
     if most < max(least, stride):
@@ -133,7 +134,7 @@ def _truncation(
 
 
 def _padding(
-    tok: Tokenizer, length: int | None, multiple: int | None, token: str | int | None, side: str | None
+    tok: CompiledTokenizer, length: int | None, multiple: int | None, token: str | int | None, side: str | None
 ) -> Padding:
     multiple = 1 if multiple is None else _natural("pad_to_multiple_of", multiple, least=1)
     if token is None:
@@ -150,7 +151,7 @@ def _padding(
 
 
 def call(
-    tok: Tokenizer,
+    tok: CompiledTokenizer,
     texts: Any,
     pairs: Any,
     options: Options,
@@ -225,7 +226,7 @@ def _check_equal(name: str, rows: list[Any]) -> None:
 class _Encode(NamedTuple):
     """Makes the encodings of rows."""
 
-    tok: Tokenizer
+    tok: CompiledTokenizer
     texts: Rows
     pairs: Rows | None
     options: Options
@@ -256,7 +257,7 @@ class _Encode(NamedTuple):
                     truncation.cut(side, keep, overflow=options.overflow)
                     for side, keep in zip(sides, kept, strict=False)
                 ]
-            return tok._post_processor.process(sides, add=options.add)
+            return post_processor(tok).process(sides, add=options.add)
         except BytepairError as error:
             if len(texts) > 1:
                 error.row = number

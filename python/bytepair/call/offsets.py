@@ -8,17 +8,18 @@ from bytepair._core import Control
 from bytepair.call.encoding import Encoding
 from bytepair.errors import SpecialTokenError
 from bytepair.model import byte_alphabet
+from bytepair.model.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytepair.call.ragged import TextInput
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
 
-def spelled(tok: Tokenizer, ids: list[int]) -> list[str]:
+def spelled(tok: CompiledTokenizer, ids: list[int]) -> list[str]:
     """Tokens as the vocabulary spells them: those that are bytes in the byte alphabet, added ones by their content."""
-    known = tok._spelled
+    known: dict[int, str] = kept(tok, "spelled_tokens", lambda _: {})
     try:
         return [known[id] for id in ids]
     except KeyError:
@@ -33,7 +34,7 @@ def spelled(tok: Tokenizer, ids: list[int]) -> list[str]:
     return [known[id] for id in ids]
 
 
-def located(tok: Tokenizer, text: TextInput, sequence: int, said: dict[str, Any]) -> Encoding:
+def located(tok: CompiledTokenizer, text: TextInput, sequence: int, said: dict[str, Any]) -> Encoding:
     """The encoding of one text, before anything is cut or added; `said` is what `Tokenizer.encode` takes.
 
     Raises:
@@ -54,7 +55,7 @@ def located(tok: Tokenizer, text: TextInput, sequence: int, said: dict[str, Any]
 
 
 def _located_parts(
-    tok: Tokenizer, parts: Sequence[str | bytes | Control], said: dict[str, Any]
+    tok: CompiledTokenizer, parts: Sequence[str | bytes | Control], said: dict[str, Any]
 ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]:
     """As `CoreTokenizer.located`, in characters of the joined text."""
     ids = tok.encode(parts, **said)

@@ -6,12 +6,16 @@ behave.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.call import post_processor_json
 from bytepair.call.encoding import Encoding
 from bytepair.call.processors import added, claim
 from bytepair.errors import FormatError, LimitError
+from bytepair.model.kept import kept
+
+if TYPE_CHECKING:
+    from bytepair.model.compiled import CompiledTokenizer
 
 Json = Any
 
@@ -97,6 +101,22 @@ class PostProcessor:
         for step in self._steps:
             encodings = step.run(encodings, add)
         return _merged(encodings, budget)
+
+
+def post_processor(tokenizer: CompiledTokenizer) -> PostProcessor:
+    """The post-processor of a tokenizer, parsed once.
+
+    Raises:
+        FormatError: It is malformed or of an unknown kind; ``pointer`` locates the fault.
+    """
+    return kept(tokenizer, "post_processor", _parse)
+
+
+def _parse(tokenizer: CompiledTokenizer) -> PostProcessor:
+    import json  # noqa: PLC0415 (few tokenizers have one)
+
+    text = tokenizer._loaded.post_processor
+    return PostProcessor(None if text is None else json.loads(text))
 
 
 def _merged(encodings: list[Encoding], budget: list[int]) -> Encoding:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from bytepair.call.post_processing import post_processor
 from bytepair.errors import BytepairError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from bytepair.call.post_processing import Part
     from bytepair.call.ragged import TextInput
     from bytepair.call.truncation import Padding, Truncation
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
 Rows: TypeAlias = "Sequence[TextInput]"
 """The texts of a batch, or the second texts of its pairs."""
@@ -63,12 +64,12 @@ def unequal(name: str) -> ValueError:
 
 
 def build_lists(
-    tok: Tokenizer, texts: Rows, pairs: Rows | None, options: Options, columns: dict[str, bool]
+    tok: CompiledTokenizer, texts: Rows, pairs: Rows | None, options: Options, columns: dict[str, bool]
 ) -> dict[str, Any]:
     """The columns as lists of lists."""
     rows = _lists(tok, texts, options)
     others = None if pairs is None else _lists(tok, pairs, options)
-    parts = tok._post_processor.layout(pair=options.pair, add=options.add)
+    parts = post_processor(tok).layout(pair=options.pair, add=options.add)
     truncation = options.truncation
     kept: list[tuple[list[int], list[int]]] = []
     for number, row in enumerate(rows):
@@ -134,14 +135,14 @@ def _kept(truncation: Truncation, first: int, second: int | None, row: int) -> t
         raise
 
 
-def _lists(tok: Tokenizer, texts: Rows, options: Options) -> list[list[int]]:
+def _lists(tok: CompiledTokenizer, texts: Rows, options: Options) -> list[list[int]]:
     if len(texts) == 1:
         return [tok.encode(texts[0], **options.said, threads=options.threads)]
     return tok.encode_batch(texts, **options.said, threads=options.threads)
 
 
 def build_arrays(
-    tok: Tokenizer, texts: Rows, pairs: Rows | None, options: Options, columns: dict[str, bool]
+    tok: CompiledTokenizer, texts: Rows, pairs: Rows | None, options: Options, columns: dict[str, bool]
 ) -> dict[str, Any]:
     """The columns as arrays of int64, for all rows at once.
 
@@ -153,7 +154,7 @@ def build_arrays(
     sides = [_Flat(tok, rows, options) for rows in (texts, pairs) if rows is not None]
     if options.truncation is not None:
         _keep(sides, options.truncation)
-    parts = tok._post_processor.layout(pair=options.pair, add=options.add)
+    parts = post_processor(tok).layout(pair=options.pair, add=options.add)
     lengths = np.zeros(len(texts), np.int64)
     for part in parts:
         lengths += len(part.ids) if part.sequence is None else sides[part.sequence].lengths
@@ -236,7 +237,7 @@ class _Matrix:
 class _Flat:
     """The ids of one side of a batch, and which of them are kept."""
 
-    def __init__(self, tok: Tokenizer, texts: Rows, options: Options) -> None:
+    def __init__(self, tok: CompiledTokenizer, texts: Rows, options: Options) -> None:
         import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
 
         self.ids, ends = tok.encode_batch_flat(texts, **options.said, threads=options.threads)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from bytepair._core import StreamDecoder
     from bytepair.call.ragged import Ids
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
     Spans: TypeAlias = list[str | bytes | Control]
 
 
-def is_valid(tokenizer: Tokenizer, ids: Ids) -> bool:
+def is_valid(tokenizer: CompiledTokenizer, ids: Ids) -> bool:
     """As `Tokenizer.is_valid`."""
     expected = ids if isinstance(ids, list) else list(map(int, ids))
     tried: list[Spans] = []
@@ -38,7 +38,7 @@ def is_valid(tokenizer: Tokenizer, ids: Ids) -> bool:
     return False
 
 
-def _texts(tokenizer: Tokenizer, ids: list[int]) -> Iterator[Spans]:
+def _texts(tokenizer: CompiledTokenizer, ids: list[int]) -> Iterator[Spans]:
     """What the text can be, special tokens apart."""
     loaded = tokenizer._loaded
     in_context = _decoded(tokenizer, ids, tokenizer.stream())
@@ -64,7 +64,7 @@ def _texts(tokenizer: Tokenizer, ids: list[int]) -> Iterator[Spans]:
         yield [span.replace(suffix, " ") if isinstance(span, str) else span for span in in_context]
 
 
-def _decoded(tokenizer: Tokenizer, ids: list[int], stream: StreamDecoder | None) -> Spans | None:
+def _decoded(tokenizer: CompiledTokenizer, ids: list[int], stream: StreamDecoder | None) -> Spans | None:
     """The text of ids as a stream goes on with it, or of each stretch by itself; None if a stretch is no text."""
     specials = {id: token for token, id in tokenizer.special_tokens.items()}
     spans: Spans = []
@@ -94,7 +94,7 @@ def _stretches(ids: Sequence[int], specials: dict[int, str]) -> Iterator[tuple[i
     yield start, len(ids)
 
 
-def _end_of_word_suffix(tokenizer: Tokenizer) -> str | None:
+def _end_of_word_suffix(tokenizer: CompiledTokenizer) -> str | None:
     from bytepair.model.spec import BytePair  # noqa: PLC0415 (few models have an alphabet)
 
     model = tokenizer.spec.model

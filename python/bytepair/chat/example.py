@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair.call.post_processing import post_processor
 from bytepair.chat import labels as labelling
 from bytepair.chat import reserved
 from bytepair.chat.rendering import render
 from bytepair.errors import LimitError, TemplateError
+from bytepair.formats.native import fingerprint_of
 
 if TYPE_CHECKING:
     import datetime
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from bytepair.chat.reserved import Policy
     from bytepair.chat.spans import Rendered, Span
     from bytepair.chat.template import Template
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
     Ints = NDArray[np.int64]
 
@@ -133,7 +135,7 @@ class ChatExample:
 
 
 def encode_chat(
-    tok: Tokenizer, messages: Sequence[Any], settings: Settings, cache: EncodingCache | None = None
+    tok: CompiledTokenizer, messages: Sequence[Any], settings: Settings, cache: EncodingCache | None = None
 ) -> ChatExample:
     """What `Tokenizer.encode_chat` does."""
     settings.check()
@@ -165,7 +167,7 @@ def encode_chat(
     return example
 
 
-def rendered_safely(tok: Tokenizer, messages: Sequence[Any], settings: Settings) -> Rendered:
+def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], settings: Settings) -> Rendered:
     """The text of a conversation, once its policy has been kept.
 
     Raises:
@@ -240,7 +242,7 @@ def _prompt(messages: Sequence[Any], settings: Settings) -> str:
     return behind[len(without) :] if behind.startswith(without) else ""
 
 
-def located(tok: Tokenizer, rendered: Rendered, settings: Settings) -> tuple[Ints, Ints]:
+def located(tok: CompiledTokenizer, rendered: Rendered, settings: Settings) -> tuple[Ints, Ints]:
     """The ids of a rendered text and their offsets; only the template's own text becomes added tokens, or all may."""
     text = rendered.text
     places = trusted(rendered) if settings.policy != "allow" else [(0, len(text))] if text else []
@@ -254,7 +256,9 @@ def label(offsets: Ints, ids: Ints, intervals: Sequence[Interval]) -> tuple[Ints
     return np.where(overlap, ids, labelling.IGNORED), np.flatnonzero(beyond)
 
 
-def _arrays(tok: Tokenizer, rendered: Rendered, intervals: Sequence[Interval], settings: Settings) -> dict[str, Ints]:
+def _arrays(
+    tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], settings: Settings
+) -> dict[str, Ints]:
     ids, offsets = located(tok, rendered, settings)
     before, behind = _around(tok, ids, settings)
     room = len(ids)
@@ -281,11 +285,11 @@ def _arrays(tok: Tokenizer, rendered: Rendered, intervals: Sequence[Interval], s
     }
 
 
-def _around(tok: Tokenizer, ids: Ints, settings: Settings) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _around(tok: CompiledTokenizer, ids: Ints, settings: Settings) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """What the post-processor adds before and behind, if it is asked to."""
     if not settings.add_special_tokens:
         return (), ()
-    parts = tok._post_processor.layout(pair=False, add=True)
+    parts = post_processor(tok).layout(pair=False, add=True)
     text = next(row for row, part in enumerate(parts) if part.sequence == 0)
     before = tuple(id for part in parts[:text] for id in part.ids)
     behind = tuple(id for part in parts[text + 1 :] for id in part.ids)
@@ -297,11 +301,11 @@ def _around(tok: Tokenizer, ids: Ints, settings: Settings) -> tuple[tuple[int, .
     return before, behind
 
 
-def _key(tok: Tokenizer, rendered: Rendered, intervals: Sequence[Interval], settings: Settings) -> str:
+def _key(tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], settings: Settings) -> str:
     from bytepair.chat.cache import EncodingCache  # noqa: PLC0415 (only those who have a cache need it)
 
     return EncodingCache.key(
-        tokenizer=tok.fingerprint,
+        tokenizer=fingerprint_of(tok),
         template=rendered.template.hash,
         policy=settings.policy,
         add_special_tokens=settings.add_special_tokens,

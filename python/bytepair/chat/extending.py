@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from bytepair.call.ragged import Ids
     from bytepair.chat.example import Ints
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
 
 def extend(
-    tok: Tokenizer,
+    tok: CompiledTokenizer,
     example: ChatExample,
     messages: Sequence[Any],
     *,
@@ -110,7 +110,7 @@ def extend(
     return extended
 
 
-def _continued(tok: Tokenizer, example: ChatExample, wrote: Ints) -> tuple[Ints, str]:
+def _continued(tok: CompiledTokenizer, example: ChatExample, wrote: Ints) -> tuple[Ints, str]:
     """The offsets of an example's tokens and of those that a model wrote, and the text of both."""
     if not len(wrote):
         return example.offsets, example.text

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytepair.chat.rendering import meant_by
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
+from bytepair.model.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bytepair.chat.spans import Rendered
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
 Policy: TypeAlias = Literal["reject", "text", "escape", "allow"]
 """What becomes of a reserved literal in content."""
@@ -88,7 +89,17 @@ def _check_depth(depth: int, path: str) -> None:
         raise TemplateError(f"{shown} is nested more than {_DEEPEST} deep", remedy="flatten what the template is given")
 
 
-def refuse(tok: Tokenizer, messages: Any, others: dict[str, Any]) -> None:
+def _reserved_ids(tok: CompiledTokenizer) -> frozenset[int]:
+    return kept(tok, "reserved_ids", lambda tok: frozenset(tok.reserved_tokens.values()))
+
+
+def _minds_context(tok: CompiledTokenizer) -> bool:
+    """Whether neighbouring text can keep an added token from being found."""
+    rows = tok._loaded.added
+    return any(row[3] for row in rows) or bool(tok._loaded.normalizers and any(row[6] for row in rows))
+
+
+def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> None:
     """Looks for reserved literals in what a template is given.
 
     Raises:
@@ -96,7 +107,7 @@ def refuse(tok: Tokenizer, messages: Any, others: dict[str, Any]) -> None:
     """
     for place in places(messages, others):
         for id, start, end in tok.added_in(place.text):
-            if id in tok._reserved_ids:
+            if id in _reserved_ids(tok):
                 raise SpecialTokenError(
                     f"{place} holds the reserved token {place.text[start:end]!r}",
                     remedy=_OTHERS,
@@ -121,7 +132,7 @@ def refuse_surrogates(messages: Any, others: dict[str, Any]) -> None:
             )
 
 
-def refuse_across(tok: Tokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> None:
+def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> None:
     """Looks for reserved tokens of a rendered text that content has a part in: that it makes, or takes away.
 
     Raises:
@@ -132,7 +143,7 @@ def refuse_across(tok: Tokenizer, rendered: Rendered, trusted: list[tuple[int, i
     standing = tok.added_in(text, trusted)
     known = set(standing)
     for id, start, end in tok.added_in(text):
-        if id in tok._reserved_ids and (id, start, end) not in known:
+        if id in _reserved_ids(tok) and (id, start, end) not in known:
             parts = [
                 span for span in rendered.spans if span.kind == "content" and span.start < end and start < span.end
             ]
@@ -142,11 +153,11 @@ def refuse_across(tok: Tokenizer, rendered: Rendered, trusted: list[tuple[int, i
                 remedy=_OTHERS,
                 character=start,
             )
-    if not tok._minds_context:
+    if not _minds_context(tok):
         return
     alone = Counter(id for start, end in trusted for id, *_ in tok.added_in(text[start:end]))
     for id in alone - Counter(id for id, *_ in standing):
-        if id in tok._reserved_ids:
+        if id in _reserved_ids(tok):
             raise SpecialTokenError(
                 f"content takes the template's {tok.token_bytes(id).decode('utf-8', 'replace')!r} away, by what the "
                 "tokenizer makes of both together",
@@ -154,7 +165,7 @@ def refuse_across(tok: Tokenizer, rendered: Rendered, trusted: list[tuple[int, i
             )
 
 
-def escape(tok: Tokenizer, text: str) -> str:
+def escape(tok: CompiledTokenizer, text: str) -> str:
     """The text with a space after the first character of each reserved literal, so that it is none any more.
 
     A literal that has such spaces already gets one more, so `unescape` gives back what there was.
@@ -175,7 +186,7 @@ def escape(tok: Tokenizer, text: str) -> str:
     """
     pattern = _pattern(tuple(tok.reserved_tokens))
     escaped = pattern.sub(r"\g<0> ", text) if pattern else text
-    left = next((text for id, *_ in tok.added_in(escaped) if id in tok._reserved_ids), None)
+    left = next((text for id, *_ in tok.added_in(escaped) if id in _reserved_ids(tok)), None)
     if left is not None or unescape(tok, escaped) != text:
         raise SpecialTokenError(
             "a reserved token in the text cannot be escaped so that it can be read back",
@@ -184,7 +195,7 @@ def escape(tok: Tokenizer, text: str) -> str:
     return escaped
 
 
-def unescape(tok: Tokenizer, text: str) -> str:
+def unescape(tok: CompiledTokenizer, text: str) -> str:
     """The text that `escape` was given."""
     pattern = _pattern(tuple(tok.reserved_tokens), " ")
     return pattern.sub(lambda found: found[0][:-1], text) if pattern else text

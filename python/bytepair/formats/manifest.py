@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal, TypeAlias
 
+    from bytepair.model.compiled import CompiledTokenizer
     from bytepair.model.spec import TokenizerSpec
-    from bytepair.tokenizer import Tokenizer
 
     Side: TypeAlias = Literal["left", "right"]
 
@@ -46,7 +46,7 @@ _UNSEALED = {
 class About(NamedTuple):
     """What a manifest says and a spec does not: the compiled tokenizer, and what its user told."""
 
-    tokenizer: Tokenizer
+    tokenizer: CompiledTokenizer
     padding_sides: tuple[Side, Side] = SIDES
     origin: str | Mapping[str, Any] | None = None
 
@@ -80,7 +80,7 @@ def build(
         "library": __version__,
         "format": format_name,
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()},
-        "fingerprint": tokenizer.fingerprint if spec is tokenizer.spec else native.fingerprint(spec),
+        "fingerprint": native.fingerprint_of(tokenizer) if spec is tokenizer.spec else native.fingerprint(spec),
         "semantics": spec.semantics,
         "model": type(spec.model).__name__,
         "vocab_size": tokenizer.vocab_size,

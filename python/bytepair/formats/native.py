@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
+from bytepair.model.kept import kept
 from bytepair.model.loaded import AddedRow, Loaded, unload
 
 if TYPE_CHECKING:
+    from bytepair.model.compiled import CompiledTokenizer
     from bytepair.model.spec import TokenizerSpec
 
 MAGIC = b"bytepair\x01\n"
@@ -52,6 +54,11 @@ def looks_like(data: bytes) -> bool:
 def fingerprint(tokenizer: TokenizerSpec | Loaded) -> str:
     """The SHA-256 of a tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
     return hashlib.sha256(_payload(tokenizer)).hexdigest()
+
+
+def fingerprint_of(tokenizer: CompiledTokenizer) -> str:
+    """The fingerprint of a compiled tokenizer, computed once."""
+    return kept(tokenizer, "fingerprint", lambda tokenizer: fingerprint(tokenizer._loaded))
 
 
 def write(tokenizer: TokenizerSpec | Loaded) -> bytes:

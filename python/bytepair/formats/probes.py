@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bytepair.errors import EncodeError
 
 if TYPE_CHECKING:
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
 VERSION = 1
 """Of the texts and of the hash over what becomes of them."""
@@ -101,7 +101,7 @@ TEXTS = (
 """All of them, and one short text for each script."""
 
 
-def behaviour(tokenizer: Tokenizer) -> str:
+def behaviour(tokenizer: CompiledTokenizer) -> str:
     """SHA-256, in hexadecimal, of the ids of all probes and of the text that comes back.
 
     Each text is encoded twice, with the special tokens in it as text and as tokens, and its ids are decoded. Two

@@ -1,4 +1,4 @@
-"""A tokenizer and added tokens -> the same tokenizer with these as well."""
+"""A tokenizer and added tokens -> the data of the tokenizer with these added."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from bytepair.model.spec import AddedToken
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
+    from bytepair.model.loaded import Loaded
 
 
-def with_added_tokens(tokenizer: Tokenizer, tokens: Iterable[str | AddedToken], *, special: bool = False) -> Tokenizer:
-    """As `Tokenizer.with_added_tokens`."""
+def with_added_tokens(
+    tokenizer: CompiledTokenizer, tokens: Iterable[str | AddedToken], *, special: bool = False
+) -> Loaded:
+    """The data of `Tokenizer.with_added_tokens`."""
     if isinstance(tokens, str):
         raise TypeError(f"tokens is a list of tokens: [{tokens!r}]")
     given = list(tokens)
@@ -47,7 +50,7 @@ def with_added_tokens(tokenizer: Tokenizer, tokens: Iterable[str | AddedToken], 
         else:
             _add(rows, AddedRow(token, present.id, special=special))
     by_id = tuple(sorted(rows.values(), key=lambda row: row.id))
-    return type(tokenizer)._from_loaded(loaded._replace(added=by_id))
+    return loaded._replace(added=by_id)
 
 
 def _add(rows: dict[str, AddedRow], row: AddedRow) -> None:
@@ -59,7 +62,7 @@ def _add(rows: dict[str, AddedRow], row: AddedRow) -> None:
         )
 
 
-def _check_not_in_vocabulary(tokenizer: Tokenizer, content: str) -> None:
+def _check_not_in_vocabulary(tokenizer: CompiledTokenizer, content: str) -> None:
     try:
         id = tokenizer.token_id(content)
     except InvalidIdError:

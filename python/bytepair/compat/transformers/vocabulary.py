@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import decode_tokens
 from bytepair.call.offsets import spelled
+from bytepair.call.post_processing import post_processor
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import added
 from bytepair.compat.transformers.added import as_added
@@ -202,7 +203,7 @@ class Vocabulary(SpecialTokens):
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many ids the post-processor adds to a text, or to a pair."""
-        return self._tok._post_processor.added(pair=pair)
+        return post_processor(self._tok).added(pair=pair)
 
     @property
     def max_len_single_sentence(self) -> int:

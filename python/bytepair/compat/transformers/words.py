@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair.call.encoding import Encoding
 from bytepair.call.model_inputs import _columns
 from bytepair.call.offsets import located
+from bytepair.call.post_processing import post_processor
 from bytepair.compat.transformers.batch import BatchEncoding
 from bytepair.errors import BytepairError
 
@@ -75,7 +76,7 @@ def _row(tok: Tokenizer, given: list[Sequence[str]], options: Options) -> Encodi
     if cut is not None:
         kept = cut.kept(*map(len, sides))
         sides = [cut.cut(side, keep, overflow=options.overflow) for side, keep in zip(sides, kept, strict=False)]
-    return tok._post_processor.process(sides, add=options.add)
+    return post_processor(tok).process(sides, add=options.add)
 
 
 def call(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair.study.cache import kept
+from bytepair.model.kept import kept
 from bytepair.study.explain.explanation import ExplainedPiece, Explanation
 from bytepair.study.explain.models import Explainer, explainer_of
 from bytepair.study.explain.stages import Stages

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bytepair.model.kept import kept
 from bytepair.model.spec import BytePair
-from bytepair.study.cache import kept
 from bytepair.study.explain.merging import Made, Merging
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
-"""What is worked out about a tokenizer when it is first asked for, and kept with it.
+"""Per-tokenizer cache: values computed on first use and kept with the tokenizer.
 
-It is no part of the tokenizer: it is neither compared nor pickled, and each process makes its own.
+They are not part of the tokenizer: neither compared nor pickled, and each process computes its own.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, TypeVar, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
 
 _T = TypeVar("_T")
+_Tokenizer = TypeVar("_Tokenizer", bound="CompiledTokenizer")
 
 
-def kept(tokenizer: Tokenizer, name: str, make: Callable[[Tokenizer], _T]) -> _T:
-    """What `make` makes of a tokenizer, made once. Threads that ask at once may each make it; they get equal ones.
+def kept(tokenizer: _Tokenizer, name: str, make: Callable[[_Tokenizer], _T]) -> _T:
+    """Returns ``make(tokenizer)``, computed once per tokenizer and name.
+
+    Threads that call at the same time may each compute it; the results are equal.
 
     Example:
         >>> import bytepair as bp
