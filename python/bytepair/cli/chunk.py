@@ -7,11 +7,13 @@ bytes of the file. Files are read as they are cut, in little memory.
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bytepair.chunk.chunks import KINDS
 from bytepair.cli.arguments import add_model, add_texts, load, number, text_options
 from bytepair.cli.streams import blame, parts, write
+from bytepair.errors import EncodeError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -52,9 +54,20 @@ def run(options: Namespace) -> int:
     return 0
 
 
+@contextmanager
+def _unreplaced() -> Iterator[None]:
+    try:
+        yield
+    except EncodeError as error:
+        if error.cli_remedy:
+            # There is no --errors here: with U+FFFD in it a text has other places than the file.
+            error.cli_remedy = "convert the file to UTF-8"
+        raise
+
+
 def _chunks(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
     for name in options.files or ["-"]:
-        with blame(name):
+        with blame(name), _unreplaced():
             stream = tokenizer.chunk_stream(
                 parts(name),
                 options.limit,

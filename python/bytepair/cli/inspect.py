@@ -90,7 +90,7 @@ def _linted(options: Namespace) -> tuple[Tokenizer | None, Lint]:
         embeddings = int(embeddings)
     if options.model in ENCODINGS or options.encodings or not Path(options.model).exists():
         tokenizer = load(options, options.model)
-        return tokenizer, lint(tokenizer, embeddings=embeddings)
+        return tokenizer, lint(tokenizer, embeddings=embeddings).for_cli()
     special_tokens = dict(options.special_token or ())
     if len(special_tokens) < len(options.special_token or ()):
         options.usage_error("--special-token names a token twice")
@@ -101,7 +101,7 @@ def _linted(options: Namespace) -> tuple[Tokenizer | None, Lint]:
         special_tokens=special_tokens or None,
         partial_alphabet=options.partial_alphabet,
     )
-    return found.tokenizer, found.lint
+    return found.tokenizer, found.lint.for_cli()
 
 
 def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _round_trip(tokenizer: Tokenizer) -> str:
     try:
         found = tokenizer.decode(tokenizer.encode(SAMPLE, special="text", added="text"))
     except BytepairError as error:
-        return str(error)
+        return error.for_cli()
     return "ok" if found == expected else f"the sample {expected!r} comes back as {found!r}"
 
 

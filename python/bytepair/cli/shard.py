@@ -6,7 +6,6 @@ The folder gets shards, a plan, a ledger of what is done with its hashes, the to
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from bytepair.cli.arguments import add_model, load, number, policy
 from bytepair.cli.corpus import checked
 from bytepair.cli.documents import add_documents, add_shards, named_tasks
-from bytepair.errors import BytepairError
 from bytepair.progress import RunProgress, reporter, short
 from bytepair.shards import histogram, plans
 from bytepair.shards.engines import ENGINES, watched
@@ -49,7 +47,6 @@ from files of JSON lines, with an end behind each document:
 
 _MODES = {"verify": ("output", "progress"), "task": ("output",)}
 _OURS = {"run", "usage_error"}
-_KEYWORD = re.compile(r"""\b(bad|errors|field|id_field|longest|resume)=(?:True\b|\.\.\.|['"](\w+)['"])?""")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -245,21 +242,13 @@ def _given(options: Namespace) -> set[str]:
 
 @contextmanager
 def _resumable(options: Namespace) -> Iterator[None]:
-    """Speaks of arguments where the library speaks of keywords, and of what is kept when Ctrl-C ends a run."""
+    """Says what is kept when Ctrl-C ends a run."""
     try:
         yield
-    except BytepairError as error:
-        error.remedy = _KEYWORD.sub(_as_argument, error.remedy)
-        raise
     except KeyboardInterrupt as error:
         kept = Path(options.output, plans.NAME).exists()
         hint = "what is done is kept: --resume goes on with it" if kept else "nothing was begun"
         raise KeyboardInterrupt(f"interrupted; {hint}") from error
-
-
-def _as_argument(found: re.Match[str]) -> str:
-    name, value = found.groups()
-    return f"--{name.replace('_', '-')}" + (f" {value}" if value else "")
 
 
 def _frame(texts: list[str] | None) -> list[str | int] | None:

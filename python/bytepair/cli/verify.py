@@ -51,5 +51,6 @@ def run(options: Namespace) -> int:
             special_tokens=dict(options.special_token) if options.special_token else None,
             partial_alphabet=options.partial_alphabet,
         )
+    report = report.for_cli()
     write_line(json.dumps(report.as_dict(), indent=2) if options.json else str(report))
     return 0 if report.passed else 1

@@ -102,7 +102,7 @@ def _detect_json(path: Path, data: bytes) -> Detected:
 
 def _unknown(path: Path) -> FormatError:
     return FormatError(
-        "the file is no tokenizer that bytepair knows",
+        "the file is not a tokenizer that bytepair reads",
         file=str(path),
         remedy=f"bytepair reads {', '.join(FILES)} and GGUF; is the file whole?",
     )
@@ -162,7 +162,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         from collections import Counter
 
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise FormatError(f"the key {twice!r} stands twice in one object", remedy="keep one of them")
+        raise FormatError(f"the key {twice!r} occurs twice in one object", remedy="keep one of them")
     return table
 
 
@@ -211,7 +211,12 @@ def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, in
         given = [name for name, value in (("split", split), ("special_tokens", special_tokens)) if value is not None]
         given = [name for name in given if (detected.format, name) != ("gguf", "split")]
         if given:
-            raise FormatError(f"the file holds its own {given[0]}", remedy=f"leave {given[0]} out")
+            option = {"split": "--split", "special_tokens": "--special-token"}[given[0]]
+            raise FormatError(
+                f"the file holds its own {given[0].replace('_', ' ')}",
+                remedy=f"leave {given[0]} out",
+                cli_remedy=f"leave {option} out",
+            )
         if detected.format == "native":
             return native.load(detected.content)
         return _read_whole(detected, split)
@@ -224,8 +229,11 @@ def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, in
         loaded = vocab_merges.load(detected.content, merges, special_tokens or {})
         return _complete(loaded, split or "gpt2", special_tokens)
     if split is None:
-        remedy = 'name it: Tokenizer.from_file(path, split="cl100k", special_tokens={...})'
-        raise FormatError("a rank file holds no split pattern", remedy=remedy)
+        raise FormatError(
+            "a rank file holds no split pattern",
+            remedy='name it: Tokenizer.from_file(path, split="cl100k", special_tokens={...})',
+            cli_remedy="name it: --split cl100k --special-token TEXT=ID",
+        )
     return load_ranks(detected.content, split, special_tokens)
 
 
@@ -358,7 +366,7 @@ def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> li
         raise TypeError(f"drop is a list of features: ({drop!r},)")
     for name in drop:
         if name not in _FEATURES:
-            raise FormatError(f"{name!r} is no feature that can be dropped", remedy=f"use {', '.join(_FEATURES)}")
+            raise FormatError(f"{name!r} is not a feature that can be dropped", remedy=f"use {', '.join(_FEATURES)}")
     _check_kind(spec, format_name)
     if format_name in _HOLD_THEIR_STAGES or format_name in _READ_AGAIN:
         return []
@@ -424,6 +432,7 @@ def _allowed(lost: list[str], format_name: str, drop: Collection[str]) -> list[s
     if refused:
         raise FormatError(
             f"{format_name} cannot hold {', '.join(refused)}",
-            remedy=f"save as tokenizer.json or native, or say drop={refused!r}",
+            remedy=f"save as tokenizer.json or native, or pass drop={refused!r}",
+            cli_remedy=f"save as tokenizer.json or native, or pass --drop {','.join(refused)}",
         )
     return lost

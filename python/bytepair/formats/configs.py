@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files
-from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.errors import FormatError, MissingIdWarning
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.loaded import AddedRow, Loaded
 
@@ -227,7 +227,7 @@ def apply(loaded: Loaded, folder: Path, format_name: str) -> Loaded:
                 rows.setdefault(id, AddedRow(name, id))
             else:
                 warnings.warn(
-                    f"the special token {name!r} of {CONFIG} has no id and is left out", TokenizerWarning, stacklevel=4
+                    f"the special token {name!r} of {CONFIG} has no id and is left out", MissingIdWarning, stacklevel=4
                 )
     added = tuple(
         row._replace(special=True) if row.content in names else row

@@ -123,6 +123,7 @@ def cache_folder() -> Path:
 
 def _fetch(url: str) -> bytes:
     remedy = "check the network, or put the file into a folder and pass get_encoding(name, folder=...)"
+    cli_remedy = "check the network, or put the file into a folder and pass --encodings FOLDER"
     # Only those who fetch wait for this import.
     import http.client  # noqa: PLC0415
     import urllib.error  # noqa: PLC0415
@@ -134,9 +135,9 @@ def _fetch(url: str) -> bytes:
         with urllib.request.urlopen(url, timeout=_SECONDS) as response:
             data: bytes = response.read(_LARGEST + 1)
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
-        raise ArtifactError(f"cannot fetch {url}: {error}", remedy=remedy) from error
+        raise ArtifactError(f"cannot fetch {url}: {error}", remedy=remedy, cli_remedy=cli_remedy) from error
     if len(data) > _LARGEST:
-        raise ArtifactError(f"{url} is larger than {_LARGEST >> 20} MiB", remedy=remedy)
+        raise ArtifactError(f"{url} is larger than {_LARGEST >> 20} MiB", remedy=remedy, cli_remedy=cli_remedy)
     return data
 
 
@@ -217,14 +218,14 @@ def snapshot(
     except failures as error:
         if local_files_only:
             raise _not_there(
-                name, revision, error, "load it once with the network, or say local_files_only=False"
+                name, revision, error, "load it once with the network, or pass local_files_only=False"
             ) from error
     if folder is None or not (local_files_only or _is_whole(folder)):
         try:
             folder = Path(hub.snapshot_download(name, **options))
         except failures as error:
             if folder is None or not _holds_one(folder):
-                remedy = "check the name, the network and the token, or load a folder with Tokenizer.from_file"
+                remedy = "check the name, the network and the token, or download the files and name their folder"
                 raise _not_there(name, revision, error, remedy) from error
     present = sorted(path for pattern in WANTED for path in folder.glob(pattern) if path.is_file())
     hashes = {path.relative_to(folder).as_posix(): hashlib.sha256(files.read(path)).hexdigest() for path in present}

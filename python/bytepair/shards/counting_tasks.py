@@ -251,8 +251,8 @@ class _Counting:
         if fault is None:
             return
         if input.content in ("parquet", "arrow"):
-            # It is null, which training says of such files.
-            raise TrainingError(fault.error.what, file=input.address, row=fault.position, remedy=fault.error.remedy)
+            # A null is an error of training here, as in `train`.
+            raise TrainingError(**{**fault.error.parts(), "file": input.address, "row": fault.position})
         raise fault.error
 
     def _telling(self) -> dict[str, Any]:

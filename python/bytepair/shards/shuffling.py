@@ -218,5 +218,8 @@ def _read(file: BinaryIO, start: int, size: int) -> bytes:
 
 def _unreadable(place: Path, error: OSError) -> ArtifactError:
     return ArtifactError(
-        f"cannot read what the stage before left: {error.strerror}", file=str(place), remedy="go on with --resume"
+        f"cannot read the file of the stage before: {error.strerror}",
+        file=str(place),
+        remedy="go on with resume=True",
+        cli_remedy="go on with --resume",
     )

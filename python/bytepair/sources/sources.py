@@ -110,8 +110,9 @@ def _parts(group: str | None, source: Ungrouped, field: str | None, batch_bytes:
     _check_texts(source)
     if field is not None:
         raise SourceError(
-            f"field={field!r} goes with files of rows, such as .jsonl, and a source is an iterable of texts",
+            f"the field {field!r} is for files of rows, such as .jsonl, and a source is an iterable of texts",
             remedy="yield the texts themselves, and leave field out",
+            cli_remedy="leave --field out",
         )
     yield Rows(group, None, None, partial(_batches, source, batch_bytes))  # type: ignore[arg-type]  # as above
 
@@ -120,9 +121,10 @@ def _file(group: str | None, path: Path, field: str | None, batch_bytes: int) ->
     content, compression = kind(path)
     if content == "text" and field is not None:
         raise SourceError(
-            f"field={field!r} goes with files of rows, such as .jsonl, and this is plain text",
+            f"the field {field!r} is for files of rows, such as .jsonl, and this is plain text",
             file=str(path),
-            remedy="leave field out, or train on files of one kind at a time",
+            remedy="leave field out, or use files of one kind at a time",
+            cli_remedy="leave --field out, or use files of one kind at a time",
         )
     if compression == "zstd" or content in ("parquet", "arrow"):
         compressed.arrow(path)

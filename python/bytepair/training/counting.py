@@ -55,7 +55,7 @@ def count_source(
         raise ValueError(f"threads={threads} would do nothing; use None for all cores")
     if isinstance(source, Mapping) and sources.holds_counts(source):
         if field is not None:
-            raise TrainingError(f"field={field!r} goes with files of rows, not with counts", remedy="leave field out")
+            raise TrainingError(f"the field {field!r} is for files of rows, not for counts", remedy="leave field out")
         _add_pieces(counter, cast("Mapping[Any, int]", source), digest)
         return ("",)
     plan = sources.plan(source, field=field)

@@ -10,7 +10,7 @@ from bytepair import files, formats
 from bytepair.check.lint import added, beside, broken, embedding, patterns, post, texts, vocabulary
 from bytepair.check.lint.findings import Finding, Lint, Severity
 from bytepair.check.lint.subject import Subject
-from bytepair.errors import ArtifactError, BytepairError, TokenizerWarning
+from bytepair.errors import ArtifactError, BytepairError, MissingIdWarning, TokenizerWarning
 from bytepair.formats.hub import ENCODINGS, get_encoding
 from bytepair.tokenizer import Tokenizer
 
@@ -106,7 +106,7 @@ def lint_file(
     place = Path(path)
     if not files.exists(place):
         raise ArtifactError(
-            "this is no file, no folder and no encoding",
+            "this is neither a file nor a folder nor an encoding",
             file=ascii(str(place))[1:-1],
             remedy=f"check the path, or use one of {', '.join(ENCODINGS)}",
         )
@@ -165,7 +165,9 @@ def _load(
             except BytepairError as problem:
                 error = error or problem
                 continue
-        found += _said(str(detected.path), [str(each.message) for each in said])
+        # Special tokens without an id are findings of their own.
+        said = [each for each in said if not issubclass(each.category, MissingIdWarning)]
+        found += _not_applied(str(detected.path), [str(each.message) for each in said])
         break
     if error is not None:
         found.append(broken.not_loaded(error, str(detected.path)))
@@ -174,12 +176,9 @@ def _load(
     return tokenizer
 
 
-def _said(file: str, messages: list[str]) -> Iterator[Finding]:
-    """What a loader warns of."""
+def _not_applied(file: str, messages: list[str]) -> Iterator[Finding]:
+    """Findings for the warnings of a loader."""
     for message in messages:
-        if "has no id" in message:
-            # The settings are looked at on their own.
-            continue
         yield Finding(
             "not-applied",
             "note",
@@ -203,6 +202,7 @@ def _all(subject: Subject, embeddings: int | str | os.PathLike[str] | None) -> I
             "a rank file holds neither a split pattern nor special tokens",
             "Only the vocabulary was looked at.",
             'name them: bp.lint(path, split="cl100k", special_tokens={...})',
+            cli_remedy="name them: --split cl100k --special-token TEXT=ID",
             file=subject.file,
         )
     yield from added.findings(subject)

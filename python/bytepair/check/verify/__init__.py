@@ -78,7 +78,7 @@ def verify(
     except ArtifactError:
         raise
     except BytepairError as error:
-        return Report((hashes, Check("loads", "fail", str(error))))
+        return Report((hashes, Check.of_error("loads", error)))
     subject = Subject(loaded, folder, manifest)
     return _report(subject, checkpoint, [hashes, Check("loads", "pass", repr(loaded)[1:-1])])
 

@@ -24,7 +24,7 @@ def checks(subject: Subject) -> list[Check]:
     try:
         settings = {} if subject.folder is None else manifest.configuration(subject.folder)
     except (FormatError, ArtifactError) as error:
-        return [Check("pad token", "fail", str(error)), Check("pad masking", "not applicable", "see above")]
+        return [Check.of_error("pad token", error), Check("pad masking", "not applicable", "see above")]
     known = {token.content for token in subject.tokenizer.spec.added_tokens}
     said = content(settings.get("pad_token"))
     if said is not None and said not in known:
@@ -61,7 +61,7 @@ def _masking(tokenizer: Tokenizer, pad: str) -> Check:
                 batch = call(list(_TEXTS), padding=True, padding_side=side, pad_token=pad, add_special_tokens=adds)
                 alone = [call(text, add_special_tokens=adds)["input_ids"] for text in _TEXTS]
             except BytepairError as error:
-                return Check(name, "fail", str(error))
+                return Check.of_error(name, error)
             most = max(map(len, alone))
             for row, (ids, mask) in enumerate(zip(batch["input_ids"], batch["attention_mask"], strict=True)):
                 fill = most - len(alone[row])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from typing_extensions import Self
+
+    from bytepair.errors import BytepairError
     from bytepair.tokenizer import Tokenizer
 
 Status: TypeAlias = Literal["pass", "fail", "not applicable"]
@@ -22,11 +25,18 @@ class Check:
         name: What was looked at.
         status: ``"pass"``, ``"fail"`` or ``"not applicable"``.
         detail: What was found; why, if the status is another one than ``"pass"``.
+        cli_detail: The detail with the remedy of the command line, where that differs.
     """
 
     name: str
     status: Status
     detail: str = ""
+    cli_detail: str | None = None
+
+    @classmethod
+    def of_error(cls, name: str, error: BytepairError) -> Self:
+        """The line that failed by an error."""
+        return cls(name, "fail", str(error), error.for_cli())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +84,21 @@ class Report:
         passed = f"{counts['pass']} passed, {counts['not applicable']} not applicable"
         return "\n".join([*lines, f"{counts['fail']} of {len(lines)} failed" if counts["fail"] else passed])
 
+    def for_cli(self) -> Report:
+        """The same lines with the remedies of the command line."""
+        return Report(
+            tuple(
+                check if check.cli_detail is None else replace(check, detail=check.cli_detail) for check in self.checks
+            )
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
-        return {"passed": self.passed, "checks": [asdict(check) for check in self.checks]}
+        shown = ("name", "status", "detail")
+        return {
+            "passed": self.passed,
+            "checks": [{name: getattr(check, name) for name in shown} for check in self.checks],
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ def checks(subject: Subject) -> list[Check]:
     try:
         template, settings = manifest.template(subject.folder), manifest.configuration(subject.folder)
     except (FormatError, ArtifactError) as error:
-        return [Check(_NAME, "fail", str(error))]
+        return [Check.of_error(_NAME, error)]
     if template is None:
         return [Check(_NAME, "not applicable", "there is no chat template")]
     texts = [template] if isinstance(template, str) else [_text(entry) for entry in template]

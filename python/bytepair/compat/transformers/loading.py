@@ -11,7 +11,7 @@ from bytepair import files, formats
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import classes
 from bytepair.compat.transformers.added import as_added, base_size
-from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
+from bytepair.errors import ArtifactError, BytepairError, FormatError, MissingIdWarning
 from bytepair.formats import configs, hf_json
 from bytepair.tokenizer import Tokenizer
 
@@ -122,7 +122,7 @@ def _engine(path: Path) -> tuple[Tokenizer, int, dict[str, Any]]:
     if detected.format != "tokenizer.json":
         with warnings.catch_warnings():
             # Named tokens without an id get one here.
-            warnings.filterwarnings("ignore", r".*has no id and is left out", TokenizerWarning)
+            warnings.simplefilter("ignore", MissingIdWarning)
             engine = Tokenizer.from_file(path)
         return engine, base_size(engine), {}
     try:

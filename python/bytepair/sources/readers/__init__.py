@@ -48,7 +48,7 @@ def check(inputs: Sequence[Input], reading: Reading) -> None:
         value = getattr(reading, option)
         if value is not None and contents and not set(contents) & set(of):
             raise SourceError(
-                f"{option}={value!r} has no effect on {', '.join(contents)} files",
+                f"the {option.replace('_', ' ')} {value!r} has no effect on {', '.join(contents)} files",
                 remedy="leave it out; the id of a sample in a tar file is its key"
                 if "tar" in contents and option == "id_field"
                 else "leave it out",

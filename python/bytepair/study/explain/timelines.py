@@ -126,10 +126,11 @@ def _of_line(line: bytes, rank: int, place: Path) -> TimelineMerge:
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise FormatError(
-        "this is no line of a merge log, or not the one that comes here",
+        "the line is not the next one of a merge log",
         file=str(place),
         line=rank + 1,
-        remedy="give what train(log=...) or --log wrote, or the folder of a checkpoint",
+        remedy="pass a file that train(log=...) wrote, or the folder of a checkpoint",
+        cli_remedy="name a file that `bytepair train --log` wrote, or the folder of a checkpoint",
     )
 
 
@@ -138,7 +139,7 @@ def _of_tokenizer(tokenizer: Tokenizer, most: int) -> Timeline:
     if not isinstance(model, BytePair):
         raise FormatError(
             f"a model of the type {type(model).__name__} merges nothing, and has no timeline",
-            remedy="give a tokenizer with a byte-pair model, or a merge log",
+            remedy="use a tokenizer with a byte-pair model, or a merge log",
         )
     merges: list[TimelineMerge] = []
     unmade = 0

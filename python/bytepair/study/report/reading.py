@@ -218,9 +218,10 @@ def _text(data: Text, place: Callable[[int], Place], number: int, errors: str) -
         if errors == "replace":
             return "".join("\ufffd" if "\ud800" <= letter <= "\udfff" else letter for letter in data)
         found = EncodeError(
-            f"the text holds half a surrogate pair, U+{ord(data[error.start]):04X}, which no UTF-8 is",
+            f"the text holds the lone surrogate U+{ord(data[error.start]):04X}",
             character=error.start,
-            remedy='errors="replace" puts U+FFFD in its place',
+            remedy='pass errors="replace" to put U+FFFD in its place',
+            cli_remedy="--errors replace puts U+FFFD in its place",
         )
         place(number).blame(found)
         raise found from None
@@ -229,7 +230,10 @@ def _text(data: Text, place: Callable[[int], Place], number: int, errors: str) -
 
 def _not_utf8(place: Place, byte: int, cause: UnicodeDecodeError) -> NoReturn:
     error = EncodeError(
-        "the text is not UTF-8", byte=byte, remedy='decode it first, or errors="replace" puts U+FFFD in its place'
+        "the text is not UTF-8",
+        byte=byte,
+        remedy='decode it first, or pass errors="replace" to put U+FFFD in its place',
+        cli_remedy="--errors replace puts U+FFFD in its place",
     )
     place.blame(error)
     raise error from cause

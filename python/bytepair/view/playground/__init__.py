@@ -122,7 +122,7 @@ def _listen(host: str, port: int) -> socket.socket:
     """A socket that takes connections from now on."""
     listener: socket.socket | None = None
     if not 0 <= port <= _LAST_PORT:  # Some systems would take what is left of it.
-        raise ArtifactError(f"cannot listen at port {port}: there is none", remedy=f"say one up to {_LAST_PORT}")
+        raise ArtifactError(f"{port} is not a port", remedy=f"use one from 0 to {_LAST_PORT}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
@@ -134,10 +134,10 @@ def _listen(host: str, port: int) -> socket.socket:
         if listener:
             listener.close()
         if error.errno == errno.EADDRINUSE:
-            what, remedy = f"port {port} of {host} is taken", "say another --port, or --port 0 for one that is free"
+            what, remedy = f"port {port} of {host} is taken", "use another port, or port 0 for a free one"
         else:
             reason = error.strerror or str(error)
-            what, remedy = f"cannot listen at port {port} of {host}: {reason}", "say another --host or --port"
+            what, remedy = f"cannot listen at port {port} of {host}: {reason}", "use another host or port"
         raise ArtifactError(what, remedy=remedy) from error
     return listener
 

@@ -207,7 +207,7 @@ def _files(request: Request, body: bytes) -> list[uploads.Upload]:
     """The files of an upload, which follow each other; the query says their names and sizes."""
     names, sizes = request.query_params.getlist("name"), request.query_params.getlist("size")
     if not names:
-        raise FormatError("the upload has no name", remedy="say ?name=...")
+        raise FormatError("the upload has no name", remedy="add ?name=...")
     if len(names) == 1 and not sizes:
         sizes = [str(len(body))]
     if (
