@@ -26,7 +26,7 @@ LONG = "import random; text = ''.join(map(chr, random.Random(1).choices(range(33
 
 
 def train(source: Any, size: int = VOCAB, **options: Any) -> bp.Trained:
-    return bp.train_report(source, size, **{"special_tokens": ["<|end|>"], **options})
+    return bp.train_with_statistics(source, size, **{"special_tokens": ["<|end|>"], **options})
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

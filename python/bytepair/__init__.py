@@ -39,7 +39,6 @@ from bytepair.errors import (
     TemplateError,
     TokenizerWarning,
     TrainingError,
-    TrainingInterrupted,
 )
 from bytepair.formats.hub import get_encoding
 from bytepair.model.split_patterns import SPLIT_PATTERNS
@@ -59,12 +58,14 @@ if TYPE_CHECKING:
     from bytepair.study.compare import Comparison, compare
     from bytepair.study.explain import Explanation, explain
     from bytepair.study.report import CorpusReport, report
-    from bytepair.training.byte_pairs import Statistics, Trained, train, train_merges, train_report
+    from bytepair.training.byte_pairs import train, train_merges, train_with_statistics
     from bytepair.training.counts import Counted, Counts
     from bytepair.training.embeddings import resize_embeddings
     from bytepair.training.extending import extend
+    from bytepair.training.interrupted import TrainingInterrupted
     from bytepair.training.learning import Merge
     from bytepair.training.pruning import Pruned, prune
+    from bytepair.training.trained import Statistics, Trained
     from bytepair.training.unigram import train_unigram
     from bytepair.training.wordpiece import train_wordpiece
 
@@ -131,8 +132,8 @@ __all__ = [
     "shard",
     "train",
     "train_merges",
-    "train_report",
     "train_unigram",
+    "train_with_statistics",
     "train_wordpiece",
     "verify",
     "verify_shards",
@@ -157,10 +158,11 @@ _LATER = {
     "Ragged": "call.ragged",
     "Report": "check.verify",
     "RunProgress": "progress",
-    "Statistics": "training.byte_pairs",
+    "Statistics": "training.trained",
     "Summary": "shards.summaries",
     "TokenizerSpec": "model.spec",
-    "Trained": "training.byte_pairs",
+    "Trained": "training.trained",
+    "TrainingInterrupted": "training.interrupted",
     "Verified": "shards.verify",
     "compare": "study.compare",
     "count_corpus": "shards.count_corpus",
@@ -173,8 +175,8 @@ _LATER = {
     "shard": "shards.sharding",
     "train": "training.byte_pairs",
     "train_merges": "training.byte_pairs",
-    "train_report": "training.byte_pairs",
     "train_unigram": "training.unigram",
+    "train_with_statistics": "training.byte_pairs",
     "train_wordpiece": "training.wordpiece",
     "verify": "check.verify",
     "verify_shards": "shards.verify",

@@ -47,9 +47,9 @@ class BytepairError(Exception):
         """The message with the remedy of the command line.
 
         Example:
-            >>> error = BytepairError("there is no column 'text'", remedy='pass field="NAME"', cli_remedy="--field NAME")
+            >>> error = BytepairError("no column 'text'", remedy='pass field="NAME"', cli_remedy="use --field NAME")
             >>> print(error.for_cli())
-            there is no column 'text'; --field NAME
+            no column 'text'; use --field NAME
         """
         return self._with(self.remedy if self.cli_remedy is None else self.cli_remedy)
 

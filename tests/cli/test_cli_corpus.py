@@ -120,7 +120,7 @@ def test_pieces_that_are_not_utf8_are_shown_as_bytes(call: Call) -> None:
 
 
 def test_the_statistics_are_said(capsysbinary: Captured) -> None:
-    statistics = bp.train_report("en.txt", 270).statistics
+    statistics = bp.train_with_statistics("en.txt", 270).statistics
     assert main(["train", "en.txt", "--vocab-size", "270", "-o", "out"]) == 0
     _, said = capsysbinary.readouterr().err.decode().splitlines()
     expected = f"{statistics.bytes_per_token:.2f} bytes per token, {statistics.tokens_per_piece:.2f} tokens per piece, "

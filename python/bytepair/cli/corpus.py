@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from decimal import Decimal
 
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.inputs import Source
 
 _Value = TypeVar("_Value")
 
@@ -211,7 +211,7 @@ def weights(options: Namespace, corpus: Source | None) -> dict[str, Decimal]:
 
 
 def corpus_options(options: Namespace) -> dict[str, Any]:
-    """The keywords that `bytepair.train_report`, `extend`, `prune` and `Counts.of` share."""
+    """The keywords that `bytepair.train_with_statistics`, `extend`, `prune` and `Counts.of` share."""
     progress = {"bar": True, "off": False}.get(options.progress, options.progress)
     return {
         "field": options.field,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bytepair.errors import TrainingInterrupted
+from bytepair.training.interrupted import TrainingInterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -71,8 +71,10 @@ def _attempt(load: Callable[[Tokenizer, Path], Calls], tokenizer: Tokenizer, fol
         return load(tokenizer, folder), ""
     except ImportError:
         return None, "not installed"
-    except (AbsentError, FormatError) as error:
+    except AbsentError as error:
         return None, str(error)
+    except FormatError as error:
+        return None, error.what
     except Exception as error:
         # Whatever the other library thinks of the file: it is told, and the rest goes on.
         return None, f"it refuses the file: {error}"

@@ -23,8 +23,7 @@ from bytepair.shards.engines.local import Local
 from bytepair.shards.sharding import shard
 from bytepair.shards.summaries import many
 from bytepair.shards.verify import verify_shards
-from bytepair.training.byte_pairs import peak_memory
-from bytepair.training.memory import parse_bytes
+from bytepair.training.memory import parse_bytes, peak_memory
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -23,16 +23,16 @@ from bytepair.cli.corpus import (
     weights,
 )
 from bytepair.cli.interrupts import interruptible
-from bytepair.errors import TrainingInterrupted
 from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
-from bytepair.training.byte_pairs import train_report
+from bytepair.training.byte_pairs import train_with_statistics
 from bytepair.training.checkpoints import COUNTS
 from bytepair.training.counts import Counts
+from bytepair.training.interrupted import TrainingInterrupted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from bytepair.training.byte_pairs import Trained
+    from bytepair.training.trained import Trained
 
 EXAMPLE = """\
 examples:
@@ -81,7 +81,7 @@ def run(options: Namespace) -> int:
     counting = corpus_options(options)
     try:
         with interruptible(lambda: _what_is_kept(options)):
-            trained = train_report(
+            trained = train_with_statistics(
                 counted(options, corpus) or (),
                 options.vocab_size,
                 split=split,

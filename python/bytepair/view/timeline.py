@@ -29,7 +29,7 @@ def text(timeline: Timeline) -> str:
 
     Example:
         >>> import bytepair as bp
-        >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
+        >>> merges = bp.train_with_statistics({"low": 5, "lower": 2}, vocab_size=258).merges
         >>> print(text(bp.explaining.timeline(merges)).rstrip())
         2 merges, from a list
         <BLANKLINE>
@@ -65,7 +65,7 @@ def html(timeline: Timeline, *, title: str = "The first merges") -> str:
 
     Example:
         >>> import bytepair as bp
-        >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
+        >>> merges = bp.train_with_statistics({"low": 5, "lower": 2}, vocab_size=258).merges
         >>> "2 merges" in html(bp.explaining.timeline(merges))
         True
     """

@@ -1,4 +1,4 @@
-"""The merges of a training in the order in which they were made: of a log, of a tokenizer, or from `train_report`."""
+"""The merges of a training in order: of a log, of a tokenizer, or from `train_with_statistics`."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def timeline(source: str | os.PathLike[str] | Tokenizer | Sequence[Merge], most:
 
     Args:
         source: A merge log (``train(log=...)``) or the folder of a checkpoint, both with counts; a tokenizer, which has
-            merges but not how often each was found; or merges as `train_report` and `train_merges` give them.
+            merges but not how often each was found; or merges as `train_with_statistics` and `train_merges` give them.
         most: The most merges that are given.
 
     Raises:
@@ -91,7 +91,7 @@ def timeline(source: str | os.PathLike[str] | Tokenizer | Sequence[Merge], most:
 
     Example:
         >>> import bytepair as bp
-        >>> found = timeline(bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges)
+        >>> found = timeline(bp.train_with_statistics({"low": 5, "lower": 2}, vocab_size=258).merges)
         >>> [(merge.left, merge.right, merge.count) for merge in found.merges]
         [(b'l', b'o', 7), (b'lo', b'w', 7)]
     """
