@@ -147,7 +147,7 @@ def test_a_training_goes_on_from_its_checkpoint(call: Call, fails: Fails) -> Non
     assert "--resume" in fails("train", "en.txt", *kept)
     call("train", "en.txt", *kept, "--resume", "--vocab-size", "275")
     assert trained() == bp.train("en.txt", 275)
-    assert "min_frequency=2" in fails("train", "en.txt", *kept, "--resume", "--min-frequency", "3")
+    assert "min frequency: 2, not 3" in fails("train", "en.txt", *kept, "--resume", "--min-frequency", "3")
 
 
 def test_the_total_of_compressed_files_is_what_is_on_the_disk(capsysbinary: Captured) -> None:

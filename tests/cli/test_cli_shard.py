@@ -243,8 +243,8 @@ def test_misuse_is_said(misused: Fails, arguments: tuple[str, ...], message: str
         (("lines.txt", "-m", "modle"), "'modle' is no file, no folder and no encoding"),
         ((*LINEWISE, "--eos", "<|edn|>"), '"<|edn|>" is not a token; special tokens are <|end|>'),
         ((*LINEWISE, "--eos", "999"), "999"),
-        ((*LINEWISE, "--field", "body"), "field='body' has no effect on text files"),
-        ((*LINEWISE, "--dtype", "int8"), "dtype='int8'"),
+        ((*LINEWISE, "--field", "body"), "the field 'body' has no effect on text files"),
+        ((*LINEWISE, "--dtype", "int8"), "cannot hold ids as 'int8'"),
         ((*LINEWISE, "--format", "parquet", "--join"), "cannot be joined"),
         (("rows.jsonl.gz", "-m", "model", "--delimiter", "x"), "delimiter"),
         (("model", "-m", "model"), "model"),
@@ -262,13 +262,13 @@ def test_what_does_not_fit_is_said_before_anything_is_written(
 def test_remedies_speak_of_arguments(fails: Fails) -> None:
     Path("bad.jsonl").write_bytes(b'{"text": "low", "url": "u"}\n{"text": "a low<|end|>"}\n{"text": "\xff"}\n')
     bad = ("bad.jsonl", "-m", "model", "-o")
-    assert 'the text: --field is one of "text", "url"' in fails("shard", *bad, "1", "--field", "txt")
+    assert '--field NAME names the field that holds the text, one of "text", "url"' in fails("shard", *bad, "1", "--field", "txt")
     # What failed at once is not in the way.
-    assert "go on with --resume, or choose another one; or remove 1" in fails("shard", *bad, "1")
-    assert "field was 'txt' and is None" in fails("shard", *bad, "1", "--resume")
+    assert "go on with --resume, or choose another folder; or remove 1" in fails("shard", *bad, "1")
+    assert "field was 'txt' and is not set" in fails("shard", *bad, "1", "--resume")
     assert ", at byte 5 of the text, in the line that starts at byte 28 (file bad.jsonl)" in fails("shard", *bad, "2")
-    assert "pass --errors replace" in fails("shard", *bad, "3", "--special", "text")
-    assert "raise --longest, or leave such" in fails("shard", *bad, "4", "--longest", "20")
+    assert "; --errors replace puts U+FFFD in its place" in fails("shard", *bad, "3", "--special", "text")
+    assert "use a larger --longest, or leave such" in fails("shard", *bad, "4", "--longest", "20")
 
 
 def test_a_package_that_is_missing_is_said_before_anything_is_written(

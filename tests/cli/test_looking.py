@@ -61,7 +61,7 @@ def test_errors_speak_of_options(fails: Callable[..., str], misused: Callable[..
     assert "pass --encodings FOLDER" in fails("inspect", "gpt2")
     assert "bytepair inspect lists them" in fails("explain", "low", "-m", "model", "--special", "<|no|>")
     Path("bad.txt").write_bytes(b"\xff")
-    assert "or --errors replace" in fails("report", "-m", "model", "--corpus", "bad.txt")
+    assert "; --errors replace puts U+FFFD" in fails("report", "-m", "model", "--corpus", "bad.txt")
     assert "without -m" in misused("inspect", "-m", "model")
     assert "without -m" in misused("compare", "-m", "model", "-m", "model")
 

@@ -70,7 +70,7 @@ def test_wrong_usage(misused: Callable[..., str]) -> None:
 def test_a_port_that_is_taken_is_one_line(fails: Callable[..., str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         said = fails("serve", "--port", str(taken.getsockname()[1]))
-    assert "is taken; say another --port" in said
+    assert "is taken; use another port" in said
 
 
 def test_a_model_that_is_none_is_one_line(fails: Callable[..., str]) -> None:
