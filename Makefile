@@ -46,7 +46,7 @@ demo: $(BIN)/.built
 
 test: $(BIN)/.built
 	cargo test --quiet -p bytepair-core
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 8 --dist worksteal -rs
 
 # What the engines and the readers of shards need cannot stand beside the rest: a place of its own, which sees the project.
 build/cluster/.installed: pyproject.toml | tools

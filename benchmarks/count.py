@@ -160,7 +160,7 @@ def main(arguments: list[str] | None = None) -> int:
         measure_all(report, material, work, parts, quick=options.quick)
     report.save()
     plot.growth(report)
-    plot.growth(report, "ns/byte", "-core.svg")
+    plot.growth(report, "ns/byte", "-core.html")
     return int(report.wrong)
 
 

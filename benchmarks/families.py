@@ -99,6 +99,7 @@ class Tokenizers:
         import tokenizers
 
         self.inner = tokenizers.Tokenizer.from_file(str(file))
+        self.post_processor, self.limits = self.inner.post_processor, (self.inner.truncation, self.inner.padding)
         self.inner.post_processor = tokenizers.processors.Sequence([])
         self.inner.no_truncation()
         self.inner.no_padding()

@@ -302,7 +302,7 @@ def main(arguments: list[str] | None = None) -> int:
     slow_data(report, slow, extent)
     report.save()
     plot.growth(report, "s")
-    plot.rates(report, ("seconds",), "-stages.svg")
+    plot.rates(report, ("seconds",), "-stages.html")
     return int(WRONG in {row["value"] for row in report.rows})
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 import bytepair as bp
 from bytepair import files
-from bytepair.chat.packing import pack
+from bytepair.chat.batches.packing import pack
 from bytepair.chat.template import Template
 from bytepair.drawing.characters import show_line
 from bytepair.view import chat
@@ -29,8 +29,8 @@ from bytepair.view import chat
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.chat.example import ChatExample
-    from bytepair.chat.packed import Packed
+    from bytepair.chat.batches.packed import Packed
+    from bytepair.chat.encoding.example import ChatExample
 
 HERE = Path(__file__).parent
 CONVERSATIONS = HERE / "conversations.jsonl"

@@ -10,7 +10,7 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
 from bytepair.chat.template import Template
 from bytepair.errors import TemplateError
 from fuzz.case import equal
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bytepair.chat.spans import Rendered, Span
+    from bytepair.chat.rendering.spans import Rendered, Span
 
 
 @functools.cache
-def _transformers() -> Any:
+def renderer_of_transformers() -> Any:
     """How `transformers` renders; imported where it is used first, since that takes seconds."""
     from transformers.utils.chat_template_utils import render_jinja_template  # noqa: PLC0415
 
@@ -50,7 +50,7 @@ def conversation(random: random.Random, subject: Subject, *, literals: bool, bro
 def text_of_transformers(subject: Subject, chat: Chat) -> str | None:
     """What `transformers` renders; None where it raises."""
     try:
-        (text,), _ = _transformers()(
+        (text,), _ = renderer_of_transformers()(
             [chat.messages],
             tools=chat.tools,
             chat_template=subject.source,

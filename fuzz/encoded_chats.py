@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.reserved import unescape
+from bytepair.chat.encoding.reserved import unescape
 from bytepair.errors import LimitError, SpecialTokenError, TemplateError
 from fuzz import labels
 from fuzz.case import case, equal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from bytepair.chat.example import ChatExample
+    from bytepair.chat.encoding.example import ChatExample
     from fuzz.turns import Chat, Part
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bytepair as bp
-from bytepair.chat.cache import EncodingCache
+from bytepair.chat.encoding.cache import EncodingCache
 from bytepair.errors import BytepairError, LimitError, TemplateError
 from fuzz.case import case, equal
 from fuzz.chat_templates import subjects
@@ -19,7 +19,7 @@ from fuzz.encoded_chats import vocabulary_for
 if TYPE_CHECKING:
     import random
 
-    from bytepair.chat.example import ChatExample
+    from bytepair.chat.encoding.example import ChatExample
 
 _ALL = ("system", "user", "assistant", "tool")
 # Shared by all cases, so that a key that leaves something out gives what another case made.

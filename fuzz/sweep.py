@@ -21,6 +21,7 @@ from fuzz.comparisons import sweep_comparisons
 from fuzz.counts import sweep_counts
 from fuzz.encoded_chats import sweep_chats
 from fuzz.explanations import sweep_explanations
+from fuzz.expressions import sweep_expressions
 from fuzz.fine_tuning import sweep_fine_tuning
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
@@ -54,6 +55,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "chats": sweep_chats,
     "fine-tuning": sweep_fine_tuning,
     "taint": sweep_taint,
+    "expressions": sweep_expressions,
     "shards": sweep_shards,
     "pictures": sweep_pictures,
     "explanations": sweep_explanations,

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.limits import Limits
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
 from bytepair.errors import TemplateError
 from fuzz.case import case, equal
 
 if TYPE_CHECKING:
     import random
 
-    from bytepair.chat.spans import Rendered
+    from bytepair.chat.rendering.spans import Rendered
 
 _FIELDS = ("content", "name", "list/0", "list/1", "map/x", "map/y")
 # A capital and a small letter of each field of each message, of scripts in which Python knows cases.

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import sys
 import sysconfig
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import bytepair as bp
 
 ROOT = Path(__file__).parent.parent
+WHOLE = bool(os.environ.get("BYTEPAIR_WHOLE"))
+"""Whether tests that take a share of their cases take all of them, some minutes long."""
+
+# Shared machines pause a process for longer than any case takes, so no case has a deadline.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("seeded", deadline=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("same" if config.getoption("hypothesis_seed", None) is None else "seeded")
+    # A shell starts what is in its background with SIGINT ignored, which programs started by tests would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    seed = config.getoption("hypothesis_seed", None)
+    return f"hypothesis: {'each test has its own seed, always the same' if seed is None else f'seed {seed}'}"
 
 
 def data_folder() -> Path:

@@ -21,13 +21,16 @@ import tokenizers
 import bytepair as bp
 from bytepair.call import truncation as cutting
 from bytepair.call.encoding import BatchEncoding
-from tests.conftest import HOSTILE
+from tests.conftest import HOSTILE, WHOLE
 from tests.test_post_processing import BERT, BERT_TEMPLATE, PROCESSORS, TEXTS, fields, plain, with_processor
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["plain"]
+
+CALLS = 500 if WHOLE else 60
+"""Random calls for each post-processor."""
 
 COLUMNS = {
     "input_ids": "ids",
@@ -132,7 +135,7 @@ def test_calls_give_what_tokenizers_gives(plain: bp.Tokenizer, tmp_path: Path, n
     tok, peer = with_processor(plain, PROCESSORS[name], tmp_path)
     chance = random.Random(name)
     refused = 0
-    for _ in range(25 if name == "template_twice" else 150):
+    for _ in range(CALLS // 6 if name == "template_twice" else CALLS):
         pair = chance.random() < 0.5
         options = some_options(chance, pair=pair, added=peer.num_special_tokens_to_add(pair))
         texts = [some_text(chance) for _ in range(chance.choice([1, 1, 2, 5]))]
@@ -446,7 +449,7 @@ def test_real_tokenizers(data: Path, tmp_path: Path, name: str) -> None:
     texts = [text for text in HOSTILE if text]
     corpora = data / "corpora"
     for corpus in ("en_1mb.txt", "multi_1mb.txt", "code_1mb.txt"):
-        texts += (corpora / corpus).read_text("utf-8")[:30_000].split("\n\n")
+        texts += (corpora / corpus).read_text("utf-8")[: 30_000 if WHOLE else 8_000].split("\n\n")
     texts += list(tok.special_tokens)[:3]
     texts += [f"a {token} b" for token in list(tok.special_tokens)[:3]]
     peer.enable_truncation(40, stride=5)

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 import lzma
-import os
 from functools import cache
 from pathlib import Path
 
 import pytest
 import tiktoken
 import tiktoken.load
-import tokenizers
 
 import bytepair as bp
 from bytepair.formats.hub import ENCODINGS
 from bytepair.model import byte_alphabet
-from tests.conftest import data_folder
+from tests.conftest import WHOLE, data_folder
 from tests.test_peers import TIKTOKEN
 
 pytestmark = pytest.mark.data
 
 # The start of each text is enough for every commit; BYTEPAIR_WHOLE=1 takes all of it, some minutes long.
-WHOLE = bool(os.environ.get("BYTEPAIR_WHOLE"))
 CHARACTERS = None if WHOLE else 200_000
-CHARACTERS_FOR_TOKENIZERS = None if WHOLE else 50_000
 
 
 # As the tokenizer of Kimi K2 is published.
@@ -96,34 +92,6 @@ def test_rank_files_are_tiktokens(data: Path, file: str, split: str) -> None:
         ids = tok.encode(text)
         assert ids == peer.encode_ordinary(text), title
         assert tok.decode(ids) == text
-
-
-BYTE_LEVEL = [
-    "gpt2/tokenizer.json",
-    "phi-2/tokenizer.json",
-    "roberta-base/tokenizer.json",
-    "gpt-neox/tokenizer.json",
-    "llama3/tokenizer.json.xz",
-    "qwen2/tokenizer.json.xz",
-    "qwen3/tokenizer.json.xz",
-    "deepseek/tokenizer.json.xz",
-    "openai/gpt-oss_tokenizer.json.xz",
-]
-
-
-@pytest.mark.parametrize("file", BYTE_LEVEL)
-def test_tokenizer_json_gives_the_ids_of_tokenizers(data: Path, tmp_path: Path, file: str) -> None:
-    (tmp_path / "tokenizer.json").write_bytes(unpacked(data / "vocabs" / file))
-    tok = bp.Tokenizer.from_file(tmp_path)
-    peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    tok.save(tmp_path / "again")
-    again = tokenizers.Tokenizer.from_file(str(tmp_path / "again" / "tokenizer.json"))
-    assert bp.Tokenizer.from_file(tmp_path / "again") == tok
-    for title, text in texts(data).items():
-        part = text[:CHARACTERS_FOR_TOKENIZERS]
-        ids = tok.encode(part, special="allow")
-        assert ids == peer.encode(part, add_special_tokens=False).ids, title
-        assert ids == again.encode(part, add_special_tokens=False).ids, title
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @given(st.lists(st.integers(0, 1999)))
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=300)
 def test_a_stream_says_what_decoding_at_once_says(tok: bp.Tokenizer, ids: list[int]) -> None:
     stream = tok.stream()
     text = ""
@@ -72,7 +72,7 @@ def test_each_push_gives_all_that_is_certain_and_no_more() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 1999), max_size=12), max_size=6), st.randoms(use_true_random=False))
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 def test_rows_that_advance_in_any_steps_say_what_decoding_at_once_says(
     tok: bp.Tokenizer, sequences: list[list[int]], random: Random
 ) -> None:
@@ -98,7 +98,7 @@ def test_rows_that_advance_in_any_steps_say_what_decoding_at_once_says(
 
 
 @given(st.lists(st.integers(0, 1999)), st.integers(0, 9))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 def test_several_ids_at_once_are_those_ids_one_by_one(tok: bp.Tokenizer, ids: list[int], size: int) -> None:
     alone, together = tok.stream(), tok.stream()
     one_by_one = "".join(map(alone.push, ids))

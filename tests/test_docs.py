@@ -50,8 +50,8 @@ LEFT_OUT = {
     "docs/sharding.md": 2,  # Megatron-LM, and a cluster
     "docs/guides/pretrain.md": 1,  # a cluster
     "docs/guides/serve.md": 1,  # a hub
-    "docs/looking/playground.md": 1,  # a server
-    "docs/looking/notebook.md": 2,  # a notebook
+    "docs/visualize/playground.md": 1,  # a server
+    "docs/visualize/notebook.md": 2,  # a notebook
 }
 """How many blocks of a page do not run, and what they would need."""
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import lzma
 import random
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import tokenizers
-from benchmarks.families import FAMILIES, PEERS, Family, Row, as_misread, compare
+from benchmarks.families import FAMILIES, PEERS, Family, Peer, Row, Tokenizers, as_misread, compare
 from fuzz.hostile import hostile_text
 
 import bytepair as bp
-from tests.test_data import WHOLE, texts
+from tests.conftest import WHOLE
+from tests.test_data import texts
 
 pytestmark = pytest.mark.data
 
-CHARACTERS = None if WHOLE else 20_000
-HOSTILE = 2_000_000 if WHOLE else 20_000
+CHARACTERS = None if WHOLE else 10_000
+HOSTILE = 2_000_000 if WHOLE else 10_000
 
 
 def unpacked(family: Family, data: Path, folder: Path) -> Path:
@@ -27,10 +29,24 @@ def unpacked(family: Family, data: Path, folder: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_a_family_gives_what_its_library_gives(data: Path, tmp_path: Path, family: Family) -> None:
-    file = unpacked(family, data, tmp_path)
-    tok, peer, row = bp.Tokenizer.from_file(file), PEERS[family.origin](file), Row(family)
+class Loaded(NamedTuple):
+    """A family, read once by both for all that is tested of it."""
+
+    family: Family
+    file: Path
+    tok: bp.Tokenizer
+    peer: Peer
+
+
+@pytest.fixture(scope="module", params=FAMILIES, ids=lambda family: family.name)
+def loaded(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    file = unpacked(request.param, data, tmp_path_factory.mktemp("family"))
+    return Loaded(request.param, file, bp.Tokenizer.from_file(file), PEERS[request.param.origin](file))
+
+
+def test_a_family_gives_what_its_library_gives(loaded: Loaded, data: Path) -> None:
+    family, _, tok, peer = loaded
+    row = Row(family)
     misreading = as_misread(tok, peer)
     for text in texts(data).values():
         compare(row, tok, peer, text[:CHARACTERS], misreading)
@@ -42,19 +58,23 @@ def test_a_family_gives_what_its_library_gives(data: Path, tmp_path: Path, famil
     assert not row.differences, row.first
 
 
-@pytest.mark.parametrize(
-    "family", [family for family in FAMILIES if family.origin == "tokenizers"], ids=lambda family: family.name
-)
-def test_a_family_survives_saving(data: Path, tmp_path: Path, family: Family) -> None:
-    file = unpacked(family, data, tmp_path)
-    tok = bp.Tokenizer.from_file(file)
+def test_a_family_survives_saving(loaded: Loaded, data: Path, tmp_path: Path) -> None:
+    family, _, tok, peer = loaded
     assert bp.Tokenizer.from_file(tok.save(tmp_path / "native", "native")[0]) == tok
+    if not isinstance(peer, Tokenizers):
+        return
     saved = tok.save(tmp_path / "again")[0]
     assert bp.Tokenizer.from_file(saved) == tok
-    ours, theirs = (tokenizers.Tokenizer.from_file(str(path)) for path in (saved, file))
+    again = tokenizers.Tokenizer.from_file(str(saved))
     chance = random.Random(family.name)
-    for text in [*(text[:2000] for text in texts(data).values()), *(hostile_text(chance, 20) for _ in range(200))]:
-        assert ours.encode(text).ids == theirs.encode(text).ids
+    real = [text[:CHARACTERS] for text in texts(data).values()]
+    assert (again.truncation, again.padding) == peer.limits
+    again.no_truncation()
+    again.no_padding()
+    bare, peer.inner.post_processor = peer.inner.post_processor, peer.post_processor
+    for text in [*real, *(hostile_text(chance, 20) for _ in range(200))]:
+        assert again.encode(text).ids == peer.inner.encode(text).ids
+    peer.inner.post_processor = bare
 
 
 def test_what_dropout_and_sampling_give_is_an_encoding_of_the_text(data: Path, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import bytepair as bp
 from bytepair import _core, formats
 from bytepair.formats import hf_json, native, tiktoken
 from bytepair.model import byte_alphabet
+from tests.conftest import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ LINES = st.one_of(
 
 
 @given(st.lists(LINES, max_size=12).map(b"".join))
-@settings(max_examples=1500, derandomize=True, deadline=None)
+@settings(max_examples=10_000 if WHOLE else 400)
 def test_rank_files_are_read_as_by_the_slow_reader(data: bytes) -> None:
     check_reads_alike(data)
 
@@ -130,7 +131,7 @@ MERGES = st.one_of(
     st.lists(MERGES, max_size=4),
     st.lists(st.sampled_from(["<x>", "a", "ab", "other", "日"]), unique=True, max_size=3),
 )
-@settings(max_examples=3000, derandomize=True, deadline=None)
+@settings(max_examples=10_000 if WHOLE else 800)
 def test_vocabularies_are_read_as_by_the_slow_reader(
     changed: dict[str, Any], removed: set[str], merges: list[Any], added: list[str]
 ) -> None:

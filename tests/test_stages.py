@@ -13,6 +13,7 @@ import pytest
 
 from bytepair import errors
 from bytepair._core import decode_tokens, normalize, pre_tokenize
+from tests.conftest import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 tokenizers = pytest.importorskip("tokenizers")
 
-TEXTS = 1500
+TEXTS = 5000 if WHOLE else 500
 
 # A few of each class that some step tells apart.
 CLASSES: dict[str, tuple[str, ...]] = {
@@ -360,7 +361,7 @@ def test_a_real_table(data: Path) -> None:
 
 def test_normalizers_and_pre_tokenizers_in_a_row() -> None:
     source = random.Random(4)
-    for _ in range(200):
+    for _ in range(500 if WHOLE else 50):
         first = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(NORMALIZERS.values()))]
         then = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(PRE_TOKENIZERS.values()))]
         then.append(step("FixedLength", length=3))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair import formats
 from bytepair.call.validity import is_valid
 from bytepair.chunk import chunks
+from bytepair.drawing.display import draw
 from bytepair.errors import BytepairError
 from bytepair.formats import native
 from bytepair.formats.manifest import SIDES, About
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
     from bytepair.call.encoding import BatchEncoding, Encoding
     from bytepair.call.ragged import Ids, Ragged, Special, TextInput
-    from bytepair.chat.cache import EncodingCache
-    from bytepair.chat.example import ChatExample
-    from bytepair.chat.labels import TrainOn
+    from bytepair.chat.encoding.cache import EncodingCache
+    from bytepair.chat.encoding.example import ChatExample
+    from bytepair.chat.encoding.labels import TrainOn
+    from bytepair.chat.encoding.reserved import Policy
     from bytepair.chat.limits import Limits
-    from bytepair.chat.reserved import Policy
     from bytepair.chat.template import Template
     from bytepair.chunk.chunks import Boundary, Chunk, Kind
     from bytepair.formats.hub import Origin
@@ -319,7 +320,7 @@ class Tokenizer(CompiledTokenizer):
             ['Hello']
         """
         # Only those who have chats wait for this import.
-        from bytepair.chat import example  # noqa: PLC0415
+        from bytepair.chat.encoding import example  # noqa: PLC0415
 
         settings = example.Settings(
             template=template,
@@ -760,7 +761,5 @@ class Tokenizer(CompiledTokenizer):
         return f"<Tokenizer: {len(self)} tokens, {self._loaded.semantics}, {len(self.special_tokens)} special>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: sizes, stages and special tokens."""
-        from bytepair.view import pipeline  # noqa: PLC0415 (only notebooks ask)
-
-        return pipeline.card(self)
+        """Sizes, stages and special tokens as HTML for a notebook."""
+        return draw(self, "pipeline.card")

@@ -105,7 +105,7 @@ class Tab:
         shot = SHOTS / f"{name}-{self.look.name}.png"
         self.page.screenshot(path=shot, full_page=full)
         if picture and self.look in KEPT and (folder := os.environ.get("BYTEPAIR_PICTURES")):
-            from PIL import Image  # matplotlib brings it
+            from PIL import Image
 
             (ROOT / folder).mkdir(parents=True, exist_ok=True)
             # A page has few colours, and a picture of few is a third as large.

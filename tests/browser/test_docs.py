@@ -12,7 +12,7 @@ import pytest
 from tests.browser.conftest import READ_IN, Tab
 from tests.conftest import ROOT
 
-IN_PICTURES = {"index": "docs-tour", "looking/view": "docs-looking"}
+IN_PICTURES = {"index": "docs-tour", "visualize/view": "docs-looking"}
 
 READ_WHOLE = {"api/counting", "api/errors"}
 """Pages on which it reads entries of the reference too: one template makes all of them, and there are thousands."""

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.batches import IGNORED, pad
+from bytepair.chat.batches.padding import IGNORED, pad
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.cache import EncodingCache
+from bytepair.chat.encoding.cache import EncodingCache
 from bytepair.errors import ArtifactError
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def test_what_went_in_comes_out(tmp_path: Path, examples: int) -> None:
     )
 )
 def test_arrays_of_every_kind_come_back(described: Any) -> None:
-    from bytepair.chat.cache import _parse, _write
+    from bytepair.chat.encoding.cache import _parse, _write
 
     arrays = {name: np.ones(shape, dtype) for name, (dtype, shape) in described.items()}
     found = _parse(KEY, _write(KEY, arrays))
@@ -216,7 +216,7 @@ def test_a_damaged_file_is_a_miss_and_is_written_anew(tmp_path: Path) -> None:
 
 
 def test_no_flip_and_no_cut_is_ever_handed_out() -> None:
-    from bytepair.chat.cache import _parse, _write
+    from bytepair.chat.encoding.cache import _parse, _write
 
     whole = _write(KEY, {"input_ids": np.array([5, 6]), "labels": np.array([5, -100])})
     expected = {"input_ids": [5, 6], "labels": [5, -100]}

@@ -5,7 +5,6 @@ A share of each runs always. ``BYTEPAIR_WHOLE=1`` runs 10,000 conversations for 
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
@@ -14,9 +13,10 @@ from fuzz.chat_templates import NAMES, Subject, subjects
 from fuzz.chats import check_rendering, conversation
 from fuzz.encoded_chats import check_attack, check_escape, check_labels, vocabulary_for
 
-WHOLE = bool(os.environ.get("BYTEPAIR_WHOLE"))
-CONVERSATIONS = 10_000 if WHOLE else 40
-ATTACKS = 100_000 if WHOLE else 600
+from tests.conftest import WHOLE
+
+CONVERSATIONS = 10_000 if WHOLE else 16
+ATTACKS = 100_000 if WHOLE else 240
 
 
 @pytest.fixture(params=NAMES)
@@ -33,14 +33,14 @@ def test_conversations(subject: Subject) -> None:
     for number in range(CONVERSATIONS):
         chooses = random.Random(f"held/{subject.name}/{number}")
         chat = conversation(chooses, subject, literals=number % 2 == 0)
-        vocabulary = vocabulary_for(chooses, subject, published=WHOLE or number < 10)
+        vocabulary = vocabulary_for(chooses, subject, published=WHOLE or number < 4)
         with case(template=subject.name, number=number, vocabulary=vocabulary.name, chat=chat):
             made = check_rendering(subject, chat)
             if made is None:
                 refused += 1
                 continue
             check_labels(chooses, subject, chat, vocabulary, made[1])
-    assert refused < CONVERSATIONS / 4
+    assert refused < CONVERSATIONS / 3
 
 
 @pytest.mark.parametrize("policy", ["reject", "text", "escape"])

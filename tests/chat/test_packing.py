@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.attention import block_mask, cu_seqlens
-from bytepair.chat.batches import IGNORED, pad
-from bytepair.chat.packed import Packed, Placed
-from bytepair.chat.packing import flatten, pack
+from bytepair.chat.batches.attention import block_mask, cu_seqlens
+from bytepair.chat.batches.fitting import Placed
+from bytepair.chat.batches.packed import Packed
+from bytepair.chat.batches.packing import flatten, pack
+from bytepair.chat.batches.padding import IGNORED, pad
 from bytepair.errors import LimitError
 from tests.chat.test_batches import make_row, random_rows
 

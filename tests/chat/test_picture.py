@@ -18,7 +18,7 @@ import bytepair as bp
 from bytepair.drawing.characters import show, show_line
 from bytepair.errors import ArtifactError, InvalidIdError
 from bytepair.view import chat
-from bytepair.view.chat_tokens import Cell, Gap, cells
+from bytepair.view.chat_tokens import ChatCell, ChatGap, cells
 from tests.conftest import HOSTILE
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def check(example: Example, tok: bp.Tokenizer) -> Page:
     page.encode()
     for character in set(page) - {"\n", " "}:
         assert character.isprintable(), ascii(character)
-    found = [cell for cell in cells(example, tok) if isinstance(cell, Cell)]
+    found = [cell for cell in cells(example, tok) if isinstance(cell, ChatCell)]
     assert len(read.tokens) == len(found) == len(example.input_ids)
     for cell, token, id, label in zip(found, read.tokens, example.input_ids, example.labels, strict=True):
         assert ("y" in token.classes) == (label != -100)
@@ -223,9 +223,11 @@ def test_every_character_is_shown_once(messages: list[tuple[str, str]], left: in
     for name in ("input_ids", "labels", "offsets"):
         setattr(example, name, getattr(example, name)[cut])
     parts = list(cells(example, BYTES))
-    assert "".join(part.text if isinstance(part, Gap) else part.shown for part in parts) == example.text
+    assert "".join(part.text if isinstance(part, ChatGap) else part.shown for part in parts) == example.text
     read = check(example, BYTES)
-    assert [gap for gap in read.gaps if gap] == [show_line(part.text, 200) for part in parts if isinstance(part, Gap)]
+    assert [gap for gap in read.gaps if gap] == [
+        show_line(part.text, 200) for part in parts if isinstance(part, ChatGap)
+    ]
 
 
 def test_what_is_shown_of_a_chat(tok: bp.Tokenizer) -> None:

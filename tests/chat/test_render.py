@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from bytepair.chat.limits import Limits
-from bytepair.chat.rendering import render
-from bytepair.chat.spans import Rendered
+from bytepair.chat.rendering.render import render
+from bytepair.chat.rendering.spans import Rendered
 from bytepair.chat.template import Template
 from bytepair.errors import TemplateError
 from tests.chat.constructs import SNIPPETS

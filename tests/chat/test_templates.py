@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import bytepair.chat.template as module
-from bytepair.chat.rendering import render
+from bytepair.chat.rendering.render import render
+from bytepair.chat.sandbox import program
 from bytepair.chat.template import Template
 from bytepair.errors import ArtifactError, FormatError, TemplateError
 from tests.chat.conversations import proper
@@ -190,10 +191,10 @@ def test_wrong_types() -> None:
 def test_compiled_templates_are_kept_but_not_all_of_them() -> None:
     template = Template("{{ 'kept' }}")
     render([], template)
-    first = next(reversed(module._kept.values()))
+    first = next(reversed(program._cache.values()))
     render([], Template("{{ 'kept' }}", variables={"x": "y"}))
-    assert next(reversed(module._kept.values())) is first
+    assert next(reversed(program._cache.values())) is first
     for index in range(100):
         render([], f"{{{{ {index} }}}}")
-    assert len(module._kept) == module._KEPT
+    assert len(program._cache) == program._CACHED
     assert render([], template).text == "kept"

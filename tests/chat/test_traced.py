@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bytepair.chat import methods
 from bytepair.chat.limits import Budget, Limits
-from bytepair.chat.traced import TEMPLATE, Origin, Text, cut, joined, make_list, merged, runs_of
-from bytepair.chat.writing import represent, to_json
+from bytepair.chat.traced import methods
+from bytepair.chat.traced.printing import represent, to_json
+from bytepair.chat.traced.values import TEMPLATE, Origin, Text, cut, joined, make_list, merged, runs_of
 
 ORIGINS = [TEMPLATE, *(Origin("content", index, "user", "content") for index in range(3))]
 LETTERS = "aAbBsSßİΣσﬁ\t\n\r '\"-5ǅ𝒳é.\\\u2028\x1f\ue000"

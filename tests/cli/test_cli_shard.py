@@ -140,11 +140,10 @@ def test_silence(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
 
 
 def test_the_picture(capsysbinary: pytest.CaptureFixture[bytes], misused: Fails, fails: Fails) -> None:
-    pytest.importorskip("matplotlib")
-    said(capsysbinary, *LINEWISE, "-o", "out", "--histogram", "lengths.png")
-    assert Path("lengths.png").read_bytes().startswith(b"\x89PNG")
-    assert "goes beside OUT" in misused("shard", *LINEWISE, "-o", "new", "--histogram", "new/lengths.png")
-    assert "name it NAME.png" in fails("shard", *LINEWISE, "-o", "new", "--histogram", "lengths.svg")
+    said(capsysbinary, *LINEWISE, "-o", "out", "--histogram", "lengths.svg")
+    assert Path("lengths.svg").read_bytes().startswith(b"<svg ")
+    assert "goes beside OUT" in misused("shard", *LINEWISE, "-o", "new", "--histogram", "new/lengths.svg")
+    assert "name it NAME.svg" in fails("shard", *LINEWISE, "-o", "new", "--histogram", "lengths.png")
     assert not Path("new").exists()
 
 

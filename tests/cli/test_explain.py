@@ -57,7 +57,7 @@ def test_timelines(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     Path(log).write_text('{"rank": 1}\n', "utf-8")
     assert main(["explain", "--timeline", log]) == 1
-    assert "not the next one of a merge log" in capsys.readouterr().err
+    assert "not a line of a merge log" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_a_text_a_file_or_stdin_is_shown(call: Call, tok: bp.Tokenizer) -> None:
 
 
 def shown(tok: bp.Tokenizer, text: str | bytes, name: str, **settings: Any) -> str:
-    return terminal.text(picture({name: tok}, text), terminal.Settings(**settings)) + "\n"
+    return terminal.text(picture({name: tok}, text), terminal.TerminalOptions(**settings)) + "\n"
 
 
 def test_options_act(call: Call, tok: bp.Tokenizer) -> None:
@@ -91,7 +91,7 @@ def test_options_act(call: Call, tok: bp.Tokenizer) -> None:
         assert call("view", text, "-m", "model", *options).decode() == shown(tok, text, "model", **settings)
     both = call("view", text, "-m", "model", "-m", "./model", "--by-line").decode()
     seen = picture([("model", tok), ("model (2)", tok)], text)
-    assert both == terminal.text(seen, terminal.Settings(by_line=True)) + "\n"
+    assert both == terminal.text(seen, terminal.TerminalOptions(by_line=True)) + "\n"
     as_text = picture({"model": tok}, text, special="text")
     assert call("view", text, "-m", "model", "--special", "text").decode() == terminal.text(as_text) + "\n"
 

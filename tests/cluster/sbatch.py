@@ -1,4 +1,7 @@
-"""A stand-in for ``sbatch``: runs the jobs of an array one after another, as far as tests can tell as Slurm would."""
+"""A stand-in for ``sbatch``: runs the jobs of an array one after another, as far as tests can tell as Slurm would.
+
+The number of the job is that of its process group, so that the stand-in for ``scancel`` is one ``kill``.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ options = dict(argument.partition("=")[::2] for argument in sys.argv[1:-1])
 script = Path(sys.argv[-1])
 if "--partition" in options:
     sys.exit("sbatch: error: invalid partition specified: " + options["--partition"])
-print("17", flush=True)
+os.setsid()
+print(os.getpid(), flush=True)
 asked = dict(re.findall(r"^#SBATCH (--[\w-]+)=(.*)$", script.read_text(), re.MULTILINE))
 first, last = map(int, asked["--array"].partition("%")[0].split("-"))
 code = 0

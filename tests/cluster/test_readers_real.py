@@ -13,7 +13,7 @@ import pytest
 from bytepair.sources.inputs import Reading, check, find
 from bytepair.sources.readers import portions
 from tests.conftest import HOSTILE
-from tests.corpus.reading import documents, only
+from tests.sources.reading import documents, only
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # other libraries' own
 

@@ -12,7 +12,7 @@ import pytest
 
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.shards.sinks import FORMATS
-from tests.corpus.shards import INPUTS, Document, files_of, flat, random_documents, write_shard
+from tests.shards.shards import INPUTS, Document, files_of, flat, random_documents, write_shard
 
 # What the libraries warn of is theirs to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")

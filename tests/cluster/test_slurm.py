@@ -1,9 +1,11 @@
-"""The engine for Slurm: with a stand-in for ``sbatch``, and with a cluster of this machine where Slurm is installed."""
+"""The engine for Slurm: with stand-ins for its commands, and with a cluster here where Slurm is installed."""
 
 from __future__ import annotations
 
+import fcntl
 import getpass
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -16,7 +18,8 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.shards.engines.slurm import Slurm
+from bytepair.shards.engines.slurm import Slurm, _Array
+from bytepair.shards.plans import WORK
 
 CONFIGURATION = """\
 ClusterName=tests
@@ -53,9 +56,11 @@ def free_port() -> int:
 
 
 def stand_in(folder: Path) -> None:
-    command = folder / "sbatch"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name("sbatch.py")} "$@"\n')
-    command.chmod(0o755)
+    submit = f'exec {shlex.quote(sys.executable)} {shlex.quote(str(Path(__file__).with_name("sbatch.py")))} "$@"'
+    for name, body in {"sbatch": submit, "scancel": 'kill -s KILL -- "-$1"'}.items():
+        command = folder / name
+        command.write_text(f"#!/bin/sh\n{body}\n")
+        command.chmod(0o755)
     os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
@@ -63,7 +68,7 @@ def slurm(folder: Path) -> Iterator[None]:
     """Starts Slurm with a single node, this machine."""
     if "BYTEPAIR_CLUSTER" not in os.environ:
         pytest.skip("Slurm is started by `make test-cluster` alone")
-    missing = [name for name in ("slurmctld", "slurmd", "sbatch") if shutil.which(name) is None]
+    missing = [name for name in ("slurmctld", "slurmd", "sbatch", "scancel") if shutil.which(name) is None]
     if missing:
         pytest.skip(f"{missing[0]} is not installed: 'sudo apt install slurm-wlm'; there is the stand-in")
     for name in ("state", "spool"):
@@ -147,3 +152,54 @@ def test_without_slurm_that_is_said(tokenizer: bp.Tokenizer, tmp_path: Path, mon
     (tmp_path / "a.txt").write_text("low")
     with pytest.raises(bp.CorpusError, match="there is no sbatch on this machine"):
         bp.shard(tmp_path / "a.txt", tokenizer, tmp_path / "out", engine="slurm")
+
+
+def held(lock: Path) -> bool:
+    """Whether a process holds the lock, which the system releases however that process ends."""
+    with lock.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if is_so():
+            return
+        time.sleep(0.05)
+    raise AssertionError("nothing happened in 30 seconds")
+
+
+HOLDING = """\
+#!/bin/bash
+#SBATCH --job-name=bytepair-test
+#SBATCH --array=0-0
+#SBATCH --ntasks=1
+#SBATCH --output=slurm/%x-%a.out
+exec {python} -c '
+import fcntl, pathlib, sys, time
+file = open(sys.argv[1], "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+pathlib.Path(sys.argv[2]).touch()
+time.sleep({seconds})' {lock} {started}
+"""
+
+
+@pytest.mark.parametrize("has_scancel", [True, False])
+def test_cancelling_ends_the_jobs_or_leaves_them_to_end(
+    has_scancel: bool, cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cluster.parent.exists()
+    (tmp_path / WORK / "slurm").mkdir(parents=True)
+    places = {"lock": tmp_path / "lock", "started": tmp_path / "started"}
+    script = tmp_path / "job.sh"
+    script.write_text(HOLDING.format(python=sys.executable, seconds=1000 if has_scancel else 1, **places))
+    jobs = _Array(tmp_path, script, [])
+    until(places["started"].exists)
+    assert held(places["lock"])
+    if not has_scancel:
+        monkeypatch.setenv("PATH", str(tmp_path))
+    jobs.cancel()
+    until(lambda: not held(places["lock"]))

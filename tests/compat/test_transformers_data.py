@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import lzma
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,14 @@ import pytest
 from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast, patch, unpatch
 from bytepair.formats import probes
 from tests.compat.test_transformers import columns, said, same_texts, theirs_of
+from tests.conftest import WHOLE
 
 transformers = pytest.importorskip("transformers")
 
 pytestmark = pytest.mark.data
 
 NAMES = ["gpt2", "roberta-base", "bert-base-uncased", "llama2", "llama3", "qwen3", "t5-small", "clip"]
-if os.environ.get("BYTEPAIR_WHOLE"):
+if WHOLE:
     NAMES += ["qwen2", "deepseek", "gpt-neox", "phi-2"]
 TEXTS = [*probes.TEXTS[10:50:2], *probes.TEXTS[-4:], "do n't stop , she 's here . <|endoftext|></s> a"]
 OTHERS = {"bert-base-uncased": "tokenizer.daulet.json"}

@@ -6,6 +6,7 @@ import sys
 from functools import partial
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -120,3 +121,9 @@ def test_counting_names_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "regex", None)
     with pytest.raises(ImportError, match=r'pip install "bytepair\[study\]"'):
         count_pieces([], WORDS)
+
+
+@pytest.mark.parametrize("texts", ["low", b"low", {"low": 1}])
+def test_one_text_or_a_table_is_not_an_iterable_of_texts(texts: Any) -> None:
+    with pytest.raises(TypeError, match="not an iterable of str"):
+        train_parallel(texts, 1, pattern=WORDS)

@@ -75,7 +75,7 @@ def test_a_heap_that_is_never_compacted_gives_the_same() -> None:
         assert train_heap(counts, 12, compact=False) == train_heap(counts, 12)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     counts=st.dictionaries(st.binary(max_size=8), st.integers(1, 2**63), max_size=4),
     ties=st.sampled_from(TIES),
@@ -170,3 +170,12 @@ class TestEdges:
         assert spoilt.value.byte == 1
         with pytest.raises(EncodeError, match="lone surrogate"):
             train({"a\ud800": 1}, 1)
+
+    def test_texts_are_not_a_counts_table(self, train: Any) -> None:
+        for texts in (iter(["ab"]), ["ab"], "ab"):
+            with pytest.raises(TypeError, match="not a mapping of pieces to counts; count_pieces makes one from texts"):
+                train(texts, 1)
+
+    def test_an_unknown_option_is_refused(self, train: Any) -> None:
+        with pytest.raises(TypeError, match="'tie'"):
+            train({"ab": 1}, 1, tie="first_seen")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 from base64 import b64encode
@@ -20,7 +19,7 @@ from bytepair.errors import ArtifactError
 from bytepair.view import interactive
 from bytepair.view.page import asset
 from bytepair.view.pictures import picture
-from tests.conftest import HOSTILE
+from tests.conftest import HOSTILE, WHOLE
 
 EVIL = [
     "</script><script>alert(1)</script>",
@@ -84,7 +83,7 @@ def unpacked(data: dict[str, Any]) -> list[dict[str, Any]]:
     return tokenizers
 
 
-def check(tokenizers: dict[str, bp.Tokenizer], text: str | bytes, title: str = "Tokens") -> str:
+def check(tokenizers: dict[str, bp.Tokenizer], text: str | bytes, title: str = "PictureTokens") -> str:
     """The page of a text, held to what all such pages are held to."""
     seen = picture(tokenizers, text)
     html = interactive.html(seen, title=title)
@@ -201,4 +200,4 @@ def test_every_text_of_the_data(data: Path, tok: bp.Tokenizer) -> None:
     texts = sorted((data / "corpora").glob("*.txt"))
     assert texts
     for text in texts:
-        check({"gpt2": gpt2, "mine": tok}, text.read_bytes()[: None if "BYTEPAIR_WHOLE" in os.environ else 60_000])
+        check({"gpt2": gpt2, "mine": tok}, text.read_bytes()[: None if WHOLE else 30_000])

@@ -14,7 +14,7 @@ import bytepair as bp
 from bytepair.errors import EncodeError, SpecialTokenError
 from bytepair.model.spec import BytePair, TokenizerSpec, Unigram, WordLevel
 from bytepair.view.looks import parts
-from bytepair.view.pictures import Picture, Tokens, picture
+from bytepair.view.pictures import Picture, PictureTokens, picture
 from bytepair.view.spelling import cut_off
 from tests.conftest import HOSTILE
 from tests.view.models import WORDS, models
@@ -144,7 +144,7 @@ def test_a_score_is_that_of_the_token() -> None:
     assert [source.vocabulary[id].score for id in source.ids] == [spec.scores[id] for id in source.ids]
 
 
-def _cut(source: Tokens, length: int) -> list[tuple[object, ...]]:
+def _cut(source: PictureTokens, length: int) -> list[tuple[object, ...]]:
     """For each character how the characters are cut that share tokens with it, one by one and slowly."""
     joined = [False] * (length + 1)
     for start, end in zip(source.starts, source.ends, strict=True):
@@ -184,7 +184,7 @@ def test_where_tokenizers_differ_is_where_characters_are_cut_otherwise() -> None
         assert _covered(seen.sources[0]) == others
 
 
-def _covered(source: Tokens) -> set[int]:
+def _covered(source: PictureTokens) -> set[int]:
     assert source.differs is not None
     flat = [place for interval in source.differs for place in interval]
     assert flat == sorted(flat)
@@ -250,7 +250,7 @@ def test_what_cannot_be_encoded_raises_what_encode_raises() -> None:
     assert [alone.vocabulary[id].special for id in alone.ids] == [True]
 
 
-def restored(seen: Picture, source: Tokens) -> str:
+def restored(seen: Picture, source: PictureTokens) -> str:
     return "".join(shown.characters for part in parts(seen, source) for shown in part.look.shown())
 
 

@@ -14,7 +14,7 @@ import bytepair as bp
 from bytepair.drawing.layout import columns
 from bytepair.view import notebook, terminal
 from bytepair.view.pictures import picture
-from bytepair.view.terminal import Settings
+from bytepair.view.terminal import TerminalOptions
 from tests.test_data import WHOLE, texts
 from tests.view.test_pictures import restored
 from tests.view.test_terminal import COLOUR
@@ -33,7 +33,7 @@ FAMILIES = {
     "clip": "clip/tokenizer.json",
 }
 
-CHARACTERS = 1_000_000 if WHOLE else 5_000
+CHARACTERS = 1_000_000 if WHOLE else 2_000
 
 
 def load(data: Path, name: str, folder: Path) -> bp.Tokenizer:
@@ -56,7 +56,7 @@ def test_each_text_is_shown_whole_and_readable(data: Path, tmp_path: Path, name:
         seen = picture([(name, tok), ("bytes", byte_level)], text)
         assert list(seen.sources[0].ids) == tok.encode(text, special="allow")
         assert all(restored(seen, source) == text for source in seen.sources)
-        settings = Settings(width=80, ids=number % 2 == 0, colour=number % 3 == 0, by_line=number % 5 == 0)
+        settings = TerminalOptions(width=80, ids=number % 2 == 0, colour=number % 3 == 0, by_line=number % 5 == 0)
         for line in terminal.lines(seen, settings):
             plain = COLOUR.sub("", line)
             assert columns(plain) <= 80

@@ -14,14 +14,14 @@ from bytepair.drawing.layout import columns, is_coloured
 from bytepair.view import terminal
 from bytepair.view.looks import parts
 from bytepair.view.pictures import Picture, picture
-from bytepair.view.terminal import Settings
+from bytepair.view.terminal import TerminalOptions
 from tests.view.models import models
 from tests.view.test_pictures import texts
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 SETTINGS = [
-    Settings(width=width, colour=colour, ids=ids, boundaries=boundaries, pieces=pieces)
+    TerminalOptions(width=width, colour=colour, ids=ids, boundaries=boundaries, pieces=pieces)
     for width, colour, ids, boundaries, pieces in product(
         (30, 100), (False, True), (False, True), (None, True, False), (False, True)
     )
@@ -32,7 +32,7 @@ def seen(text: str | bytes, *names: str) -> Picture:
     return picture([(name, models()[name]) for name in names], text)
 
 
-def body(picture: Picture, settings: Settings) -> list[str]:
+def body(picture: Picture, settings: TerminalOptions) -> list[str]:
     """The lines of the only tokenizer, without its summary and the key."""
     lines = list(terminal.lines(picture, settings))
     blanks = [number for number, line in enumerate(lines) if not line]
@@ -57,15 +57,15 @@ def test_all_that_is_drawn_of_a_token_is_there_and_then_its_boundary(name: str) 
         here = seen(text, name)
         wanted = "".join(_bare(part.look) + "│" for part in parts(here, here.sources[0]))
         for width in (30, 100):
-            assert "".join(body(here, Settings(width=width))) == wanted
-            coloured = "".join(body(here, Settings(width=width, colour=True, boundaries=True)))
+            assert "".join(body(here, TerminalOptions(width=width))) == wanted
+            coloured = "".join(body(here, TerminalOptions(width=width, colour=True, boundaries=True)))
             assert COLOUR.sub("", coloured) == wanted
 
 
 def _bare(look: object) -> str:
-    from bytepair.view.looks import Look
+    from bytepair.view.looks import TokenLook
 
-    assert isinstance(look, Look)
+    assert isinstance(look, TokenLook)
     opening, closing = {"special": "⟦⟧", "added": "⟨⟩", "gap": ("×", ""), "": ("", "")}[look.mark]
     return opening + "".join(shown.text for shown in look.shown()) + closing
 
@@ -73,7 +73,7 @@ def _bare(look: object) -> str:
 def test_colours_alone_divide_what_boundaries_divide() -> None:
     for text in texts():
         here = seen(text, "ranks")
-        line = "".join(body(here, Settings(colour=True, width=10_000)))
+        line = "".join(body(here, TerminalOptions(colour=True, width=10_000)))
         backgrounds = re.findall(r"\x1b\[(?:48;5;(\d+)|1;7|1;4)m", line)
         tokens = list(parts(here, here.sources[0]))
         # A token that goes on in the next line has its background again.
@@ -85,7 +85,7 @@ def test_colours_alone_divide_what_boundaries_divide() -> None:
 
 def test_ids_stand_below_their_tokens() -> None:
     here = seen("low lower 東京 <|end|>", "ranks")
-    drawn, ids = body(here, Settings(ids=True))
+    drawn, ids = body(here, TerminalOptions(ids=True))
     places = [match.start() for match in re.finditer(r"\d+", ids)]
     assert [int(id) for id in ids.split()] == list(here.sources[0].ids)
     starts, place = [], 0
@@ -94,34 +94,34 @@ def test_ids_stand_below_their_tokens() -> None:
         place += columns(cell) + 1
     assert places == starts
     # Without boundaries ids stay apart.
-    assert body(here, Settings(ids=True, boundaries=False))[1].split() == ids.split()
+    assert body(here, TerminalOptions(ids=True, boundaries=False))[1].split() == ids.split()
 
 
 def test_a_line_of_text_ends_a_line() -> None:
-    assert body(seen("a\nb\n\nc", "ranks"), Settings()) == ["a│↵│", "b│↵│", "↵│", "c│"]
+    assert body(seen("a\nb\n\nc", "ranks"), TerminalOptions()) == ["a│↵│", "b│↵│", "↵│", "c│"]
     token = bp.train({"\n    ": 9}, 259, split="none")
-    assert body(picture({"a": token}, "x\n    y"), Settings()) == ["x│↵", "····│y│"]
+    assert body(picture({"a": token}, "x\n    y"), TerminalOptions()) == ["x│↵", "····│y│"]
 
 
 def test_a_token_that_is_wider_than_a_line_goes_on_in_the_next() -> None:
     long = models()["merges"].with_added_tokens(["東" * 40])
-    lines = body(picture({"a": long}, "東" * 40), Settings(width=31, ids=True))
+    lines = body(picture({"a": long}, "東" * 40), TerminalOptions(width=31, ids=True))
     assert lines == ["⟨" + "東" * 14, str(long.vocab_size - 1), "東" * 15, "東" * 11 + "⟩│"]
 
 
 def test_pieces_end_with_a_double_line() -> None:
     here = seen("low <|end|>", "ranks")
-    assert body(here, Settings(pieces=True)) == ["low║·║⟦<|end|>⟧║"]
-    assert body(seen("xyz low", "characters"), Settings(pieces=True))[0].count("║") == 1
+    assert body(here, TerminalOptions(pieces=True)) == ["low║·║⟦<|end|>⟧║"]
+    assert body(seen("xyz low", "characters"), TerminalOptions(pieces=True))[0].count("║") == 1
 
 
 def test_what_is_broken_unknown_from_nowhere_or_from_no_token_is_said() -> None:
-    assert body(seen("é🦊", "ranks"), Settings()) == ["é│🦊‹f0›│‹9f›│‹a6›│‹8a›│"]
-    assert body(seen(b"a\xff\xe2\x82", "ranks"), Settings())[0].startswith("a│�‹ff›")
-    assert body(seen("low a\u200b", "WordPiece"), Settings()) == ["low│×·│a│×U+200B│"]
-    assert body(seen("€ a", "WordPiece"), Settings()) == ["⟦€‹“[UNK]”›⟧│×·│a│"]
-    assert body(seen("x", "characters"), Settings()) == ["‹“▁”›│x│"]
-    key = "\n".join(terminal.lines(seen(b"\xff \xe2\x82\xac<|end|>", "ranks"), Settings()))
+    assert body(seen("é🦊", "ranks"), TerminalOptions()) == ["é│🦊‹f0›│‹9f›│‹a6›│‹8a›│"]
+    assert body(seen(b"a\xff\xe2\x82", "ranks"), TerminalOptions())[0].startswith("a│�‹ff›")
+    assert body(seen("low a\u200b", "WordPiece"), TerminalOptions()) == ["low│×·│a│×U+200B│"]
+    assert body(seen("€ a", "WordPiece"), TerminalOptions()) == ["⟦€‹“[UNK]”›⟧│×·│a│"]
+    assert body(seen("x", "characters"), TerminalOptions()) == ["‹“▁”›│x│"]
+    key = "\n".join(terminal.lines(seen(b"\xff \xe2\x82\xac<|end|>", "ranks"), TerminalOptions()))
     for mark in ("│", "·", "⟦⟧", "‹e2›", "�‹ff›"):
         assert f"{mark} " in key.rpartition("\n\n")[2]
     assert "×" not in key
@@ -129,7 +129,7 @@ def test_what_is_broken_unknown_from_nowhere_or_from_no_token_is_said() -> None:
 
 def test_marks_stand_below_tokens_that_differ() -> None:
     here = seen("low lower", "ranks", "merges")
-    lines = list(terminal.lines(here, Settings()))
+    lines = list(terminal.lines(here, TerminalOptions()))
     assert lines[2:4] == ["low│·│lower│", "      ^^^^^"]
     for source, (drawn, marks) in zip(here.sources, (lines[2:4], lines[6:8]), strict=True):
         assert source.differs
@@ -146,7 +146,7 @@ def test_marks_stand_below_tokens_that_differ() -> None:
 def test_lines_of_several_tokenizers_are_below_each_other() -> None:
     text = "low\nlower é\n\n\nnew"
     here = seen(text, "ranks", "characters", "WordLevel")
-    lines = list(terminal.lines(here, Settings(by_line=True, width=90)))
+    lines = list(terminal.lines(here, TerminalOptions(by_line=True, width=90)))
     assert [line.partition(":")[0] for line in lines[:3]] == ["ranks", "characters", "WordLevel"]
     assert all(columns(line) <= 90 for line in lines)
     blocks = "\n".join(lines[3:]).strip("\n").split("\n\n")[:-1]
@@ -157,7 +157,7 @@ def test_lines_of_several_tokenizers_are_below_each_other() -> None:
 
 def test_one_line_each_if_all_have_the_ends_of_lines_as_tokens() -> None:
     here = seen("low\nlower\nnew", "ranks", "merges")
-    blocks = list(terminal.lines(here, Settings(by_line=True)))[3:]
+    blocks = list(terminal.lines(here, TerminalOptions(by_line=True)))[3:]
     assert [line for line in blocks if line and "^" not in line][:6] == [
         "ranks  low│↵│",
         "merges low│↵│",
@@ -171,7 +171,7 @@ def test_one_line_each_if_all_have_the_ends_of_lines_as_tokens() -> None:
 def test_a_name_controls_nothing() -> None:
     here = picture({"a\x1b[31m\n" + "東" * 40: models()["ranks"], "b": models()["merges"]}, "low lower")
     for by_line in (False, True):
-        for line in terminal.lines(here, Settings(width=30, by_line=by_line)):
+        for line in terminal.lines(here, TerminalOptions(width=30, by_line=by_line)):
             assert "\x1b" not in line
             assert columns(line) <= 30
 
@@ -183,7 +183,7 @@ def test_a_summary_counts_and_an_empty_text_has_nothing() -> None:
     )
     assert list(terminal.lines(seen("", "ranks"))) == ["ranks: 0 tokens, 0 characters, 0 bytes"]
     with pytest.raises(ValueError, match="at least 30"):
-        list(terminal.lines(here, Settings(width=29)))
+        list(terminal.lines(here, TerminalOptions(width=29)))
 
 
 class _Terminal(io.StringIO):

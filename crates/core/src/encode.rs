@@ -11,11 +11,11 @@ use aho_corasick::AhoCorasick;
 
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::short::{self, Short};
-use crate::cache::tokens::{self, Found, Tokens};
+use crate::cache::whole_tokens::{self, Found, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::merge::{self, Scratch};
 use crate::model::{self, OnBytes, Token, WordModel};
-use crate::segment::{self, Visit, shifted};
+use crate::segment::{self, Visit};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
 use crate::vocab::{NO_ID, Semantics, Vocab};
@@ -113,7 +113,7 @@ impl Pool {
 /// A vocabulary with its caches: what all threads share.
 pub(crate) struct Compiled {
     pub(crate) vocab: Vocab,
-    tokens: Tokens,
+    tokens: WholeTokens,
     /// A model that is spelled in characters. The vocabulary does its work on bytes, or is empty.
     words: Option<WordModel>,
     /// Pieces with one of these are left to the model that is spelled in characters.
@@ -123,7 +123,7 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     pub(crate) fn new(vocab: Vocab) -> Self {
-        let tokens = Tokens::new(vocab.all_bytes(), vocab.wholes());
+        let tokens = WholeTokens::new(vocab.all_bytes(), vocab.wholes());
         Self { vocab, tokens, words: None, hazards: None, pool: Pool::default() }
     }
 
@@ -157,7 +157,7 @@ impl Compiled {
     /// Whether a part of a text, which is not empty, is a whole token as a piece.
     #[inline]
     pub(crate) fn is_whole(&self, text: &[u8], start: usize, end: usize) -> bool {
-        if end - start <= tokens::LONGEST && !self.tokens.may_lack_tokens() {
+        if end - start <= whole_tokens::LONGEST && !self.tokens.may_lack_tokens() {
             return self.tokens.get(text, start, end).is_some();
         }
         self.vocab.whole(&text[start..end]).is_some()
@@ -224,7 +224,7 @@ impl Borrowed<'_> {
             return words.encode(piece, &mut workspace.words.model, tokens);
         }
         self.ids.clear();
-        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], &mut self.ids)?;
         one_after_another(&self.model.vocab, &self.ids, 0, |token| tokens.push(token));
         Ok(())
@@ -234,7 +234,7 @@ impl Borrowed<'_> {
     /// number of pieces. None if the pieces have to be asked for one by one.
     ///
     /// # Errors
-    /// As [`Borrowed::tokens`], and `Pattern`, where a pattern gives up.
+    /// As [`Borrowed::tokens`], and `Pattern`, if a pattern exceeds its step budget.
     pub(crate) fn all_tokens(
         &mut self,
         text: &str,
@@ -286,7 +286,7 @@ impl Workspace {
     /// Sends the ids of a piece to `sink`.
     fn encode_word(&mut self, words: &WordModel, piece: &str, sink: &mut impl Sink) -> Result<()> {
         let Self { lookup: Lookup { recent, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
-        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         let sought = Sought::new(piece.as_bytes(), &[end], 0);
         ids.clear();
         if !recent.get(&sought, ids) {
@@ -324,7 +324,7 @@ impl Lookup {
             // What is at fault first is found one by one.
             return self
                 .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
-                .map_err(|error| shifted(error, start));
+                .map_err(|error| error.shifted(start));
         }
         self.put_together(ends.len());
         sink.take(&self.ids);
@@ -339,7 +339,7 @@ impl Lookup {
         merged.clear();
         merged_ends.clear();
         short.make_room(found.missing().len());
-        let mut longer = [0_u8; tokens::MANY];
+        let mut longer = [0_u8; whole_tokens::MANY];
         let mut count = 0;
         for &number in found.missing() {
             let key = &found.sought(number).key;
@@ -387,7 +387,7 @@ impl Lookup {
             }
             for sought in sought {
                 let whole = match sought.piece.len() {
-                    ..=tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
+                    ..=whole_tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
                     _ => None,
                 };
                 found.ids[usize::from(sought.number)] = if let Some(id) = whole {
@@ -444,7 +444,7 @@ impl Lookup {
             match vocab.whole(piece) {
                 Some(id) => self.ids.push(id),
                 None => merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)
-                    .map_err(|error| shifted(error, ends[usize::from(number)] as usize - piece.len()))?,
+                    .map_err(|error| error.shifted(ends[usize::from(number)] as usize - piece.len()))?,
             }
             sink.take(&self.ids);
         }
@@ -469,7 +469,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
             }
             return workspace.encode_word(words, piece, self.sink);
         }
-        let end = u32::try_from(piece.len()).map_err(|_| merge::too_long())?;
+        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
     }
 

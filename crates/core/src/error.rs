@@ -1,8 +1,8 @@
-//! One error type: what was wrong, where, and what to do about it.
+//! One error type: the fault, its place and a remedy.
 
 use std::fmt;
 
-/// The result of everything in this crate that can fail.
+/// The result of each fallible function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Which contract was broken; each is one Python exception type.
@@ -10,32 +10,32 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Kind {
     /// The text cannot be encoded.
     Encode,
-    /// Text holds an added token that the call does not allow, or a name that is none.
+    /// The text holds an added token that the call does not allow, or a name is no special token.
     SpecialToken,
-    /// An id that the tokenizer does not have.
+    /// No token has this id.
     InvalidId,
-    /// Parts that do not make a tokenizer.
+    /// The parts do not make a tokenizer.
     Format,
-    /// A split pattern that does not compile or ran out of its step budget.
+    /// A split pattern does not compile, or exceeded its step budget.
     Pattern,
-    /// Settings or counts from which nothing can be trained.
+    /// Nothing can be trained from these settings or counts.
     Training,
-    /// A limit on tokens that cannot be kept.
+    /// A token limit cannot be met.
     Limit,
-    /// A file that cannot be read or written.
+    /// A file cannot be read or written.
     Artifact,
-    /// The caller asked to stop.
+    /// The caller stopped the work.
     Interrupted,
 }
 
-/// What was wrong, where (as far as it is known), and a remedy.
+/// The fault, its place as far as it is known, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// Which contract was broken.
     pub kind: Kind,
-    /// What was wrong, in one clause.
+    /// The fault, in one clause.
     pub what: String,
-    /// What to do about it; empty where there is nothing to say.
+    /// The remedy; may be empty.
     pub remedy: String,
     /// The same in the words of the command line, where `remedy` names a call or an option of one.
     pub cli_remedy: Option<String>,
@@ -64,13 +64,18 @@ impl Error {
         }
     }
 
-    /// The error of bytes that should be UTF-8, placed where they are not.
+    /// The error for invalid UTF-8, placed at its first invalid byte.
     #[must_use]
     pub fn not_utf8(bytes: &[u8], error: &std::str::Utf8Error) -> Self {
         let at = error.valid_up_to();
         Self::new(Kind::Encode, format!("the bytes are not UTF-8: 0x{:02X} is not allowed here", bytes[at]))
             .at(at)
             .or_replace()
+    }
+
+    /// The error of a piece whose places do not fit into 32 bits, placed at its start.
+    pub(crate) fn piece_too_long() -> Self {
+        Self::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern that cuts the text").at(0)
     }
 
     /// The same error with a remedy.
@@ -98,6 +103,13 @@ impl Error {
     #[must_use]
     pub fn at(mut self, byte: usize) -> Self {
         self.byte = Some(byte);
+        self
+    }
+
+    /// The same error for a text with `bytes` more bytes in front.
+    #[must_use]
+    pub(crate) fn shifted(mut self, bytes: usize) -> Self {
+        self.byte = self.byte.map(|byte| byte + bytes);
         self
     }
 

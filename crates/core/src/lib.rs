@@ -1,39 +1,29 @@
 //! The core of bytepair: every loop that touches each byte of a text, and no Python.
 //!
-//! Data runs one way: [`segment`] takes a text through [`normalize`] and [`split`] to pieces, [`merge`] turns pieces into
-//! ids, [`decode`] turns ids back. [`pipeline`] alone composes them, [`batch`] for several threads, [`each`] for texts of
-//! which some may be at fault, [`encode_stream`] for a text that comes in parts, [`count`] for who needs no ids, and [`study`]
-//! with an algorithm that the caller chose. [`train`] makes the merges that a [`vocab`] is compiled from.
+//! A text takes this route: [`segment`] sends it through [`normalize`], [`pre_tokenize`] and [`split`] to pieces; [`merge`] or
+//! [`model`] turns each piece into ids, which [`encode`] looks up first among those it knows; [`decode`] turns ids back into
+//! text. [`pipeline`] composes the stages, for one thread or several, for texts in parts and for ids with their places.
+//! [`count`] counts tokens without keeping ids, and [`chunk`] cuts a text into parts of a limited count. [`train`] makes the
+//! merges that a [`vocab`] is compiled from; [`files`] reads vocabularies and documents.
 
-pub mod aligned;
-pub mod batch;
-pub mod byte_alphabet;
 mod cache;
-pub mod columns;
+pub mod chunk;
 pub mod count;
 pub mod decode;
-pub mod each;
+mod eight_bytes;
 pub mod encode;
-pub mod encode_stream;
 pub mod error;
-pub mod json_lines;
-pub mod locate;
+pub mod files;
 pub mod merge;
 pub mod model;
 pub mod normalize;
 pub mod occurrences;
 pub mod parallel;
 pub mod pipeline;
+pub mod pre_tokenize;
 mod prefetch;
-pub mod rank_file;
-pub mod sample;
 pub mod segment;
-mod spelled;
-pub mod spelled_file;
 pub mod split;
-pub mod study;
-mod text_maker;
-pub mod text_stream;
 pub mod train;
 pub mod utf8;
 pub mod vocab;
@@ -42,16 +32,16 @@ pub use error::{Error, Kind, Result};
 pub use pipeline::Tokenizer;
 pub use vocab::Vocab;
 
-/// The memory, in bytes, in which a tokenizer keeps what a thread merged lately: as often as threads ever used it at the
-/// same time. Texts do not make it grow beyond that.
+/// The size in bytes of the cache of recently merged pieces. A tokenizer has one for each thread that ever used it at the
+/// same time as others; no text makes it grow further.
 #[must_use]
 pub const fn memory_per_thread() -> usize {
     cache::MEMORY
 }
 
-/// The versions of Unicode whose tables decide ids, by what they are for: classes of characters in split patterns, normal
-/// forms, categories and scripts as pre-tokenizers mean them, graphemes with words and sentences, and the standard
-/// library's properties and cases of characters.
+/// The Unicode versions of the tables that decide ids, by their use: character classes of split patterns, normal forms,
+/// categories and scripts of pre-tokenizers, segmentation into graphemes, words and sentences, and the standard library's
+/// character properties and cases.
 ///
 /// ```
 /// assert_eq!(bytepair_core::unicode_versions()[0], ("split", bytepair_core::split::UNICODE.to_owned()));
@@ -64,7 +54,7 @@ pub fn unicode_versions() -> [(&'static str, String); 6] {
     [
         ("split", split::UNICODE.to_owned()),
         ("normalization", format!("{}.{}.{}", normalization.0, normalization.1, normalization.2)),
-        // Those of the tables in `normalize::classes` and `split::pre::scripts`, which stand still.
+        // The fixed tables in `normalize::categories` and `pre_tokenize::scripts`.
         ("categories", "8.0.0".to_owned()),
         ("scripts", "9.0.0".to_owned()),
         ("segmentation", format!("{}.{}.{}", segmentation.0, segmentation.1, segmentation.2)),

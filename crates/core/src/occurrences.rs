@@ -1,14 +1,14 @@
-//! Where some bytes stand in others.
+//! All places of a byte string in others.
 
 use memchr::memmem::Finder;
 
-/// The places at which `wanted` begins, rising; also those where it overlaps itself. An empty one is nowhere.
+/// The starts of all occurrences of `wanted`, ascending, overlapping ones too. An empty `wanted` has none.
 ///
 /// ```
 /// assert!(bytepair_core::occurrences::of(b"low---er", b"--").eq([3, 4]));
 /// ```
 pub fn of<'a>(data: &'a [u8], wanted: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-    // One byte is found without the pause that a search for several makes at each of them.
+    // A search for one byte has less overhead at each occurrence than a search for several.
     let alone = (wanted.len() == 1).then(|| memchr::memchr_iter(wanted[0], data));
     let finder = Finder::new(wanted);
     let mut from = if wanted.len() < 2 { data.len() + 1 } else { 0 };

@@ -1,18 +1,18 @@
-//! Work handed to scoped threads, which live no longer than one call, so that a fork never meets a dead pool.
+//! Work on scoped threads, which live no longer than one call, so that a forked child never meets a dead pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// More threads than this are never started, whatever is asked for.
+/// The most threads that are ever started.
 const MOST_THREADS: usize = 256;
 
-/// How many threads to use: up to the number asked for, else as many as this process may run at once.
+/// The number of threads to use: at most `threads`, or by default as many as this process may run at once.
 #[must_use]
 pub fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get)).clamp(1, MOST_THREADS)
 }
 
-/// Each of up to `threads` workers starts with `state()` and folds items into it; the states come back in any order.
+/// Each of up to `threads` workers starts with `state()` and folds items into it; the states are returned in any order.
 ///
 /// Items are handed out one at a time, in order, so that uneven ones balance.
 ///

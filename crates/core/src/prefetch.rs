@@ -1,6 +1,6 @@
-//! Asking for memory before it is needed.
+//! Prefetching memory.
 
-/// Asks for the cache line of an item beforehand.
+/// Prefetches the cache line of an item.
 #[inline(always)]
 #[allow(unsafe_code, reason = "asking for a cache line is no access")]
 pub(crate) fn prefetch<T>(items: &[T], item: usize) {

@@ -1,20 +1,20 @@
-//! Bytes that should be UTF-8: what becomes of those that are not, and of characters that are cut.
+//! Invalid UTF-8, and characters that are cut off at the end of a buffer.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 
-/// What becomes of bytes that are not UTF-8.
+/// The treatment of invalid UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnInvalid {
-    /// They are an error.
+    /// It is an error.
     Raise,
     /// Each maximal part of a character becomes U+FFFD.
     Replace,
 }
 
 impl OnInvalid {
-    /// The text that some bytes are.
+    /// Decodes bytes.
     ///
     /// # Errors
     /// `Encode`, with the place in bytes and in characters.
@@ -37,7 +37,7 @@ impl OnInvalid {
     }
 }
 
-/// Where the last character of some bytes starts, if it is cut off; else their end.
+/// The start of an incomplete last character; the end of the bytes if there is none.
 pub(crate) fn complete(bytes: &[u8]) -> usize {
     let is_start = |byte: u8| byte & 0xC0 != 0x80;
     let length = |first: u8| match first {

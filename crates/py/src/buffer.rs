@@ -1,15 +1,17 @@
-//! Texts that lie in one buffer: encoded each by itself, and read from lines of JSON.
+//! Many texts in one buffer: encoding each by itself, and reading them from lines of JSON.
 
-use bytepair_core::each::{Each, Frame};
-use bytepair_core::json_lines::{self, Column, Wanted};
-use bytepair_core::{Error, Tokenizer, occurrences};
+use bytepair_core::files::json_lines::{self, Column, Wanted};
+use bytepair_core::pipeline::{Each, Frame};
+use bytepair_core::{Error, occurrences};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arrays::{array, import_numpy, starts};
 use crate::errors::raise;
-use crate::text::{OnInvalid, Said};
-use crate::tokenizer::{array, import_numpy, run};
+use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::run::run;
+use crate::tokenizer::CoreTokenizer;
 
 /// Ids, where those of each text start, and the texts at fault.
 pub(crate) type EachRow<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Vec<(usize, PyErr)>);
@@ -17,7 +19,7 @@ pub(crate) type EachRow<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i
 /// Texts in one buffer, and where each starts.
 type Texts<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 
-/// What lines of JSON have: texts, the starts of their lines, ids, and the lines at fault.
+/// The fields of JSON lines: texts, the starts of their lines, ids, and the faulty lines.
 type Fields<'py> = (
     Bound<'py, PyArray1<u8>>,
     Bound<'py, PyArray1<i64>>,
@@ -27,7 +29,7 @@ type Fields<'py> = (
     Vec<(usize, usize, PyErr)>,
 );
 
-/// Texts that lie in one buffer: where each starts, and how many bytes stand between each and the next.
+/// Texts in one buffer: the start of each, and the number of bytes between each and the next.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub(crate) data: &'a [u8],
@@ -56,48 +58,25 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// See `CoreTokenizer.encode_buffer`.
-pub(crate) fn encode<'py>(
-    py: Python<'py>,
-    tokenizer: &Tokenizer,
-    rows: Rows<'_>,
-    frame: Frame<'_>,
-    on_invalid: OnInvalid,
-    said: &Said,
-) -> PyResult<EachRow<'py>> {
-    import_numpy(py)?;
-    let (bytes, texts) = rows.texts()?;
-    let each =
-        run(py, bytes, Some(1), |run| tokenizer.encode_each(texts, frame, on_invalid.into(), said.policy(), run.stop))?;
-    let Each { ids, ends, faults } = each;
-    let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
-    Ok((array(py, ids), starts(py, &ends), faults.collect()))
-}
-
-/// Where each of some things starts and the last one ends.
-fn starts<'py>(py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray1<i64>> {
-    array(py, std::iter::once(0).chain(ends.iter().map(|&end| end.cast_signed() as i64)).collect())
-}
-
 fn texts(py: Python<'_>, column: Column) -> Texts<'_> {
     let starts = starts(py, &column.ends);
     (array(py, column.data), starts)
 }
 
-/// Where some bytes stand in others, also where they overlap themselves.
+/// All places of a byte string in others, overlapping ones too.
 ///
 /// Args:
-///     data: The bytes that are looked through, a uint8 array.
-///     wanted: What is looked for: one byte or more.
+///     data: The bytes to search, a uint8 array.
+///     wanted: The bytes to find: one or more.
 ///
 /// Returns:
-///     The places at which it begins, as an int64 array that rises.
+///     The starts of the occurrences, as an ascending int64 array.
 ///
 /// Raises:
-///     ValueError: Nothing is looked for.
+///     ValueError: `wanted` is empty.
 ///
 /// Complexity:
-///     Linear in `data`, for what does not overlap itself.
+///     Linear in `data` if `wanted` does not overlap itself.
 ///
 /// Example:
 ///     >>> import numpy as np
@@ -112,7 +91,7 @@ pub(crate) fn find_all<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     import_numpy(py)?;
     if wanted.is_empty() {
-        return Err(PyValueError::new_err("nothing is looked for, which is everywhere"));
+        return Err(PyValueError::new_err("wanted is empty: there is nothing to find"));
     }
     let data = data.as_slice()?;
     let found: Vec<i64> = py.detach(|| occurrences::of(data, wanted).map(|place| place.cast_signed() as i64).collect());
@@ -122,17 +101,17 @@ pub(crate) fn find_all<'py>(
 /// The text in one field of each line of JSON, and the id in another.
 ///
 /// Args:
-///     data: Whole lines; the last one may lack its end. Lines of white space are passed over.
-///     field: The field with the text.
-///     id_field: The field with the id, if lines have one: a string, an integer, which is written in decimal, or null,
-///         which is empty as one that is not there.
-///     errors: ``"strict"`` or ``"replace"``, for what is not UTF-8 and for halves of surrogate pairs.
-///     first: Whether the file begins here, so that a byte order mark is passed over.
+///     data: Whole lines; the last one may lack its line end. Lines of white space are skipped.
+///     field: The field of the text.
+///     id_field: The field of the id, if lines have one: a string, an integer, which is written in decimal, or null. A null
+///         or missing id is empty.
+///     errors: ``"strict"`` or ``"replace"``, for invalid UTF-8 and lone surrogates.
+///     first: Whether `data` is the start of the file, so that a byte order mark is skipped.
 ///
 /// Returns:
-///     The texts in one buffer and where each starts and the last ends, as uint8 and int64 arrays; the byte of `data` at
-///     which the line of each text starts; ids as texts are, or None twice; and of each line that is not what it should
-///     be where it starts, where it ends, and the error (its ``byte`` is counted in the line).
+///     The texts in one uint8 array and their int64 offsets; the byte of `data` at which the line of each text starts; the
+///     ids in the same form, or None twice; and for each faulty line its start, its end and the error, whose ``byte`` is
+///     counted within the line.
 ///
 /// Example:
 ///     >>> from bytepair._core import json_fields
@@ -140,25 +119,92 @@ pub(crate) fn find_all<'py>(
 ///     >>> texts.tobytes(), offsets.tolist(), starts.tolist(), ids.tobytes(), [fault[:2] for fault in faults]
 ///     (b'low', [0, 3], [0], b'7', [(24, 26)])
 #[pyfunction]
-#[pyo3(signature = (data, field, id_field, *, errors="strict", first=false))]
+#[pyo3(
+    signature = (data, field, id_field, *, errors=OnInvalid::Strict, first=false),
+    text_signature = "(data, field, id_field, *, errors='strict', first=False)"
+)]
 pub(crate) fn json_fields<'py>(
     py: Python<'py>,
     data: &[u8],
     field: &str,
     id_field: Option<&str>,
-    errors: &str,
+    errors: OnInvalid,
     first: bool,
 ) -> PyResult<Fields<'py>> {
     import_numpy(py)?;
     if id_field == Some(field) {
         return Err(PyValueError::new_err(format!("the field {field:?} cannot be both the text and its id")));
     }
-    let on_invalid = OnInvalid::parse(errors)?.into();
+    let on_invalid = errors.into();
     let wanted = Wanted { text: field, id: id_field };
-    let read = run(py, data.len(), Some(1), |_| Ok(json_lines::fields(data, wanted, on_invalid, first)))?;
+    let read = run(py, data.len(), Threads::ONE, |_| Ok(json_lines::fields(data, wanted, on_invalid, first)))?;
     let starts = read.starts.into_iter().map(|start| start.cast_signed() as i64).collect();
     let faults = read.faults.into_iter().map(|(line, error): (_, Error)| (line.start, line.end, raise(py, error)));
     let (data, offsets) = texts(py, read.texts);
     let (ids, id_offsets) = id_field.map(|_| texts(py, read.ids)).unzip();
     Ok((data, offsets, array(py, starts), ids, id_offsets, faults.collect()))
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    /// The ids of many texts in one buffer, each encoded by itself; errors are returned, not raised.
+    ///
+    /// Args:
+    ///     data: A uint8 array with the bytes of all texts, and possibly others around them.
+    ///     offsets: An ascending int64 array with one more entry than there are texts: text i is the UTF-8
+    ///         ``data[offsets[i]:offsets[i + 1] - gap]``.
+    ///     special: See `encode`.
+    ///     added: See `encode`.
+    ///     errors: See `encode`.
+    ///     prefix: Ids to put before the ids of each text.
+    ///     suffix: Ids to put after them.
+    ///     gap: The number of bytes after each text that belong to none, such as a delimiter.
+    ///
+    /// Returns:
+    ///     The ids of all texts in one uint32 array; their int64 row offsets, from 0; and for each text that cannot be
+    ///     encoded its number and the error that `encode` raises for it, with its ``row``. Such a text has no ids at all, not
+    ///     even a prefix.
+    ///
+    /// Raises:
+    ///     ValueError: The offsets descend, leave the data, or are closer together than `gap`.
+    ///     InvalidIdError: An id of `prefix` or `suffix` has no token.
+    ///
+    /// Uses one thread, without the GIL: for many processes or threads side by side. From ten million bytes on, Ctrl-C stops
+    /// the call.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp, numpy as np
+    ///     >>> tok = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
+    ///     >>> data, offsets = np.frombuffer(b"low<|end|>slow", np.uint8), np.array([0, 3, 10, 14])
+    ///     >>> ids, starts, faults = tok.encode_buffer(data, offsets, suffix=[tok.token_id("<|end|>")])
+    ///     >>> ids.tolist(), starts.tolist(), [(row, type(error).__name__) for row, error in faults]
+    ///     ([257, 258, 115, 257, 258], [0, 2, 2, 5], [(1, 'SpecialTokenError')])
+    #[pyo3(
+        signature = (data, offsets, *, special=None, added=Added::Match, errors=OnInvalid::Strict, prefix=None, suffix=None, gap=0),
+        text_signature = "($self, data, offsets, *, special='raise', added='match', errors='strict', prefix=(), suffix=(), gap=0)"
+    )]
+    fn encode_buffer<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyReadonlyArray1<'py, u8>,
+        offsets: PyReadonlyArray1<'py, i64>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+        prefix: Option<&Bound<'py, PyAny>>,
+        suffix: Option<&Bound<'py, PyAny>>,
+        gap: usize,
+    ) -> PyResult<EachRow<'py>> {
+        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        let (prefix, suffix) = (self.known_ids(py, prefix)?, self.known_ids(py, suffix)?);
+        let frame = Frame { prefix: &prefix, suffix: &suffix };
+        let rows = Rows { data: data.as_slice()?, offsets: offsets.as_slice()?, gap };
+        import_numpy(py)?;
+        let (bytes, texts) = rows.texts()?;
+        let Each { ids, ends, faults } = run(py, bytes, Threads::ONE, |run| {
+            self.inner.encode_each(texts, frame, errors.into(), policy.borrowed(), run.stop)
+        })?;
+        let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
+        Ok((array(py, ids), starts(py, &ends), faults.collect()))
+    }
 }

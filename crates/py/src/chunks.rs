@@ -1,22 +1,24 @@
-//! Chunks of texts, as `bytepair.chunk.chunks` asks for them.
+//! Chunks of texts: the functions behind `bytepair.chunk`.
 
-use bytepair_core::count::{self, Boundary, Chunk, Settings};
+use bytepair_core::chunk::{self, Boundary, Chunk, Settings};
 use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{in_row, raise};
-use crate::text::{OnInvalid, Said, moved, utf8};
-use crate::tokenizer::{CoreTokenizer, check_threads, run};
+use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::run::run;
+use crate::text::{moved, utf8};
+use crate::tokenizer::CoreTokenizer;
 
 /// Start, end, tokens.
 type Row = (usize, usize, u64);
 
-/// The texts of a batch, each with the places that the caller gives.
+/// The texts of a batch, each with the boundaries that the caller passed.
 type Rows<'a> = Vec<(&'a str, Vec<usize>)>;
 
-/// What a stream gives: a row, and the text of the chunk.
+/// A chunk of a stream: its row and its text.
 type StreamedRow = (Row, String);
 
 fn kind(name: &str) -> PyResult<Boundary> {
@@ -27,7 +29,7 @@ fn kind(name: &str) -> PyResult<Boundary> {
     })
 }
 
-/// Says in characters what is in bytes: the starts of chunks never go back.
+/// Converts chunks from bytes to characters. The starts of chunks never go back.
 fn rows(text: &str, is_bytes: bool, chunks: Vec<Chunk>) -> Vec<Row> {
     let same = is_bytes || text.is_ascii();
     let (mut at, mut character) = (0, 0);
@@ -42,7 +44,7 @@ fn rows(text: &str, is_bytes: bool, chunks: Vec<Chunk>) -> Vec<Row> {
     chunks.into_iter().map(row).collect()
 }
 
-/// Places in order, given in characters or bytes of a text, in bytes.
+/// Converts ascending places in characters to bytes; checks those in bytes.
 fn in_bytes(text: &str, is_bytes: bool, places: Vec<usize>) -> PyResult<Vec<usize>> {
     let outside = |place| PyValueError::new_err(format!("the boundary {place} is not a place between two characters"));
     let (mut at, mut character) = (0, 0);
@@ -61,7 +63,6 @@ fn in_bytes(text: &str, is_bytes: bool, places: Vec<usize>) -> PyResult<Vec<usiz
 /// The chunks of a text as (start, end, tokens); see `Tokenizer.chunks`.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, text, limit, *, overlap, boundary, places, special, added))]
-#[allow(clippy::too_many_arguments, reason = "options of the public call")]
 pub(crate) fn chunks(
     tokenizer: &Bound<'_, CoreTokenizer>,
     text: &Bound<'_, PyAny>,
@@ -70,20 +71,21 @@ pub(crate) fn chunks(
     boundary: &str,
     places: Vec<usize>,
     special: Option<&Bound<'_, PyAny>>,
-    added: &str,
+    added: Added,
 ) -> PyResult<Vec<Row>> {
     let (py, inner) = (text.py(), &tokenizer.get().inner);
-    let said = Said::new(inner, special, added)?;
+    let policy = OwnedPolicy::new(inner, special, added)?;
     let (is_bytes, utf8) = (text.is_instance_of::<PyBytes>(), utf8(text, OnInvalid::Strict)?);
     let given = in_bytes(&utf8, is_bytes, places)?;
     let settings = Settings { limit, overlap, boundary: kind(boundary)?, given: &given };
-    run(py, utf8.len(), None, |run| Ok(rows(&utf8, is_bytes, inner.chunks(&utf8, said.policy(), settings, run.stop)?)))
+    run(py, utf8.len(), Threads::ALL, |run| {
+        Ok(rows(&utf8, is_bytes, inner.chunks(&utf8, policy.borrowed(), settings, run.stop)?))
+    })
 }
 
 /// The chunks of each text of a batch; see `Tokenizer.chunks_batch`.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, texts, limit, *, overlap, boundary, places, special, added, threads))]
-#[allow(clippy::too_many_arguments, reason = "options of the public call")]
 pub(crate) fn chunks_batch(
     py: Python<'_>,
     tokenizer: &Bound<'_, CoreTokenizer>,
@@ -93,12 +95,11 @@ pub(crate) fn chunks_batch(
     boundary: &str,
     places: Vec<Vec<usize>>,
     special: Option<&Bound<'_, PyAny>>,
-    added: &str,
-    threads: Option<usize>,
+    added: Added,
+    threads: Threads,
 ) -> PyResult<Vec<Vec<Row>>> {
-    check_threads(threads)?;
     let inner = &tokenizer.get().inner;
-    let said = Said::new(inner, special, added)?;
+    let policy = OwnedPolicy::new(inner, special, added)?;
     let settings = Settings { limit, overlap, boundary: kind(boundary)?, given: &[] };
     let encoded = texts.iter().enumerate().map(|(row, text)| {
         utf8(text, OnInvalid::Strict)
@@ -113,31 +114,31 @@ pub(crate) fn chunks_batch(
     let batch: Rows<'_> = batch.collect::<PyResult<_>>()?;
     let bytes = batch.iter().map(|(text, _)| text.len()).sum();
     run(py, bytes, threads, |run| {
-        let chunks = inner.chunks_batch(&batch, said.policy(), settings, run)?;
+        let chunks = inner.chunks_batch(&batch, policy.borrowed(), settings, run)?;
         Ok(chunks.into_iter().zip(&encoded).map(|(chunks, (text, is_bytes))| rows(text, *is_bytes, chunks)).collect())
     })
 }
 
-/// All places of one kind in a text, in characters of ``str`` and in bytes of ``bytes``: what the tests' oracle is told.
+/// All boundaries of one kind in a text, in characters of ``str`` and bytes of ``bytes``: input for the tests' oracle.
 #[pyfunction]
 pub(crate) fn places(text: &Bound<'_, PyAny>, boundary: &str) -> PyResult<Vec<usize>> {
     let (is_bytes, text) = (text.is_instance_of::<PyBytes>(), utf8(text, OnInvalid::Strict)?);
-    let places = count::places(&text, kind(boundary)?).into_iter();
+    let places = chunk::places(&text, kind(boundary)?).into_iter();
     let rows = rows(&text, is_bytes, places.map(|place| Chunk { start: place, end: place, tokens: 0 }).collect());
     Ok(rows.into_iter().map(|(place, _, _)| place).collect())
 }
 
-/// The chunks of a text that comes in parts; see `Tokenizer.chunk_stream`.
+/// The chunks of a text that arrives in parts; see `Tokenizer.chunk_stream`.
 #[pyclass(module = "bytepair._core")]
 pub(crate) struct ChunkStream {
     tokenizer: Py<CoreTokenizer>,
-    said: Said,
-    stream: count::ChunkStream,
+    policy: OwnedPolicy,
+    stream: chunk::ChunkStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
-    /// The start of a character whose end has not come.
+    /// The first bytes of an incomplete character.
     pending: Vec<u8>,
-    /// How many bytes came before, and how many characters.
+    /// The numbers of bytes and characters before.
     before: (usize, usize),
 }
 
@@ -151,16 +152,16 @@ impl ChunkStream {
         overlap: u64,
         boundary: &str,
         special: Option<&Bound<'_, PyAny>>,
-        added: &str,
+        added: Added,
     ) -> PyResult<Self> {
-        let said = Said::new(&tokenizer.get().inner, special, added)?;
-        let stream = count::ChunkStream::new(limit, overlap, kind(boundary)?);
+        let policy = OwnedPolicy::new(&tokenizer.get().inner, special, added)?;
+        let stream = chunk::ChunkStream::new(limit, overlap, kind(boundary)?);
         let stream = stream.map_err(|error| raise(tokenizer.py(), error))?;
         let tokenizer = tokenizer.clone().unbind();
-        Ok(Self { tokenizer, said, stream, is_bytes: None, pending: Vec::new(), before: (0, 0) })
+        Ok(Self { tokenizer, policy, stream, is_bytes: None, pending: Vec::new(), before: (0, 0) })
     }
 
-    /// Takes the next part; gives the chunks that are certain now, each as ((start, end, tokens), text).
+    /// Takes the next part and returns the chunks that are now final, each as ((start, end, tokens), text).
     fn push(&mut self, part: &Bound<'_, PyAny>) -> PyResult<Vec<StreamedRow>> {
         let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
         if *self.is_bytes.get_or_insert(is_bytes) != is_bytes {
@@ -181,7 +182,7 @@ impl ChunkStream {
         self.take(py, &text, false)
     }
 
-    /// The chunks that are left.
+    /// The remaining chunks.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<StreamedRow>> {
         match std::str::from_utf8(&self.pending) {
             Err(error) => Err(self.not_utf8(py, &error)),
@@ -193,12 +194,12 @@ impl ChunkStream {
 impl ChunkStream {
     fn take(&mut self, py: Python<'_>, text: &str, is_last: bool) -> PyResult<Vec<StreamedRow>> {
         let (tokenizer, policy, stream): (&Tokenizer, _, _) =
-            (&self.tokenizer.get().inner, self.said.policy(), &mut self.stream);
+            (&self.tokenizer.get().inner, self.policy.borrowed(), &mut self.stream);
         let chunks = py.detach(|| stream.push(tokenizer, policy, text, is_last)).map_err(|error| raise(py, error))?;
         self.before.0 += text.len();
         self.before.1 += text.chars().count();
         let is_bytes = self.is_bytes == Some(true);
-        let row = |streamed: count::Streamed| {
+        let row = |streamed: chunk::Streamed| {
             let Chunk { start, end, tokens } = streamed.chunk;
             let characters = streamed.characters;
             let row = if is_bytes { (start, end, tokens) } else { (characters.start, characters.end, tokens) };
@@ -207,7 +208,7 @@ impl ChunkStream {
         Ok(chunks.into_iter().map(row).collect())
     }
 
-    /// The error of the bytes that came last.
+    /// The error for the pending bytes.
     fn not_utf8(&self, py: Python<'_>, error: &std::str::Utf8Error) -> PyErr {
         let error = Error::not_utf8(&self.pending, error).placed(&String::from_utf8_lossy(&self.pending));
         let (byte, character) = self.before;

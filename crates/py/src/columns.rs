@@ -1,9 +1,9 @@
 //! Tokens, ids and merges without a Python object for each: between a file and a tokenizer.
 
-use bytepair_core::columns::Columns as Core;
-use bytepair_core::spelled_file::{self, Kept};
+use bytepair_core::files::Columns as Core;
+use bytepair_core::files::character_vocab::{self, Kept};
+use bytepair_core::files::{byte_alphabet, rank_file};
 use bytepair_core::vocab::Semantics;
-use bytepair_core::{byte_alphabet, rank_file};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::errors::raise;
 
-/// The model of a tokenizer: the columns of a `BytePair`, which are tuples only when they are asked for.
+/// The model of a tokenizer: the columns of a `BytePair`, converted to tuples only on access.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Columns {
     pub(crate) tokens: Core,
@@ -20,7 +20,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// How pairs merge; `ignore_merges` is said beside the columns.
+    /// The merge semantics; `ignore_merges` is stored outside the columns.
     pub(crate) fn semantics(&self, ignore_merges: bool) -> Semantics {
         match &self.merges {
             Some(pairs) => Semantics::Merges { pairs: pairs.clone(), ignore_merges },
@@ -46,8 +46,8 @@ impl Columns {
         Self { tokens: columns, merges, scores }
     }
 
-    /// What was trained: these symbols, and what each merge (left, right, count) makes, with ids from `first` on;
-    /// ValueError if a merge is of symbols that are not there by then.
+    /// The result of a training: the symbols, and the token of each merge (left, right, count), with ids from `first` on;
+    /// ValueError if a merge names a symbol that does not exist yet.
     #[staticmethod]
     fn trained(symbols: Vec<PyBackedBytes>, merges: Vec<(u32, u32, u64)>, first: u32) -> PyResult<Self> {
         let mut columns = Core::default();
@@ -57,7 +57,7 @@ impl Columns {
         for &(left, right, _) in &merges {
             let made = columns.tokens().len();
             if left.max(right) as usize >= made {
-                return Err(PyValueError::new_err("a merge is of symbols that are not there"));
+                return Err(PyValueError::new_err("a merge names a symbol that does not exist yet"));
             }
             let token = [columns.token(left as usize), columns.token(right as usize)].concat();
             columns.push(&token);
@@ -68,7 +68,7 @@ impl Columns {
         Ok(Self { tokens: columns, merges: Some(pairs), scores: None })
     }
 
-    /// Reads what `pack` wrote, whose sizes the caller knows; ValueError if it has another length.
+    /// Reads the output of `pack`, with sizes from the caller; ValueError if the length does not match.
     #[staticmethod]
     #[pyo3(signature = (data, tokens, merges, scores=false))]
     fn unpack(data: &[u8], tokens: usize, merges: Option<usize>, scores: bool) -> PyResult<Self> {
@@ -99,7 +99,7 @@ impl Columns {
         Ok(Self { tokens: Core { bytes: rest.to_vec(), ends, ids }, merges: merges.map(|_| pairs), scores })
     }
 
-    /// The columns one after another, as `bytepair.formats.native` says.
+    /// The columns one after another; `bytepair.formats.native` defines the layout.
     fn pack<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let lengths = self.tokens.tokens().map(|token| token.len() as u32);
         let pairs = self.merges.iter().flatten().flat_map(|&(left, right)| [left, right]);
@@ -142,7 +142,7 @@ impl Columns {
         self.merges.as_ref().map(Vec::len)
     }
 
-    /// The bytes that are a token of their own, ascending.
+    /// The bytes that are single-byte tokens, ascending.
     fn single_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let has = self.tokens.has_byte();
         let single: Vec<u8> = (0..=u8::MAX).filter(|&byte| has[usize::from(byte)]).collect();
@@ -155,7 +155,7 @@ impl Columns {
     }
 }
 
-/// The columns of a rank file; FormatError with the line that is broken.
+/// The columns of a rank file; FormatError with the number of a broken line.
 #[pyfunction]
 pub(crate) fn read_rank_file(py: Python<'_>, data: PyBackedBytes) -> PyResult<Columns> {
     let tokens = py.detach(|| rank_file::read(&data)).map_err(|error| raise(py, error))?;
@@ -194,8 +194,8 @@ fn id(object: &Bound<'_, PyAny>) -> Option<u32> {
     object.cast_exact::<PyInt>().ok()?.extract().ok()
 }
 
-/// The columns of a vocabulary and merges in the GPT-2 byte alphabet, as JSON has them, less the added tokens that no merge
-/// makes; None if anything is not as it should be.
+/// The columns of a vocabulary and merges in the GPT-2 byte alphabet, from JSON, without the added tokens that no merge
+/// makes; None if anything is malformed.
 #[pyfunction]
 pub(crate) fn read_byte_alphabet(
     py: Python<'_>,
@@ -213,9 +213,9 @@ pub(crate) fn read_byte_alphabet(
     Some(Columns { tokens, merges: Some(merges), scores: None })
 }
 
-/// The columns of a vocabulary and merges that are spelled in characters, as JSON has them, less the special tokens that no
-/// merge makes and that are neither `unk` nor one character; None if anything is not as it should be. The right token of a
-/// merge loses its first `prefix` characters.
+/// The columns of a vocabulary and merges spelled in characters, from JSON, without the special tokens that no merge makes
+/// and that are neither `unk` nor one character; None if anything is malformed. The right token of a merge loses its first
+/// `prefix` characters.
 #[pyfunction]
 pub(crate) fn read_spelled(
     py: Python<'_>,
@@ -231,20 +231,20 @@ pub(crate) fn read_spelled(
     let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
     let special: Vec<&str> = special.iter().map(String::as_str).collect();
     let kept = Kept { prefix, special: &special, unk: unk.as_deref() };
-    let (tokens, merges) = py.detach(|| spelled_file::read(&vocab, &pairs, kept))?;
+    let (tokens, merges) = py.detach(|| character_vocab::read(&vocab, &pairs, kept))?;
     Some(Columns { tokens, merges: Some(merges), scores: None })
 }
 
 /// The pieces of a model of `sentencepiece` as (text, score, type), and where its other fields start and end; None if
 /// anything is unusual.
 #[pyfunction]
-#[allow(clippy::type_complexity, reason = "it is what Python gets")]
+#[allow(clippy::type_complexity, reason = "a plain tuple for Python")]
 pub(crate) fn read_pieces(data: &[u8]) -> Option<(Vec<(&str, f32, u32)>, Vec<(usize, usize)>)> {
-    let (pieces, rest) = spelled_file::pieces(data)?;
+    let (pieces, rest) = character_vocab::pieces(data)?;
     Some((pieces, rest.into_iter().map(|range| (range.start, range.end)).collect()))
 }
 
-/// The merges that tokens (text, id, score) stand for, and how many tokens that merges make have the score of another one;
+/// The merges implied by tokens (text, id, score), and the number of merged tokens that share their score with another;
 /// ValueError if a score is not a number.
 #[pyfunction]
 pub(crate) fn merges_by_score(
@@ -255,5 +255,5 @@ pub(crate) fn merges_by_score(
     if tokens.iter().any(|(_, _, score)| score.is_nan()) {
         return Err(PyValueError::new_err("a score is not a number"));
     }
-    Ok(py.detach(|| spelled_file::by_score(&tokens)))
+    Ok(py.detach(|| character_vocab::by_score(&tokens)))
 }

@@ -11,29 +11,30 @@ use bytepair_core::segment::{Segmenter, Steps};
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::train::{self, Counter, Progress, Row};
-use bytepair_core::{Error, Kind, Result};
+use bytepair_core::{Error, Kind, Result, utf8};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 
 use crate::errors::{in_row, raise};
+use crate::options::{OnInvalid, Threads};
 use crate::stages::parsed;
-use crate::text::{OnInvalid, utf8};
-use crate::tokenizer::{CoreTokenizer, check_threads};
+use crate::text::utf8;
+use crate::tokenizer::CoreTokenizer;
 use crate::watch::watched;
 
-/// About how many bytes of pieces are handed out at once.
+/// About how many bytes of pieces are passed to Python at once.
 const COLUMN_BYTES: usize = 1 << 26;
 
-/// Counts the pieces of texts, added tokens cut out; after `finish`, or an error, it cannot be used.
+/// Counts the pieces of texts without their added tokens. It cannot be used after `finish` or an error.
 #[pyclass(module = "bytepair._core")]
 pub(crate) struct PieceCounter {
     stages: Stages,
     counter: Option<Counter>,
 }
 
-/// What stands before the merges.
+/// The stages before the model.
 enum Stages {
     Own(Box<Segmenter>),
     Of(Py<CoreTokenizer>),
@@ -48,7 +49,7 @@ impl Stages {
     }
 }
 
-/// What every way to count is told.
+/// The options of every counting method.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Options<'py> {
@@ -59,14 +60,14 @@ struct Options<'py> {
 }
 
 impl PieceCounter {
-    /// Has `job` count; what it is told is the group, the threads and the progress.
+    /// Runs a counting `job` on the counter, watched for Ctrl-C.
     fn watch(
         &mut self,
         py: Python<'_>,
         options: &Options<'_>,
-        job: impl FnOnce(&mut Counter, &Segmenter, train::OnInvalid, usize, &Progress) -> Result<()> + Send,
+        job: impl FnOnce(&mut Counter, &Segmenter, utf8::OnInvalid, usize, &Progress) -> Result<()> + Send,
     ) -> PyResult<()> {
-        let threads = check_threads(options.threads)?;
+        let threads = Threads::new(options.threads)?.number();
         let on_invalid = OnInvalid::parse(&options.errors)?.into();
         let mut counter = self.counter.take().ok_or_else(used_up)?;
         let segmenter = self.stages.segmenter();
@@ -116,14 +117,14 @@ impl PieceCounter {
         Ok(Self { stages: Stages::Own(Box::new(segmenter)), counter: Some(Counter::new(memory)) })
     }
 
-    /// A counter with a tokenizer's own stages before the model, all its added tokens cut out.
+    /// A counter with the stages of a tokenizer, which leaves out all its added tokens.
     #[staticmethod]
     #[pyo3(signature = (tokenizer, *, memory=None))]
     fn of(tokenizer: Py<CoreTokenizer>, memory: Option<usize>) -> Self {
         Self { stages: Stages::Of(tokenizer), counter: Some(Counter::new(memory)) }
     }
 
-    /// Counts the pieces of some texts (str, or UTF-8 bytes); calls `tell(bytes_done)` now and then.
+    /// Counts the pieces of some texts (str, or UTF-8 bytes); calls `tell(bytes_done)` from time to time.
     fn count(&mut self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>, options: Options<'_>) -> PyResult<()> {
         let on_invalid = OnInvalid::parse(&options.errors)?;
         let counter = self.counter.take().ok_or_else(used_up)?;
@@ -137,7 +138,7 @@ impl PieceCounter {
         })
     }
 
-    /// Counts the pieces of texts that lie in one buffer, text `i` at `data[offsets[i]:offsets[i + 1] - gap]`.
+    /// Counts the pieces of many texts in one buffer, text `i` at `data[offsets[i]:offsets[i + 1] - gap]`.
     #[pyo3(signature = (data, offsets, options, *, gap=0))]
     fn count_buffer(
         &mut self,
@@ -181,7 +182,7 @@ impl PieceCounter {
         self.count_reader(py, file, &options, json_field)
     }
 
-    /// As `count_file`, of what an iterator of bytes gives.
+    /// As `count_file`, for an iterator of bytes.
     #[pyo3(signature = (chunks, options, *, json_field=None))]
     fn count_chunks(
         &mut self,
@@ -264,22 +265,22 @@ impl PieceCounter {
         Ok(())
     }
 
-    /// What comes next starts at this position over all sources.
+    /// Sets the position, over all sources, of the text that is counted next.
     fn start_at(&mut self, py: Python<'_>, position: u64) -> PyResult<()> {
         let started = self.counter()?.start_at(position);
         self.done(py, started)
     }
 
-    /// The position after all that was counted.
+    /// The position after all counted text.
     #[getter]
     fn end(&mut self) -> PyResult<u64> {
         Ok(self.counter()?.end())
     }
 
-    /// All that was counted.
-    #[pyo3(signature = (*, threads=None))]
-    fn finish(&mut self, py: Python<'_>, threads: Option<usize>) -> PyResult<PieceCounts> {
-        let threads = check_threads(threads)?;
+    /// The counts.
+    #[pyo3(signature = (*, threads=Threads::ALL), text_signature = "($self, *, threads=None)")]
+    fn finish(&mut self, py: Python<'_>, threads: Threads) -> PyResult<PieceCounts> {
+        let threads = threads.number();
         let counter = self.counter.take().ok_or_else(used_up)?;
         let inner = watched(py, None, |progress| counter.finish(threads, progress))?;
         Ok(PieceCounts { inner })
@@ -287,7 +288,7 @@ impl PieceCounter {
 }
 
 impl PieceCounter {
-    /// After an error the counter is of no use.
+    /// The counter cannot be used after an error.
     fn done(&mut self, py: Python<'_>, result: Result<()>) -> PyResult<()> {
         result.map_err(|error| {
             self.counter = None;
@@ -314,14 +315,14 @@ impl PieceCounter {
 struct Chunks {
     iterator: Py<PyIterator>,
     chunk: Vec<u8>,
-    /// How much of the chunk was read.
+    /// The bytes of the chunk that were read.
     read: usize,
-    /// What the iterator raised.
+    /// The exception of the iterator.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
 impl Chunks {
-    /// The next chunk that is not empty; an empty one at the end.
+    /// Loads the next chunk that is not empty; an empty one at the end.
     fn next(&self) -> PyResult<Vec<u8>> {
         Python::attach(|py| {
             for chunk in self.iterator.bind(py) {
@@ -368,27 +369,27 @@ impl PieceCounts {
         self.inner.len() as usize
     }
 
-    /// Whether the rows are on disk, because they did not fit into the memory that was allowed.
+    /// Whether the rows are on disk because they exceeded the memory limit.
     #[getter]
     fn is_on_disk(&self) -> bool {
         self.inner.is_on_disk()
     }
 
-    /// How many sorted runs went to disk while it was counted, and their bytes.
+    /// The number of sorted runs written to disk while counting, and their bytes.
     #[getter]
     fn spilled(&self) -> (u64, u64) {
         let spilled = self.inner.spilled();
         (spilled.runs, spilled.bytes)
     }
 
-    /// Of each group in which something occurs: its number, its rows, its pieces and their bytes, all occurrences counted.
+    /// For each group that is not empty: its number, rows, pieces and bytes, counting all occurrences.
     fn totals(&self, py: Python<'_>) -> PyResult<Vec<(u16, u64, u128, u128)>> {
         let totals = watched(py, None, |_| self.inner.totals())?.into_iter();
         Ok(totals.map(|(group, total)| (group, total.rows, total.pieces, total.bytes)).collect())
     }
 
-    /// Calls `take(data, offsets, groups, counts, firsts)` with all rows, sorted by piece and group, so many at a time, or
-    /// fewer if their pieces are long.
+    /// Calls `take(data, offsets, groups, counts, firsts)` with all rows, sorted by piece and group, in batches of a given
+    /// number of rows, or fewer if their pieces are long.
     fn columns(&self, py: Python<'_>, take: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
         let mut sorted = self.inner.sorted().map_err(|error| raise(py, error))?;
         loop {
@@ -428,7 +429,7 @@ impl PieceCounts {
         Ok(rows.map(|row| (PyBytes::new(py, row.piece), row.group, row.count, row.first)).collect())
     }
 
-    /// The rows with the highest counts, of equal ones the first in order of pieces and groups.
+    /// The rows with the highest counts; ties go to the first in order of pieces and groups.
     fn top<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Vec<PyRow<'py>>> {
         let rows = watched(py, None, |_| self.inner.top(most))?.into_iter();
         Ok(rows.map(|row| (PyBytes::new(py, &row.piece), row.group, row.count, row.first)).collect())

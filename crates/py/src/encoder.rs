@@ -1,15 +1,18 @@
-//! `tok.encoder(name)`: a tokenizer whose merges one algorithm of the literature does.
+//! `tok.encoder(name)`: a tokenizer that merges by one chosen algorithm of the literature.
 
 use bytepair_core::encode::{Count, Sink};
 use bytepair_core::merge::{Merger, Scratch};
-use bytepair_core::{Error, Kind, study};
+use bytepair_core::pipeline::study;
+use bytepair_core::{Error, Kind};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
+use crate::arrays::{array, import_numpy};
 use crate::errors::raise;
-use crate::text::{OnInvalid, Said, utf8};
+use crate::options::{Added, OnInvalid, OwnedPolicy};
+use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 
 /// A tokenizer that merges with one algorithm, which `Tokenizer.encoder` names: for study and cross-checking.
@@ -44,15 +47,15 @@ impl Encoder {
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
         special: Option<&Bound<'_, PyAny>>,
-        added: &str,
-        errors: &str,
+        added: Added,
+        errors: OnInvalid,
     ) -> PyResult<S> {
         let tokenizer = &self.tokenizer.get().inner;
-        let said = Said::new(tokenizer, special, added)?;
-        let text = utf8(text, OnInvalid::parse(errors)?)?;
+        let policy = OwnedPolicy::new(tokenizer, special, added)?;
+        let text = utf8(text, errors)?;
         let result = py.detach(|| {
             let mut sink = S::default();
-            study::encode(tokenizer, self.merger, &text, said.policy(), &mut Scratch::default(), &mut sink)
+            study::encode(tokenizer, self.merger, &text, policy.borrowed(), &mut Scratch::default(), &mut sink)
                 .map(|()| sink)
                 .map_err(|error| error.placed(&text))
         });
@@ -79,20 +82,20 @@ impl Encoder {
         self.merger.name()
     }
 
-    /// Whether it gives what the tokenizer gives; ``greedy`` and ``minimal`` do not, by design.
+    /// Whether its ids are those of the tokenizer; ``greedy`` and ``minimal`` differ by design.
     #[getter]
     fn exact(&self) -> bool {
         self.merger.is_exact()
     }
 
-    /// The ids of a text, ``str`` or UTF-8 ``bytes``; options and errors as `Tokenizer.encode`.
+    /// The ids of a text, ``str`` or UTF-8 ``bytes``; options and errors as in `Tokenizer.encode`.
     ///
     /// Example:
     ///     >>> import bytepair as bp
     ///     >>> bp.train({"low": 5}, vocab_size=258).encoder("backtrack").encode("low low")
     ///     [257, 32, 257]
     #[pyo3(
-        signature = (text, *, special=None, added="match", errors="strict"),
+        signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict),
         text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
     )]
     fn encode<'py>(
@@ -100,8 +103,8 @@ impl Encoder {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: Option<&Bound<'py, PyAny>>,
-        added: &str,
-        errors: &str,
+        added: Added,
+        errors: OnInvalid,
     ) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.run::<Vec<u32>>(py, text, special, added, errors)?)
     }
@@ -113,7 +116,7 @@ impl Encoder {
     ///     >>> bp.train({"low": 5}, vocab_size=258).encoder("table").encode_array("low low")
     ///     array([257,  32, 257], dtype=uint32)
     #[pyo3(
-        signature = (text, *, special=None, added="match", errors="strict"),
+        signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict),
         text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
     )]
     fn encode_array<'py>(
@@ -121,11 +124,11 @@ impl Encoder {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: Option<&Bound<'py, PyAny>>,
-        added: &str,
-        errors: &str,
+        added: Added,
+        errors: OnInvalid,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        crate::tokenizer::import_numpy(py)?;
-        Ok(crate::tokenizer::array(py, self.run(py, text, special, added, errors)?))
+        import_numpy(py)?;
+        Ok(array(py, self.run(py, text, special, added, errors)?))
     }
 
     /// The number of ids of a text; options and errors as `encode`.
@@ -135,7 +138,7 @@ impl Encoder {
     ///     >>> bp.train({"low": 5}, vocab_size=258).encoder("minimal").count("low low")
     ///     3
     #[pyo3(
-        signature = (text, *, special=None, added="match", errors="strict"),
+        signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict),
         text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
     )]
     fn count<'py>(
@@ -143,8 +146,8 @@ impl Encoder {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: Option<&Bound<'py, PyAny>>,
-        added: &str,
-        errors: &str,
+        added: Added,
+        errors: OnInvalid,
     ) -> PyResult<u64> {
         Ok(self.run::<Count>(py, text, special, added, errors)?.0)
     }
@@ -170,5 +173,29 @@ impl Encoder {
 
     fn __repr__(&self) -> String {
         format!("<Encoder: {}, {}>", self.merger.name(), if self.merger.is_exact() { "exact" } else { "not exact" })
+    }
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    /// The same tokenizer with one algorithm of the literature for its merges: for study and cross-checking.
+    ///
+    /// Args:
+    ///     name: ``naive`` (scan, merge the lowest pair, again), ``heap`` (n log n), ``table`` (the last token of every
+    ///         prefix), ``backtrack`` (the longest token that fits); or, not exact by design, ``greedy`` (the longest
+    ///         token) and ``minimal`` (the fewest tokens).
+    ///
+    /// Raises:
+    ///     ValueError: There is no encoder of this name.
+    ///     FormatError: ``table`` or ``backtrack`` could be wrong with this vocabulary, in which tokens are made in more
+    ///         than one way; ``heap`` never is.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> tok.encoder("backtrack").encode_piece(b"lower low")
+    ///     [257, 258, 32, 257]
+    fn encoder(slf: Bound<'_, Self>, name: &str) -> PyResult<Encoder> {
+        Encoder::new(slf.py(), slf.clone().unbind(), name)
     }
 }

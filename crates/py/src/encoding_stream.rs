@@ -1,40 +1,43 @@
-//! A text that comes in parts, encoded, as a Python class.
+//! Streaming encode: the ids of a text that arrives in parts.
 
 use std::borrow::Cow;
 
-use bytepair_core::encode_stream::EncodeStream;
+use bytepair_core::pipeline::EncodeStream;
 use bytepair_core::utf8;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::text::{OnInvalid, Said, moved, utf8};
-use crate::tokenizer::{CoreTokenizer, array, import_numpy, run};
+use crate::arrays::{array, import_numpy};
+use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::run::run;
+use crate::text::{moved, utf8};
+use crate::tokenizer::CoreTokenizer;
 
-/// A text that comes in parts, encoded; see `Tokenizer.encoding_stream`. For one thread at a time.
+/// Encodes a text that arrives in parts; see `Tokenizer.encoding_stream`. For one thread at a time.
 #[pyclass(module = "bytepair")]
 pub(crate) struct EncodingStream {
     tokenizer: Py<CoreTokenizer>,
-    said: Said,
+    policy: OwnedPolicy,
     on_invalid: OnInvalid,
     stream: EncodeStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
-    /// The first half of a surrogate pair, whose second one may come.
+    /// The first half of a surrogate pair; the second may begin the next part.
     half: Option<Py<PyString>>,
     /// Whether an error was raised.
     failed: bool,
 }
 
 impl EncodingStream {
-    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, said: Said, on_invalid: OnInvalid) -> Self {
+    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy, on_invalid: OnInvalid) -> Self {
         let stream = EncodeStream::default();
-        Self { tokenizer, said, on_invalid, stream, is_bytes: None, half: None, failed: false }
+        Self { tokenizer, policy, on_invalid, stream, is_bytes: None, half: None, failed: false }
     }
 }
 
-/// What is given to the core.
+/// Input for the core.
 enum Given<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
@@ -53,14 +56,14 @@ impl Given<'_> {
 
 #[pymethods]
 impl EncodingStream {
-    /// Takes the next part of the text; gives the ids that no text to come can change, often none.
+    /// Takes the next part of the text and returns the ids that no further text can change, often none.
     ///
     /// Args:
-    ///     part: ``str``, or UTF-8 ``bytes`` that may be cut within a character; all parts of a text are of one type.
+    ///     part: ``str``, or UTF-8 ``bytes``, which may be cut inside a character. All parts of a text have one type.
     ///
     /// Raises:
-    ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain, and so are the other errors; places
-    ///         are in the whole text. The stream is then of no more use.
+    ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain; likewise the other errors. Places are
+    ///         those in the whole text. The stream cannot be used after an error.
     fn push<'py>(&mut self, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
         if !is_bytes && !part.is_instance_of::<PyString>() {
@@ -93,10 +96,10 @@ impl EncodingStream {
         self.take(py, &[Given::Text(&text)])
     }
 
-    /// The ids that are left when no more text comes. The stream is then as new, ready for another text.
+    /// Ends the text and returns its remaining ids. The stream can then take another text.
     ///
     /// Raises:
-    ///     EncodeError: As `push`, and where the text ends within a character.
+    ///     EncodeError: As `push`, and for a text that ends inside a character.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let half = self.half.take().map(|half| half.into_bound(py));
         let rest = half.as_ref().map_or(Ok(Cow::Borrowed("")), |half| utf8(half, self.on_invalid))?;
@@ -110,11 +113,11 @@ impl EncodingStream {
         if self.failed {
             return Err(PyValueError::new_err("the text of this stream had an error; begin another stream"));
         }
-        let (core, policy, stream) = (&self.tokenizer.get().inner, self.said.policy(), &mut self.stream);
+        let (core, policy, stream) = (&self.tokenizer.get().inner, self.policy.borrowed(), &mut self.stream);
         let on_invalid: utf8::OnInvalid = self.on_invalid.into();
         let bytes = given.iter().map(Given::bytes).sum::<usize>();
         self.failed = true;
-        let ids = run(py, stream.held() + bytes, Some(1), |run| {
+        let ids = run(py, stream.held() + bytes, Threads::ONE, |run| {
             let mut ids = Vec::new();
             for given in given {
                 match given {
@@ -132,7 +135,7 @@ impl EncodingStream {
         Ok(array(py, ids))
     }
 
-    /// A text, of which the first half of a surrogate pair at its end is kept for what comes.
+    /// The text without the first half of a surrogate pair at its end, which is kept for the next part.
     fn without_half<'py>(&mut self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let last = text.len()?.saturating_sub(1);
         let half = text.get_item(last)?;
@@ -142,5 +145,41 @@ impl EncodingStream {
         }
         self.half = Some(half.cast_into::<PyString>()?.unbind());
         text.get_item(pyo3::types::PySlice::new(text.py(), 0, last.cast_signed(), 1))
+    }
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    /// A stream that encodes a text in parts: `EncodingStream`. The ids of all calls together are those of the whole text.
+    ///
+    /// Args:
+    ///     special: See `encode`.
+    ///     added: See `encode`.
+    ///     errors: See `encode`.
+    ///
+    /// The stream holds the text since the last place where it can be cut: a piece, some thousand bytes, and a part. Split
+    /// patterns can be cut between words as a rule, as can pre-tokenizers that drop white space or mark it with U+2581; after
+    /// normal forms and tables only between ASCII characters. The whole text is held for other normalizers and
+    /// pre-tokenizers, for models without either, and for split patterns that need backtracking.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> stream = tok.encoding_stream()
+    ///     >>> ids = [stream.push("low lo"), stream.push("wer"), stream.finish()]
+    ///     >>> [id for part in ids for id in part.tolist()] == tok.encode("low lower")
+    ///     True
+    #[pyo3(
+        signature = (*, special=None, added=Added::Match, errors=OnInvalid::Strict),
+        text_signature = "($self, *, special='raise', added='match', errors='strict')"
+    )]
+    fn encoding_stream(
+        slf: &Bound<'_, Self>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+    ) -> PyResult<EncodingStream> {
+        let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
+        Ok(EncodingStream::new(slf.clone().unbind(), policy, errors))
     }
 }

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The exception for an error of the core.
+/// The Python exception of a core error.
 pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
     let name = match error.kind {
         Kind::Encode => "EncodeError",
@@ -33,7 +33,7 @@ fn build(py: Python<'_>, name: &str, error: Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call((error.what,), Some(&options))?))
 }
 
-/// The same exception, which says the row of the batch as well.
+/// The same exception with the row of the batch.
 pub(crate) fn in_row(py: Python<'_>, error: PyErr, row: usize) -> PyErr {
     match error.value(py).setattr("row", row) {
         Ok(()) => error,

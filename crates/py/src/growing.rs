@@ -1,25 +1,23 @@
-//! Texts that grow and parts that fit, as Python calls.
+//! Token counts of texts that grow at one end.
 
-use bytepair_core::batch::Run;
-use bytepair_core::count::{self, FrontMark, Side};
+use bytepair_core::count::{self, FrontMark};
+use bytepair_core::pipeline::Run;
 use bytepair_core::pipeline::Span;
-use bytepair_core::{Error, parallel};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::errors::{in_row, raise};
-use crate::text::{OnInvalid, Said, utf8};
+use crate::errors::raise;
+use crate::options::{Added, OnInvalid, OwnedPolicy};
+use crate::run::detached;
+use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
-
-/// While fewer bytes are counted, other Python threads wait: to let them run would cost more.
-const BYTES_TO_DETACH: usize = 4096;
 
 /// A text that grows at its end; see `Tokenizer.appender`. For one thread at a time.
 #[pyclass(module = "bytepair")]
 pub(crate) struct Appender {
     tokenizer: Py<CoreTokenizer>,
-    said: Said,
+    policy: OwnedPolicy,
     inner: count::Appender,
     /// The bytes that were appended since the last count.
     new: usize,
@@ -29,25 +27,19 @@ pub(crate) struct Appender {
 #[pyclass(module = "bytepair")]
 pub(crate) struct Prepender {
     tokenizer: Py<CoreTokenizer>,
-    said: Said,
+    policy: OwnedPolicy,
     inner: count::Prepender,
     /// The bytes that were prepended since the last count.
     new: usize,
 }
 
-/// A moment of a text that grows, to roll back to.
+/// A saved state of a growing text, to roll back to.
 #[pyclass(frozen, module = "bytepair")]
 pub(crate) struct Mark(Moment);
 
 enum Moment {
     Back(count::Mark),
     Front(FrontMark),
-}
-
-/// Runs what reads so many bytes in the way that suits their number.
-fn run<T: Send>(py: Python<'_>, bytes: usize, job: impl FnOnce() -> bytepair_core::Result<T> + Send) -> PyResult<T> {
-    let result = if bytes < BYTES_TO_DETACH { job() } else { py.detach(job) };
-    result.map_err(|error| raise(py, error))
 }
 
 fn lost() -> PyErr {
@@ -57,22 +49,27 @@ fn lost() -> PyErr {
 }
 
 /// The ids of a text, as a list.
-fn ids<'py>(py: Python<'py>, tokenizer: &CoreTokenizer, text: &str, said: &Said) -> PyResult<Bound<'py, PyList>> {
+fn ids<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+    text: &str,
+    policy: &OwnedPolicy,
+) -> PyResult<Bound<'py, PyList>> {
     let one = Run { threads: Some(1), stop: None };
     let spans = [Span::Text(text)];
-    let ids: Vec<u32> = run(py, text.len(), || tokenizer.inner.encode_whole(&spans, said.policy(), one))?;
+    let ids: Vec<u32> = detached(py, text.len(), || tokenizer.inner.encode_whole(&spans, policy.borrowed(), one))?;
     tokenizer.list(py, &ids)
 }
 
 impl Appender {
-    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, said: Said) -> Self {
-        Self { tokenizer, said, inner: count::Appender::new(), new: 0 }
+    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy) -> Self {
+        Self { tokenizer, policy, inner: count::Appender::new(), new: 0 }
     }
 }
 
 #[pymethods]
 impl Appender {
-    /// Appends text. ``bytes`` of UTF-8 may end inside a character, whose beginning waits in ``pending``.
+    /// Appends text. UTF-8 ``bytes`` may end inside a character; its first bytes are then in ``pending``.
     fn append(&mut self, text: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = text.py();
         let appended = if let Ok(bytes) = text.cast::<PyBytes>() {
@@ -88,37 +85,37 @@ impl Appender {
 
     /// The number of ids of the text so far: `tok.count(appender.text)`.
     fn count(&mut self, py: Python<'_>) -> PyResult<u64> {
-        let Self { tokenizer, said, inner, new } = self;
-        let (tokenizer, policy) = (&tokenizer.get().inner, said.policy());
-        run(py, std::mem::take(new), || inner.count(tokenizer, policy))
+        let Self { tokenizer, policy, inner, new } = self;
+        let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
+        detached(py, std::mem::take(new), || inner.count(tokenizer, policy))
     }
 
     /// The ids of the text so far: `tok.encode(appender.text)`.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        ids(py, self.tokenizer.get(), self.inner.text(), &self.said)
+        ids(py, self.tokenizer.get(), self.inner.text(), &self.policy)
     }
 
-    /// The end of the text as it is now, to roll back to.
+    /// The current end of the text, to roll back to.
     fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
-        let Self { tokenizer, said, inner, new } = self;
-        let (tokenizer, policy) = (&tokenizer.get().inner, said.policy());
-        run(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Back(mark)))
+        let Self { tokenizer, policy, inner, new } = self;
+        let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
+        detached(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Back(mark)))
     }
 
-    /// Takes back what was appended since a mark was made, as often as wanted; ValueError if the mark is of another text, or
-    /// if its own place was rolled back.
+    /// Removes the text appended since a mark. A mark can be used again; ValueError if it belongs to another text, or to a
+    /// place that was itself rolled back.
     fn rollback(&mut self, mark: &Bound<'_, Mark>) -> PyResult<()> {
         let Mark(Moment::Back(mark)) = mark.get() else { return Err(lost()) };
         self.inner.rollback(mark).then_some(()).ok_or_else(lost)
     }
 
-    /// Whether the text with this one appended has at most `limit` ids; the text stays as it is.
+    /// Whether the text would have at most `limit` ids with this one appended. Does not change the text.
     fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
         let py = text.py();
-        let Self { tokenizer, said, inner, new } = self;
-        let (tokenizer, policy) = (&tokenizer.get().inner, said.policy());
+        let Self { tokenizer, policy, inner, new } = self;
+        let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         let text = utf8(text, OnInvalid::Strict)?;
-        run(py, std::mem::take(new) + text.len(), || inner.fits(tokenizer, policy, &text, limit))
+        detached(py, std::mem::take(new) + text.len(), || inner.fits(tokenizer, policy, &text, limit))
     }
 
     /// The text so far, of whole characters.
@@ -127,7 +124,7 @@ impl Appender {
         PyString::new(py, self.inner.text())
     }
 
-    /// The beginning of a character that waits for the rest of it.
+    /// The first bytes of an incomplete character.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.inner.pending())
@@ -135,8 +132,8 @@ impl Appender {
 }
 
 impl Prepender {
-    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, said: Said) -> Self {
-        Self { tokenizer, said, inner: count::Prepender::new(), new: 0 }
+    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy) -> Self {
+        Self { tokenizer, policy, inner: count::Prepender::new(), new: 0 }
     }
 }
 
@@ -152,37 +149,37 @@ impl Prepender {
 
     /// The number of ids of the text so far: `tok.count(prepender.text)`.
     fn count(&mut self, py: Python<'_>) -> PyResult<u64> {
-        let Self { tokenizer, said, inner, new } = self;
-        let (tokenizer, policy) = (&tokenizer.get().inner, said.policy());
-        run(py, std::mem::take(new), || inner.count(tokenizer, policy))
+        let Self { tokenizer, policy, inner, new } = self;
+        let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
+        detached(py, std::mem::take(new), || inner.count(tokenizer, policy))
     }
 
     /// The ids of the text so far: `tok.encode(prepender.text)`.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        ids(py, self.tokenizer.get(), self.inner.text(), &self.said)
+        ids(py, self.tokenizer.get(), self.inner.text(), &self.policy)
     }
 
-    /// The front of the text as it is now, to roll back to.
+    /// The current front of the text, to roll back to.
     fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
-        let Self { tokenizer, said, inner, new } = self;
-        let (tokenizer, policy) = (&tokenizer.get().inner, said.policy());
-        run(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Front(mark)))
+        let Self { tokenizer, policy, inner, new } = self;
+        let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
+        detached(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Front(mark)))
     }
 
-    /// Takes back what was prepended since a mark was made, as often as wanted; ValueError if the mark is of another text, or
-    /// if its own place was rolled back.
+    /// Removes the text prepended since a mark. A mark can be used again; ValueError if it belongs to another text, or to a
+    /// place that was itself rolled back.
     fn rollback(&mut self, mark: &Bound<'_, Mark>) -> PyResult<()> {
         let Mark(Moment::Front(mark)) = mark.get() else { return Err(lost()) };
         self.inner.rollback(mark).then_some(()).ok_or_else(lost)
     }
 
-    /// Whether the text with this one prepended has at most `limit` ids; the text stays as it is.
+    /// Whether the text would have at most `limit` ids with this one prepended. Does not change the text.
     fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
         let py = text.py();
-        let Self { tokenizer, said, inner, new } = self;
-        let (tokenizer, policy) = (&tokenizer.get().inner, said.policy());
+        let Self { tokenizer, policy, inner, new } = self;
+        let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         let text = utf8(text, OnInvalid::Strict)?;
-        run(py, std::mem::take(new) + text.len(), || inner.fits(tokenizer, policy, &text, limit))
+        detached(py, std::mem::take(new) + text.len(), || inner.fits(tokenizer, policy, &text, limit))
     }
 
     /// The text so far.
@@ -192,71 +189,59 @@ impl Prepender {
     }
 }
 
-/// Which end of a text is kept.
-pub(crate) fn side(name: &str) -> PyResult<Side> {
-    match name {
-        "left" => Ok(Side::Left),
-        "right" => Ok(Side::Right),
-        _ => Err(PyValueError::new_err(format!("side={name:?} is unknown; use \"left\" or \"right\""))),
+#[pymethods]
+impl CoreTokenizer {
+    /// A text that grows at its end and can be counted at any time: `Appender`.
+    ///
+    /// Args:
+    ///     special: See `encode`. A token that is not allowed raises when the text is counted.
+    ///     added: See `encode`.
+    ///
+    /// Appending only stores the text; a count encodes what is new since the last count. Total time is linear in the text,
+    /// however often it is counted, even for one endless word; many parts counted once cost little more than encoding.
+    /// Three kinds of tokenizers are slower. With normalizers, ``prefix_space``, added tokens that depend on the text around
+    /// them, or a pattern that needs backtracking, each count encodes the text. With several patterns in a row it encodes the
+    /// text since the last cut. With a vocabulary whose tokens can be made in several ways, such as Llama 3, it encodes the
+    /// last piece. Memory: the text, and eight bytes for each byte in pieces of more than a thousand bytes. For one thread at
+    /// a time.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> appender = bp.train({"low": 5, "lower": 2}, vocab_size=259).appender()
+    ///     >>> appender.append("low")
+    ///     >>> mark = appender.mark()
+    ///     >>> appender.append("er")
+    ///     >>> appender.count(), appender.ids(), appender.fits(" low", 3)
+    ///     (2, [257, 258], False)
+    ///     >>> appender.rollback(mark)
+    ///     >>> appender.count(), appender.text
+    ///     (1, 'low')
+    #[pyo3(
+        signature = (*, special=None, added=Added::Match),
+        text_signature = "($self, *, special='raise', added='match')"
+    )]
+    fn appender(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, added: Added) -> PyResult<Appender> {
+        let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
+        Ok(Appender::new(slf.clone().unbind(), policy))
     }
-}
 
-/// The longest part of a text that has at most `limit` ids.
-pub(crate) fn fit<'py>(
-    tokenizer: &CoreTokenizer,
-    text: &Bound<'py, PyAny>,
-    limit: u64,
-    side: Side,
-    said: &Said,
-) -> PyResult<Bound<'py, PyAny>> {
-    let content = utf8(text, OnInvalid::Strict)?;
-    let job = || tokenizer.inner.fit(&content, said.policy(), limit, side);
-    let fit = run(text.py(), content.len(), job)?;
-    Ok(part(text, &content, fit.at, side))
-}
-
-/// The longest part of each text.
-pub(crate) fn fit_batch<'py>(
-    tokenizer: &CoreTokenizer,
-    texts: &Bound<'py, PyAny>,
-    limit: u64,
-    side: Side,
-    said: &Said,
-    threads: usize,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let py = texts.py();
-    if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
-        return Err(PyTypeError::new_err("a batch is a sequence of texts, not one text; call fit"));
-    }
-    let texts: Vec<_> = texts.try_iter()?.collect::<PyResult<_>>()?;
-    let contents = texts.iter().enumerate();
-    let contents = contents.map(|(row, text)| utf8(text, OnInvalid::Strict).map_err(|error| in_row(py, error, row)));
-    let contents: Vec<_> = contents.collect::<PyResult<_>>()?;
-    let (inner, policy) = (&tokenizer.inner, said.policy());
-    let work = |found: &mut Vec<(usize, Result<usize, Error>)>, row: usize| {
-        let fit = inner.fit(&contents[row], policy, limit, side);
-        found.push((row, fit.map(|fit| fit.at).map_err(|error| error.row(row))));
-    };
-    let mut fits: Vec<_> =
-        py.detach(|| parallel::fold(contents.len(), threads, Vec::new, work)).into_iter().flatten().collect();
-    fits.sort_unstable_by_key(|&(row, _)| row);
-    let parts = fits.into_iter().map(|(row, at)| match at {
-        Ok(at) => Ok(part(&texts[row], &contents[row], at, side)),
-        Err(error) => Err(raise(py, error)),
-    });
-    parts.collect()
-}
-
-/// A part of a text, of the text's own type.
-fn part<'py>(text: &Bound<'py, PyAny>, content: &str, at: usize, side: Side) -> Bound<'py, PyAny> {
-    let part = if side == Side::Left { &content[..at] } else { &content[at..] };
-    if part.len() == content.len() {
-        return text.clone();
-    }
-    let py = text.py();
-    if text.is_instance_of::<PyBytes>() {
-        PyBytes::new(py, part.as_bytes()).into_any()
-    } else {
-        PyString::new(py, part).into_any()
+    /// A text that grows at its front and can be counted at any time: `Prepender`. Options and cost: see `appender`. Text that
+    /// cannot be cut takes up to forty bytes of memory for each byte.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> prepender = bp.train({"low": 5, "lower": 2}, vocab_size=259).prepender()
+    ///     >>> for word in ["er", " low"]:
+    ///     ...     prepender.prepend(word)
+    ///     ...     print(prepender.text, prepender.count())
+    ///     er 1
+    ///      lower 3
+    #[pyo3(
+        signature = (*, special=None, added=Added::Match),
+        text_signature = "($self, *, special='raise', added='match')"
+    )]
+    fn prepender(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, added: Added) -> PyResult<Prepender> {
+        let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
+        Ok(Prepender::new(slf.clone().unbind(), policy))
     }
 }

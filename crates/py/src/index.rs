@@ -1,4 +1,4 @@
-//! Counts of intervals of one text, as a Python class.
+//! Token counts of intervals of one text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,13 +11,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PySlice, PyString};
 
 use crate::errors::raise;
-use crate::text::{OnInvalid, Said, utf8};
+use crate::options::{Added, OnInvalid, OwnedPolicy};
+use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 
-/// Of a text that is not ASCII the place of each of so many characters is kept.
+/// The index of a text that is not ASCII keeps the place of one in this many characters.
 const APART: usize = 64;
 
-/// The bytes of a buffer that are read at a time.
+/// The bytes of a buffer that are read at once.
 const WINDOW: usize = 1 << 20;
 
 /// A text whose intervals can be counted; see `Tokenizer.index`.
@@ -25,7 +26,7 @@ const WINDOW: usize = 1 << 20;
 pub(crate) struct TextIndex {
     tokenizer: Py<CoreTokenizer>,
     text: Text,
-    said: Said,
+    policy: OwnedPolicy,
     index: Index,
     /// Where each character of a `str` that is not ASCII starts, one in [`APART`].
     places: Vec<usize>,
@@ -36,7 +37,7 @@ pub(crate) struct TextIndex {
 enum Text {
     Characters(Py<PyString>),
     Bytes(Py<PyBytes>),
-    /// Bytes that belong to someone else, who could change them: they are copied and checked whenever they are read.
+    /// A buffer that its owner could change: it is copied and checked at each read.
     Buffer(Py<PyAny>),
 }
 
@@ -72,9 +73,13 @@ fn of_buffer(tokenizer: &Tokenizer, view: &Bound<'_, PyAny>, policy: Policy) -> 
 }
 
 impl TextIndex {
-    pub(crate) fn new(tokenizer: &Bound<'_, CoreTokenizer>, text: &Bound<'_, PyAny>, said: Said) -> PyResult<Self> {
+    pub(crate) fn new(
+        tokenizer: &Bound<'_, CoreTokenizer>,
+        text: &Bound<'_, PyAny>,
+        policy: OwnedPolicy,
+    ) -> PyResult<Self> {
         let py = tokenizer.py();
-        let (inner, policy) = (&tokenizer.get().inner, said.policy());
+        let inner = &tokenizer.get().inner;
         let (mut places, length);
         let (kept, index) = if text.is_instance_of::<PyString>() || text.is_instance_of::<PyBytes>() {
             let utf8 = utf8(text, OnInvalid::Strict)?;
@@ -89,7 +94,7 @@ impl TextIndex {
                 length = text.len()?;
                 Text::Characters(text.cast::<PyString>()?.clone().unbind())
             };
-            (kept, py.detach(|| Index::new(inner, &utf8, policy)).map_err(|error| raise(py, error))?)
+            (kept, py.detach(|| Index::new(inner, &utf8, policy.borrowed())).map_err(|error| raise(py, error))?)
         } else {
             let view = PyMemoryView::from(text).map_err(|_| {
                 PyTypeError::new_err("a text is str, bytes, or a buffer of bytes such as mmap.mmap or memoryview")
@@ -97,10 +102,10 @@ impl TextIndex {
             let view = view.call_method1("cast", ("B",))?;
             places = Vec::new();
             length = view.len()?;
-            let index = of_buffer(inner, &view, policy)?;
+            let index = of_buffer(inner, &view, policy.borrowed())?;
             (Text::Buffer(view.unbind()), index)
         };
-        Ok(Self { tokenizer: tokenizer.clone().unbind(), text: kept, said, index, places, length })
+        Ok(Self { tokenizer: tokenizer.clone().unbind(), text: kept, policy, index, places, length })
     }
 
     /// A part of the text.
@@ -124,7 +129,7 @@ impl TextIndex {
         }
     }
 
-    /// The bytes of an interval, which is meant as Python means a slice.
+    /// The byte range of an interval, with the semantics of a Python slice.
     fn range(&self, py: Python<'_>, start: Option<isize>, end: Option<isize>) -> PyResult<Range<usize>> {
         let place = |place: Option<isize>, otherwise: usize| match place {
             None => otherwise,
@@ -152,7 +157,7 @@ impl TextIndex {
     fn count(&self, py: Python<'_>, start: Option<isize>, end: Option<isize>) -> PyResult<u64> {
         let range = self.range(py, start, end)?;
         let inner = &self.tokenizer.get().inner;
-        let count = self.index.count(inner, |range| self.part(py, range), self.said.policy(), range);
+        let count = self.index.count(inner, |range| self.part(py, range), self.policy.borrowed(), range);
         count.map_err(|error| raise(py, error))
     }
 
@@ -163,7 +168,7 @@ impl TextIndex {
         let tokenizer = self.tokenizer.get();
         let mut ids: Vec<u32> = Vec::new();
         let part = self.part(py, range);
-        let encoded = part.and_then(|part| tokenizer.inner.encode(&part, self.said.policy(), &mut ids));
+        let encoded = part.and_then(|part| tokenizer.inner.encode(&part, self.policy.borrowed(), &mut ids));
         encoded.map_err(|error| raise(py, error))?;
         tokenizer.list(py, &ids)
     }
@@ -173,23 +178,48 @@ impl TextIndex {
         self.length
     }
 
-    /// The bytes that the index takes beside the text.
+    /// The size of the index in bytes, without the text.
     #[getter]
     fn nbytes(&self) -> usize {
         self.index.bytes() + self.places.len() * size_of::<usize>()
     }
 }
 
-/// The number of ids of a text, if that is at most `limit`.
-pub(crate) fn count_until(
-    tokenizer: &CoreTokenizer,
-    text: &Bound<'_, PyAny>,
-    limit: u64,
-    said: &Said,
-    on_invalid: OnInvalid,
-) -> PyResult<Option<u64>> {
-    let py = text.py();
-    let text = utf8(text, on_invalid)?;
-    let (inner, policy) = (&tokenizer.inner, said.policy());
-    py.detach(|| inner.count_until(&text, policy, limit)).map_err(|error| raise(py, error))
+#[pymethods]
+impl CoreTokenizer {
+    /// An index that counts any interval of a text without encoding it. Options and errors: see `encode`.
+    ///
+    /// Building it reads the text once. A count then takes a search and the encoding of about a hundred bytes at each end of
+    /// the interval, or of a few tokens if there is no split pattern. Memory: a quarter of a byte for each byte of text, and
+    /// an eighth for each character of a ``str`` that is not ASCII; without a split pattern, 16 bytes for each byte. The whole
+    /// interval is encoded for tokenizers with normalizers, ``prefix_space``, added tokens that take white space, or a split
+    /// pattern that needs backtracking, and without a split pattern if tokens can be made in several ways.
+    ///
+    /// Args:
+    ///     text: ``str``, with intervals in characters; or UTF-8 ``bytes`` or a buffer such as ``mmap.mmap``, with intervals
+    ///         in bytes. A buffer is read one window at a time and must not change.
+    ///
+    /// Returns:
+    ///     `TextIndex`, with ``count(start, end)``, ``ids(start, end)``, ``len`` and ``nbytes``. ``start`` and ``end`` work as
+    ///     in a slice. EncodeError for a byte place inside a character.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
+    ///     >>> index = tok.index("lower low lower")
+    ///     >>> index.count(), index.count(6, 9), index.ids(0, 5), len(index)
+    ///     (7, 1, [257, 258], 15)
+    #[pyo3(
+        signature = (text, *, special=None, added=Added::Match),
+        text_signature = "($self, text, *, special='raise', added='match')"
+    )]
+    fn index(
+        slf: &Bound<'_, Self>,
+        text: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: Added,
+    ) -> PyResult<TextIndex> {
+        let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
+        TextIndex::new(slf, text, policy)
+    }
 }

@@ -1,19 +1,19 @@
-//! The ints that ids are in Python, made once each: a list of ids is then a list of what is there.
+//! Python ints of ids, made once each, so that a list of ids needs no new objects.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList};
 
-/// So many ids have their ints in one piece of memory, which is made when one of them is needed.
+/// The number of ids on a page; a page is allocated when one of its ids is first needed.
 const PAGE: usize = 512;
 
 type Page = Box<[PyOnceLock<Py<PyInt>>]>;
 
-/// The ints of ids below a bound, as far as they were needed.
+/// The ints of ids below a bound, made on first use.
 pub(crate) struct Ints(Box<[PyOnceLock<Page>]>);
 
 impl Ints {
-    /// None yet. Ids from `bound` on will never be kept.
+    /// An empty store. Ids from `bound` on are not stored.
     pub(crate) fn below(bound: usize) -> Self {
         Self((0..bound.div_ceil(PAGE)).map(|_| PyOnceLock::new()).collect())
     }

@@ -1,22 +1,34 @@
-//! The Python face of `bytepair-core`: it converts, calls and maps errors, and decides nothing.
+//! The Python bindings of `bytepair-core`: they convert arguments, call the core and map errors, and decide nothing.
+//!
+//! A file holds one task: the class that a call returns, and the method of the tokenizer that makes it.
 
 #![allow(
     clippy::doc_markdown,
     clippy::doc_link_with_quotes,
     clippy::needless_pass_by_value,
-    reason = "docstrings here are Python's, and arguments come as PyO3 extracts them"
+    clippy::too_many_arguments,
+    reason = "docstrings and options here are Python's, and arguments come as PyO3 extracts them"
 )]
 
+mod arrays;
 mod buffer;
 mod chunks;
 mod columns;
+mod count;
 mod counts;
+mod decode;
+mod encode;
 mod encoder;
 mod encoding_stream;
 mod errors;
+mod fit;
 mod growing;
 mod index;
 mod ints;
+mod locate;
+mod options;
+mod run;
+mod sample;
 mod stages;
 mod stream;
 mod text;
@@ -74,20 +86,20 @@ mod _core {
         pattern.and_then(|pattern| pattern.matches_nothing()).map_err(|error| crate::errors::raise(py, error))
     }
 
-    /// The memory, in bytes, in which a tokenizer keeps what a thread merged lately: once for each thread that ever used
-    /// it at the same time as others.
+    /// The size in bytes of the cache of recently merged pieces; a tokenizer has one for each thread that ever used it at
+    /// the same time as others.
     #[pyfunction]
     fn memory_per_thread() -> usize {
         bytepair_core::memory_per_thread()
     }
 
-    /// The version of Unicode in which split patterns mean classes of characters.
+    /// The version of Unicode that defines the character classes of split patterns.
     #[pyfunction]
     fn unicode_version() -> &'static str {
         bytepair_core::split::UNICODE
     }
 
-    /// The split patterns in use, by name.
+    /// The named split patterns.
     #[pyfunction]
     fn split_patterns() -> BTreeMap<&'static str, &'static str> {
         bytepair_core::split::names::ALL.into_iter().collect()

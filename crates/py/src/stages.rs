@@ -1,9 +1,9 @@
 //! The text stages alone: normalizers, pre-tokenizers and decoders as `tokenizer.json` states them.
 
-use bytepair_core::aligned::Aligned;
 use bytepair_core::decode::TextDecoder;
+use bytepair_core::normalize::Aligned;
 use bytepair_core::normalize::{Normalizer, try_apply_all};
-use bytepair_core::split::pre::{PreTokenized, PreTokenizer};
+use bytepair_core::pre_tokenize::{PreTokenized, PreTokenizer};
 use bytepair_core::{Error, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,22 +20,22 @@ pub(crate) enum Normalized {
 /// A piece, and the characters of the original text that it came from.
 type Piece = (String, (usize, usize));
 
-/// What steps are, from what is said of them.
+/// Parses the steps of one stage.
 pub(crate) fn parsed<T>(steps: &[String], parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
     steps.iter().map(|step| parse(step)).collect()
 }
 
-/// The text that normalizers make of a text, one after another; with ``offsets`` also, for each of its characters, the
-/// range of characters of the original text that it came from.
+/// Applies normalizers to a text in order. With ``offsets``, also returns for each character the range of characters of the
+/// original text that it came from.
 ///
 /// Args:
 ///     steps: Normalizers, each a bare name or its object in ``tokenizer.json``.
 ///     text: The text.
-///     offsets: Whether to give the ranges.
+///     offsets: Whether to return the ranges.
 ///
 /// Raises:
 ///     FormatError: If there is no such normalizer.
-///     PatternError: If a pattern does not compile or gives up.
+///     PatternError: If a pattern does not compile or exceeds its step budget.
 ///
 /// Example:
 ///     >>> from bytepair._core import normalize
@@ -64,16 +64,16 @@ pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets:
     made.map_err(|error: Error| raise(py, error))
 }
 
-/// The pieces that pre-tokenizers make of a text, one after another, and the characters of it that each came from.
+/// Applies pre-tokenizers to a text in order; returns the pieces, each with its range of characters of the text.
 ///
 /// Args:
 ///     steps: Pre-tokenizers, each a bare name or its object in ``tokenizer.json``.
 ///     text: The text.
-///     normalizers: What the text goes through before.
+///     normalizers: Normalizers to apply first.
 ///
 /// Raises:
 ///     FormatError: If there is no such pre-tokenizer or normalizer.
-///     PatternError: If a pattern does not compile or gives up.
+///     PatternError: If a pattern does not compile or exceeds its step budget.
 ///
 /// Example:
 ///     >>> from bytepair._core import pre_tokenize
@@ -104,7 +104,7 @@ pub(crate) fn pre_tokenize(
     made.map_err(|error: Error| raise(py, error))
 }
 
-/// The text that decoders make of tokens, one after another, joined.
+/// Applies decoders to tokens in order and joins the result.
 ///
 /// Args:
 ///     steps: Decoders, each a bare name or its object in ``tokenizer.json``.
@@ -112,7 +112,7 @@ pub(crate) fn pre_tokenize(
 ///
 /// Raises:
 ///     FormatError: If there is no such decoder.
-///     PatternError: If a pattern does not compile or gives up.
+///     PatternError: If a pattern does not compile or exceeds its step budget.
 ///
 /// Example:
 ///     >>> from bytepair._core import decode_tokens
@@ -146,7 +146,7 @@ impl Places {
     }
 }
 
-/// FormatError or PatternError, if a step of ``normalizer``, ``pre_tokenizer`` or ``decoder`` is not what it has to be.
+/// Checks a step of ``normalizer``, ``pre_tokenizer`` or ``decoder``; raises FormatError or PatternError.
 #[pyfunction]
 pub(crate) fn check_step(py: Python<'_>, stage: &str, step: &str) -> PyResult<()> {
     let checked = match stage {

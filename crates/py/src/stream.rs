@@ -1,8 +1,8 @@
-//! The stream decoders as Python classes: of one sequence, and of many side by side.
+//! Streaming decode: one sequence, or a batch of sequences side by side.
 
 use std::borrow::Cow;
 
-use bytepair_core::text_stream::TextStream;
+use bytepair_core::pipeline::TextStream;
 use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,10 +11,10 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use crate::errors::{in_row, raise};
 use crate::tokenizer::CoreTokenizer;
 
-/// In a batch of streams the id that is none.
+/// In a batch, the id that means no id.
 const NO_ID: i64 = -1;
 
-/// Text from ids that arrive one at a time: never half a character; see `Tokenizer.stream`.
+/// Text from ids that arrive one at a time, in whole characters; see `Tokenizer.stream`.
 #[pyclass(module = "bytepair")]
 pub(crate) struct StreamDecoder {
     tokenizer: Py<CoreTokenizer>,
@@ -30,13 +30,13 @@ impl StreamDecoder {
 
 #[pymethods]
 impl StreamDecoder {
-    /// The text that is certain with these ids and was not before.
+    /// The text that these ids make final.
     ///
     /// Args:
     ///     ids: An id, or several at once: a list, an array.
     ///
     /// Raises:
-    ///     InvalidIdError: No token has this id; of several, ``row`` says which. The stream is as it was.
+    ///     InvalidIdError: No token has this id; ``row`` is its index among several. The stream is unchanged.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -58,20 +58,19 @@ impl StreamDecoder {
         text.map(|text| PyString::new(py, &text)).map_err(|error| raise(py, error))
     }
 
-    /// What is left when no more ids come: U+FFFD for half a character, else nothing. The stream is then as new.
+    /// Ends the sequence: U+FFFD for an incomplete character, else an empty text. The stream can then be reused.
     fn flush(&mut self) -> String {
         self.stream.flush(&self.tokenizer.get().inner)
     }
 
-    /// The bytes that wait for the rest of their character.
+    /// The bytes of an incomplete character.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.stream.pending())
     }
 }
 
-/// Text from the ids of many sequences that are generated side by side, each in a row of its own; see
-/// `Tokenizer.stream_batch`.
+/// Text from the ids of sequences that are generated side by side, each in its own row; see `Tokenizer.stream_batch`.
 #[pyclass(module = "bytepair")]
 pub(crate) struct StreamBatch {
     tokenizer: Py<CoreTokenizer>,
@@ -92,7 +91,7 @@ impl StreamBatch {
         found.ok_or_else(|| PyIndexError::new_err(format!("row {row} of {}", self.streams.len())))
     }
 
-    /// The rows that a call speaks of: all, where it names none.
+    /// The rows of a call; all if it names none.
     fn rows(&self, rows: Option<&Bound<'_, PyAny>>) -> PyResult<Cow<'_, [usize]>> {
         match rows {
             None => Ok((0..self.streams.len()).collect()),
@@ -103,19 +102,19 @@ impl StreamBatch {
 
 #[pymethods]
 impl StreamBatch {
-    /// The text of each row that is certain with its ids and was not before.
+    /// The text that the new ids of each row make final.
     ///
     /// Args:
-    ///     ids: For each row an id, several (a list, or a row of a two-dimensional array), or nothing for a sequence that
-    ///         waits or has ended: None, or -1, which is no id wherever it stands.
-    ///     rows: The rows that the ids are for, in this order; a row may come again. None means all of them.
+    ///     ids: For each row an id, several ids (a list, or a row of a two-dimensional array), or none for a sequence that
+    ///         waits or has ended: None, or -1, which is skipped everywhere.
+    ///     rows: The rows of the entries of `ids`, in the same order; rows may repeat. None means all rows.
     ///
     /// Returns:
-    ///     A text for each entry of `ids`, often an empty one.
+    ///     A text for each entry of `ids`, often empty.
     ///
     /// Raises:
-    ///     InvalidIdError: No token has this id; ``row`` says for which row it was. Every stream is as it was.
-    ///     ValueError: There are more or fewer entries than rows.
+    ///     InvalidIdError: No token has this id; ``row`` is its row. Every stream is unchanged.
+    ///     ValueError: The numbers of entries and rows differ.
     ///     IndexError: There is no such row.
     ///
     /// Example:
@@ -144,8 +143,8 @@ impl StreamBatch {
         PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// What is left when no more ids come, of one row or, without one, of each: U+FFFD for half a character, else
-    /// nothing. What was flushed is then as new, ready for another sequence.
+    /// Ends the sequence of one row, or of every row if `row` is None: U+FFFD for an incomplete character, else an empty
+    /// text. Flushed rows can then take other sequences.
     #[pyo3(signature = (row=None))]
     fn flush<'py>(&mut self, py: Python<'py>, row: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let core = &self.tokenizer.get().inner;
@@ -156,7 +155,7 @@ impl StreamBatch {
         Ok(PyList::new(py, self.streams.iter_mut().map(|stream| stream.flush(core)))?.into_any())
     }
 
-    /// Forgets what waits in one row or, without one, in each: for a sequence that is given up.
+    /// Drops the pending bytes of one row, or of every row if `row` is None: for a sequence that is abandoned.
     #[pyo3(signature = (row=None))]
     fn reset(&mut self, row: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         match row {
@@ -169,7 +168,7 @@ impl StreamBatch {
         Ok(())
     }
 
-    /// Of each row the bytes that wait for the rest of their character.
+    /// The bytes of an incomplete character, for each row.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.streams.iter().map(|stream| PyBytes::new(py, stream.pending())))
@@ -180,7 +179,7 @@ impl StreamBatch {
     }
 }
 
-/// The ids that came for some rows, each known to have a token.
+/// New ids of some rows, each checked to have a token.
 struct Given {
     ids: Vec<u32>,
     /// Where the ids of each row end.
@@ -190,7 +189,7 @@ struct Given {
 impl Given {
     fn read(core: &Tokenizer, given: &Bound<'_, PyAny>, rows: &[usize]) -> PyResult<Self> {
         let py = given.py();
-        // Arrays and tensors give away all their numbers in one call, of whatever kind and dimension they are.
+        // `tolist` converts an array or tensor of any type and dimension in one call.
         let given = match given.cast_exact::<PyList>() {
             Err(_) if given.hasattr("tolist")? => given.call_method0("tolist")?,
             _ => given.clone(),
@@ -218,7 +217,7 @@ impl Given {
         Ok(read)
     }
 
-    /// Appends an id, unless it is none; false if it is no number at all.
+    /// Appends an id unless it is -1; false if it is not a number.
     fn take(&mut self, core: &Tokenizer, id: &Bound<'_, PyAny>) -> PyResult<bool> {
         let number = match id.extract::<i64>() {
             Err(error) if error.is_instance_of::<PyTypeError>(id.py()) => return Ok(false),
@@ -234,5 +233,36 @@ impl Given {
     fn of(&self, at: usize) -> &[u32] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.ids[start..self.ends[at]]
+    }
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    /// A streaming decoder: push one id after another, or several at once.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> stream = bp.train({"é": 5}, vocab_size=256).stream()
+    ///     >>> [stream.push(id) for id in "né".encode()], stream.flush()
+    ///     (['n', '', 'é'], '')
+    #[pyo3(signature = (*, skip_special_tokens=false))]
+    fn stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> StreamDecoder {
+        StreamDecoder::new(slf.unbind(), skip_special_tokens)
+    }
+
+    /// Streaming decoders for sequences that are generated side by side, each in its own row.
+    ///
+    /// Args:
+    ///     rows: The number of rows. After a flush or reset, a row can take another sequence.
+    ///     skip_special_tokens: Whether to omit special tokens.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> streams = bp.train({"é": 5}, vocab_size=256).stream_batch(2)
+    ///     >>> [streams.push(ids) for ids in zip("né".encode(), "éh".encode())], streams.flush()
+    ///     ([['n', ''], ['', 'é'], ['é', 'h']], ['', ''])
+    #[pyo3(signature = (rows, *, skip_special_tokens=false))]
+    fn stream_batch(slf: Bound<'_, Self>, rows: usize, skip_special_tokens: bool) -> StreamBatch {
+        StreamBatch::new(slf.unbind(), rows, skip_special_tokens)
     }
 }

@@ -1,19 +1,17 @@
-//! Python texts as UTF-8: `str`, `bytes`, or a list of these and of `Control`; and what a call says of added tokens.
+//! Python texts as UTF-8: `str`, `bytes`, or a list of these and of `Control`.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-use bytepair_core::batch::Batch;
-use bytepair_core::pipeline::Span;
-use bytepair_core::segment::{Policy, Treat};
-use bytepair_core::{Error, Kind, Tokenizer, utf8};
-use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError, PyValueError};
+use bytepair_core::pipeline::{Batch, Span};
+use bytepair_core::{Error, Kind};
+use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 
 use crate::errors::raise;
+use crate::options::OnInvalid;
 
-/// A token that the caller vouches for, among text that could come from anyone.
+/// A special token that the caller vouches for, next to untrusted text.
 ///
 /// In a list next to plain `str`, only a `Control` becomes a special token:
 ///
@@ -45,32 +43,6 @@ impl Control {
     }
 }
 
-/// What to do about text that is not Unicode.
-#[derive(Clone, Copy)]
-pub(crate) enum OnInvalid {
-    Strict,
-    Replace,
-}
-
-impl OnInvalid {
-    pub(crate) fn parse(errors: &str) -> PyResult<Self> {
-        match errors {
-            "strict" => Ok(Self::Strict),
-            "replace" => Ok(Self::Replace),
-            _ => Err(PyValueError::new_err(format!("errors={errors:?} is unknown; use \"strict\" or \"replace\""))),
-        }
-    }
-}
-
-impl From<OnInvalid> for utf8::OnInvalid {
-    fn from(on_invalid: OnInvalid) -> Self {
-        match on_invalid {
-            OnInvalid::Strict => Self::Raise,
-            OnInvalid::Replace => Self::Replace,
-        }
-    }
-}
-
 /// The UTF-8 of a `str` or of `bytes`.
 pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
     if let Ok(text) = text.cast::<PyString>() {
@@ -98,7 +70,7 @@ pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyR
     Err(PyTypeError::new_err(format!("a text is str or bytes, not {}", text.get_type().name()?)))
 }
 
-/// The error of a part of a text, placed in the whole, of which so many bytes and characters come before.
+/// The error of a part of a text, placed in the whole text: the numbers are the bytes and characters before the part.
 pub(crate) fn moved(py: Python<'_>, error: PyErr, (bytes, characters): (usize, usize)) -> PyErr {
     let value = error.value(py);
     for (name, before) in [("byte", bytes), ("character", characters)] {
@@ -135,7 +107,7 @@ fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
 #[derive(Default)]
 pub(crate) struct Texts<'py> {
     parts: Vec<Bound<'py, PyAny>>,
-    /// Where each text's parts end; none while each has one.
+    /// The end of each text's parts; None while each text has one part.
     ends: Option<Vec<usize>>,
 }
 
@@ -217,74 +189,5 @@ impl Part<'_> {
             Self::Text(text) => Span::Text(text),
             Self::Control(token) => Span::Control(token),
         }
-    }
-}
-
-/// What a call says of special tokens and of the other added ones.
-pub(crate) struct Said {
-    special: Choice,
-    added: Choice,
-}
-
-enum Choice {
-    Raise,
-    Text,
-    Match,
-    Only(HashSet<u32>),
-}
-
-impl Choice {
-    fn treat(&self) -> Treat<'_> {
-        match self {
-            Self::Raise => Treat::Raise,
-            Self::Text => Treat::Text,
-            Self::Match => Treat::Match,
-            Self::Only(ids) => Treat::Only(ids),
-        }
-    }
-}
-
-impl Said {
-    pub(crate) fn new(tokenizer: &Tokenizer, special: Option<&Bound<'_, PyAny>>, added: &str) -> PyResult<Self> {
-        let added = match added {
-            "match" => Choice::Match,
-            "text" => Choice::Text,
-            "raise" => Choice::Raise,
-            _ => {
-                let what = format!("added={added:?} is unknown; use \"match\", \"text\" or \"raise\"");
-                return Err(PyValueError::new_err(what));
-            }
-        };
-        let Some(special) = special else { return Ok(Self { special: Choice::Raise, added }) };
-        if let Ok(special) = special.cast::<PyString>() {
-            let special = match special.to_str()? {
-                "raise" => Choice::Raise,
-                "text" => Choice::Text,
-                "allow" => Choice::Match,
-                other => {
-                    let what = format!(
-                        "special={other:?} is unknown; use \"raise\", \"text\", \"allow\" or a set like {{{other:?}}}"
-                    );
-                    return Err(PyValueError::new_err(what));
-                }
-            };
-            return Ok(Self { special, added });
-        }
-        let mut ids = HashSet::new();
-        for name in special.try_iter()? {
-            let name: String = name?.extract()?;
-            let Some(token) = tokenizer.added_token(&name).filter(|token| token.special) else {
-                let error =
-                    Error::new(Kind::SpecialToken, format!("{name:?} is not a special token of this tokenizer"));
-                let error = error.remedy("name some of tok.special_tokens").cli_remedy("bytepair inspect lists them");
-                return Err(raise(special.py(), error));
-            };
-            ids.insert(token.id);
-        }
-        Ok(Self { special: Choice::Only(ids), added })
-    }
-
-    pub(crate) fn policy(&self) -> Policy<'_> {
-        Policy { special: self.special.treat(), added: self.added.treat() }
     }
 }

@@ -10,25 +10,25 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::counts::PieceCounts;
-use crate::tokenizer::{CoreTokenizer, check_threads};
+use crate::options::Threads;
+use crate::tokenizer::CoreTokenizer;
 use crate::watch::{beside, watched};
 
-/// What pieces are spelled in.
+/// The symbols that merging starts from.
 #[derive(FromPyObject)]
 pub(crate) enum Symbols {
     Bytes(PyBackedBytes),
     Tokens(Py<CoreTokenizer>),
 }
 
-/// Learns merges from counts, those of `replay` (left, right, count) first; returns the bytes of the alphabet's symbols, and
-/// how many tokens all pieces come to. Appends the merges (left, right, count) to `learned` and calls `tell(done)` now and
-/// then, also if it ends early; merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the order of the 256
-/// bytes, a tokenizer whose tokens are the symbols, or None for characters.
+/// Learns merges from counts, beginning with those of `replay` (left, right, count). Returns the bytes of the alphabet's
+/// symbols, and the number of tokens of all pieces. Appends the merges (left, right, count) to `learned` and calls
+/// `tell(done)` from time to time, even if it ends early; merge `i` makes symbol `len(alphabet) + i`. `alphabet` is the
+/// order of the 256 bytes, a tokenizer whose tokens are the symbols, or None for characters.
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, threads, replay, learned, tell
 ))]
-#[allow(clippy::too_many_arguments, reason = "settings, by keyword")]
 pub(crate) fn learn<'py>(
     py: Python<'py>,
     counts: PyRef<'py, PieceCounts>,
@@ -38,7 +38,7 @@ pub(crate) fn learn<'py>(
     ties: &str,
     min_frequency: u64,
     max_token_length: Option<usize>,
-    threads: Option<usize>,
+    threads: Threads,
     replay: Vec<(u32, u32, u64)>,
     learned: Py<PyList>,
     tell: Py<PyAny>,
@@ -52,7 +52,7 @@ pub(crate) fn learn<'py>(
         Some(Symbols::Tokens(tokenizer)) => Alphabet::Tokens(&tokenizer.get().inner),
         None => Alphabet::Characters { end_of_word_suffix },
     };
-    let threads = check_threads(threads)?;
+    let threads = threads.number();
     let replay: Vec<_> = replay.into_iter().map(|(left, right, count)| Learned { left, right, count }).collect();
     let counts = &counts.inner;
     let progress = Progress::default();
@@ -66,7 +66,7 @@ pub(crate) fn learn<'py>(
     let tick = |py: Python<'_>| tell_all(py).and_then(|()| py.check_signals());
     let job = || train::learn(counts, &alphabet, &settings, &replay, threads, &progress);
     let trained = beside(py, tick, &progress.stop, job);
-    // What was learned is told in any case; what ended it comes first if both fail.
+    // The learned merges are reported in any case; if both fail, the error of learning is raised.
     let told = tell_all(py);
     let trained = trained?;
     told?;
@@ -74,23 +74,22 @@ pub(crate) fn learn<'py>(
     Ok((symbols, trained.tokens_total))
 }
 
-/// The most memory, in bytes, that learning so many merges from these counts is expected to take beside them.
+/// The estimated peak memory, in bytes, of learning a number of merges from these counts, without the counts.
 #[pyfunction]
 #[pyo3(signature = (counts, *, merges, threads))]
-pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Option<usize>) -> PyResult<u64> {
+pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Threads) -> PyResult<u64> {
     let counts = &counts.inner;
     let (pieces, symbols) = (counts.len() as usize, counts.piece_bytes() as usize);
-    Ok(train::learn_bytes(&Alphabet::raw_bytes(), pieces, symbols, merges, check_threads(threads)?))
+    Ok(train::learn_bytes(&Alphabet::raw_bytes(), pieces, symbols, merges, threads.number()))
 }
 
 /// Learns the tokens of a WordPiece model from counts of pieces, in order of their ids. `bert` is (clean_text,
-/// handle_chinese_chars, strip_accents, lowercase), or None for pieces that are words; `tell(done)` gets the number of
-/// tokens that merging made.
+/// handle_chinese_chars, strip_accents, lowercase), or None for pieces that are words; `tell(done)` reports the number
+/// of merged tokens.
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, special_tokens, prefix, min_frequency, limit_alphabet, initial_alphabet, bert, tell
 ))]
-#[allow(clippy::too_many_arguments, reason = "settings, by keyword")]
 pub(crate) fn learn_wordpiece(
     py: Python<'_>,
     counts: PyRef<'_, PieceCounts>,
@@ -127,7 +126,7 @@ pub(crate) fn learn_wordpiece(
 }
 
 /// Learns the tokens of a Unigram model and their log probabilities from counts of pieces, best first. The options are those
-/// of SentencePiece; `reserved` places of `vocab_size` are left free, and `tell(done)` gets the number of rounds.
+/// of SentencePiece; `reserved` places of `vocab_size` are left free, and `tell(done)` reports the number of rounds.
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, reserved, character_coverage, required_chars, max_piece_length, seed_size, shrinking_factor,
@@ -149,7 +148,7 @@ pub(crate) fn learn_unigram(
     split_by_number: bool,
     split_digits: bool,
     dummy_prefix: bool,
-    threads: Option<usize>,
+    threads: Threads,
     tell: Bound<'_, PyAny>,
 ) -> PyResult<Vec<(String, f64)>> {
     let settings = unigram::Settings {
@@ -166,7 +165,7 @@ pub(crate) fn learn_unigram(
         split_digits,
         dummy_prefix,
     };
-    let threads = check_threads(threads)?;
+    let threads = threads.number();
     let counts = &counts.inner;
     watched(py, Some(&tell), |progress| unigram::learn(counts, &settings, threads, progress))
 }

@@ -1,4 +1,4 @@
-//! Long work on a thread of its own, while this one watches for Ctrl-C and tells how far it is.
+//! Long work on a thread of its own, while the calling thread watches for Ctrl-C and reports progress.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 
-/// How long Ctrl-C may go unheard.
+/// The longest delay before Ctrl-C is handled.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Runs `job` with the interpreter released; calls `tell(done)` now and then, and once at the end.
+/// Runs `job` with the interpreter released; calls `tell(done)` from time to time, and once at the end.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     tell: Option<&Bound<'_, PyAny>>,
@@ -34,7 +34,7 @@ pub(crate) fn watched<T: Send>(
     Ok(result)
 }
 
-/// Runs `job` with the interpreter released; on Ctrl-C sets the flag that it is given, and waits until it ends.
+/// Runs `job` with the interpreter released; Ctrl-C sets the flag that is passed to the job, and this waits for its end.
 pub(crate) fn stoppable<T: Send>(py: Python<'_>, job: impl FnOnce(&AtomicBool) -> Result<T> + Send) -> PyResult<T> {
     let stop = AtomicBool::new(false);
     #[allow(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, this of any")]
@@ -42,7 +42,7 @@ pub(crate) fn stoppable<T: Send>(py: Python<'_>, job: impl FnOnce(&AtomicBool) -
     beside(py, tick, &stop, || job(&stop))
 }
 
-/// Runs `job` on a thread of its own and calls `tick` now and then; what that raises sets `stop`.
+/// Runs `job` on a thread of its own and calls `tick` from time to time; an exception of `tick` sets `stop`.
 pub(crate) fn beside<T: Send>(
     py: Python<'_>,
     tick: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync,

@@ -8,6 +8,8 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
+from bytepair.drawing.display import draw
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -88,10 +90,7 @@ class Encoding:
         return f"<Encoding: {len(self)} tokens, {len(self.overflowing)} overflowing>"
 
     def _repr_html_(self) -> str:
-        # Only notebooks ask for it.
-        from bytepair.view import notebook  # noqa: PLC0415 (only notebooks ask)
-
-        return notebook.html(self)
+        return draw(self, "notebook.html")
 
     @property
     def n_sequences(self) -> int:

@@ -8,7 +8,7 @@ from bytepair._core import Control
 from bytepair.call.encoding import Encoding
 from bytepair.errors import SpecialTokenError
 from bytepair.model import byte_alphabet
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def spelled(tok: CompiledTokenizer, ids: list[int]) -> list[str]:
     """Tokens as the vocabulary spells them: those that are bytes in the byte alphabet, added ones by their content."""
-    known: dict[int, str] = kept(tok, "spelled_tokens", lambda _: {})
+    known: dict[int, str] = cached(tok, "spelled_tokens", lambda _: {})
     try:
         return [known[id] for id in ids]
     except KeyError:

@@ -12,7 +12,7 @@ from bytepair.call import post_processor_json
 from bytepair.call.encoding import Encoding
 from bytepair.call.processors import added, claim
 from bytepair.errors import FormatError, LimitError
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 
 if TYPE_CHECKING:
     from bytepair.model.compiled import CompiledTokenizer
@@ -109,7 +109,7 @@ def post_processor(tokenizer: CompiledTokenizer) -> PostProcessor:
     Raises:
         FormatError: It is malformed or of an unknown kind; ``pointer`` locates the fault.
     """
-    return kept(tokenizer, "post_processor", _parse)
+    return cached(tokenizer, "post_processor", _parse)
 
 
 def _parse(tokenizer: CompiledTokenizer) -> PostProcessor:

@@ -19,38 +19,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bytepair.chat.attention import block_mask, cu_seqlens
-    from bytepair.chat.batches import pad
-    from bytepair.chat.cache import EncodingCache
-    from bytepair.chat.example import ChatExample
-    from bytepair.chat.extending import extend
+    from bytepair.chat.batches.attention import block_mask, cu_seqlens
+    from bytepair.chat.batches.fitting import Placed
+    from bytepair.chat.batches.packed import Packed
+    from bytepair.chat.batches.packing import flatten, pack
+    from bytepair.chat.batches.padding import pad
+    from bytepair.chat.encoding.cache import EncodingCache
+    from bytepair.chat.encoding.example import ChatExample
+    from bytepair.chat.encoding.extending import extend
+    from bytepair.chat.encoding.reserved import escape, unescape
     from bytepair.chat.limits import Limits
-    from bytepair.chat.packed import Packed, Placed
-    from bytepair.chat.packing import flatten, pack
-    from bytepair.chat.rendering import render
-    from bytepair.chat.reserved import escape, unescape
-    from bytepair.chat.spans import Rendered, Span
+    from bytepair.chat.rendering.render import render
+    from bytepair.chat.rendering.spans import Rendered, Span
     from bytepair.chat.template import Template
 
 # Who only pads needs no Jinja, and who renders no arrays.
 _LATER = {
-    "ChatExample": "example",
-    "EncodingCache": "cache",
+    "ChatExample": "encoding.example",
+    "EncodingCache": "encoding.cache",
     "Limits": "limits",
-    "Packed": "packed",
-    "Placed": "packed",
-    "Rendered": "spans",
-    "Span": "spans",
+    "Packed": "batches.packed",
+    "Placed": "batches.fitting",
+    "Rendered": "rendering.spans",
+    "Span": "rendering.spans",
     "Template": "template",
-    "block_mask": "attention",
-    "cu_seqlens": "attention",
-    "escape": "reserved",
-    "extend": "extending",
-    "flatten": "packing",
-    "pack": "packing",
-    "pad": "batches",
-    "render": "rendering",
-    "unescape": "reserved",
+    "block_mask": "batches.attention",
+    "cu_seqlens": "batches.attention",
+    "escape": "encoding.reserved",
+    "extend": "encoding.extending",
+    "flatten": "batches.packing",
+    "pack": "batches.packing",
+    "pad": "batches.padding",
+    "render": "rendering.render",
+    "unescape": "encoding.reserved",
 }
 
 __all__ = [

@@ -35,7 +35,7 @@ class Limits:
         messages: Characters of all that is given: messages, tools, documents and variables.
 
     Example:
-        >>> from bytepair.chat.rendering import render
+        >>> from bytepair.chat.rendering.render import render
         >>> from bytepair.errors import TemplateError
         >>> try:
         ...     render([], "{% for i in range(9999) %}{{ i }}{% endfor %}", limits=Limits(output=1000))
@@ -84,7 +84,7 @@ class Budget:
             self._look()
 
     def lookup(self, value: Any, name: Any, is_attribute: bool) -> Any:
-        """What a format means by ``value.name`` or ``value[name]``; a world looks it up as templates do."""
+        """What a format means by ``value.name`` or ``value[name]``; a runtime looks it up as templates do."""
         raise NotImplementedError
 
     def _look(self) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
-from collections import OrderedDict
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -16,9 +14,6 @@ from bytepair.errors import FormatError, TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from bytepair.chat.environment import Program
-    from bytepair.chat.limits import Limits
 
 _BUILT_IN = Path(__file__).parent / "templates"
 _ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
@@ -34,9 +29,6 @@ _TOKENS = {
     "phi4": {},
     "zephyr": {"eos_token": "</s>"},
 }
-_KEPT = 64
-_kept: OrderedDict[tuple[str, Limits], Program] = OrderedDict()
-_lock = threading.Lock()
 
 
 class Template:
@@ -177,24 +169,3 @@ def _special(settings: Any) -> dict[str, str]:
     """The special tokens that the files of a folder name."""
     named = {f"{role}_token": getattr(settings, f"{role}_token") for role in _ROLES}
     return {name: token for name, token in named.items() if token is not None}
-
-
-def compiled(template: Template, limits: Limits) -> Program:
-    """The compiled template; the latest are kept.
-
-    Raises:
-        TemplateError: It is broken, or too large.
-    """
-    from bytepair.chat.environment import Program  # noqa: PLC0415 (which Jinja comes with)
-
-    key = (template.source, limits)
-    with _lock:
-        if key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key]
-    program = Program(template.source, limits)
-    with _lock:
-        _kept[key] = program
-        while len(_kept) > _KEPT:
-            _kept.popitem(last=False)
-    return program

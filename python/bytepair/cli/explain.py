@@ -80,7 +80,7 @@ def _decoded(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise EncodeError(
-            f"the bytes are not UTF-8: 0x{data[error.start]:02X} cannot stand here",
+            f"the bytes are not UTF-8: 0x{data[error.start]:02X} is not allowed here",
             byte=error.start,
             character=len(data[: error.start].decode()),
             remedy="bytepair view shows any bytes",

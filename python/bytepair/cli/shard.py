@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from bytepair.cli.arguments import add_model, load, number, policy
 from bytepair.cli.corpus import checked
 from bytepair.cli.documents import add_documents, add_shards, named_tasks
+from bytepair.drawing.wording import plural
 from bytepair.progress import RunProgress, reporter, short
 from bytepair.shards import histogram, plans
 from bytepair.shards.engines import ENGINES, watched
 from bytepair.shards.engines.local import Local
 from bytepair.shards.sharding import shard
-from bytepair.shards.summaries import many
 from bytepair.shards.verify import verify_shards
 from bytepair.training.memory import parse_bytes, peak_memory
 
@@ -79,7 +79,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="bar",
         help="on stderr: a bar if that is a terminal (default), JSON lines, or nothing",
     )
-    group.add_argument("--histogram", metavar="F.png", help="draw how long documents are (needs bytepair[plot])")
+    group.add_argument("--histogram", metavar="F.svg", help="draw the histogram of document lengths")
     group = parser.add_argument_group("instead of a run")
     group.add_argument("--verify", metavar="OUT", help="is the run in OUT complete, and all of it what was written?")
     group.add_argument(
@@ -116,7 +116,7 @@ def _shard(options: Namespace) -> int:
         options.usage_error(f"--processes is for the local engine; {options.engine} has processes of its own")
     if options.histogram:
         if Path(options.output).resolve() in Path(options.histogram).resolve().parents:
-            options.usage_error("--histogram F.png goes beside OUT: there is nothing in OUT but what the plan says")
+            options.usage_error("--histogram F.svg goes beside OUT: there is nothing in OUT but what the plan says")
         histogram.check_plot(Path(options.histogram))
     keywords: dict[str, Any] = {
         name: value
@@ -157,10 +157,10 @@ def _verify(options: Namespace) -> int:
     found = verify_shards(options.verify, progress={"bar": True, "off": False}.get(options.progress, options.progress))
     seconds = time.perf_counter() - start
     facts = [
-        many(found.tasks, "task"),
+        plural(found.tasks, "task"),
         _files(found.files, found.bytes),
-        many(found.documents, "document"),
-        many(found.tokens, "token"),
+        plural(found.documents, "document"),
+        plural(found.tokens, "token"),
     ]
     if options.progress == "json":
         print(json.dumps({"phase": "done", "seconds": seconds, **asdict(found)}), file=sys.stderr)
@@ -172,7 +172,7 @@ def _verify(options: Namespace) -> int:
 def _do_tasks(options: Namespace) -> int:
     for stage, at in (task for named in options.task for task in named):
         entry = watched.run(options.output, stage, at)
-        amounts = [many(entry[f"{name}s"], name) for name in ("document", "token") if f"{name}s" in entry]
+        amounts = [plural(entry[f"{name}s"], name) for name in ("document", "token") if f"{name}s" in entry]
         written = _files(len(entry["files"]), sum(row["size"] for row in entry["files"]))
         print(f"{stage}/{at}: {', '.join([*amounts, written])}", file=sys.stderr)
     return 0
@@ -190,8 +190,8 @@ def _say(options: Namespace, summary: Summary, watcher: _Watcher, seconds: float
     shown = [f"peak memory {short(memory)}B"] if memory else []
     written = _files(sum(summary.files.values()), sum(summary.file_bytes.values()))
     print(
-        f"{many(summary.documents, 'document')} ({summary.tally.empty:,} empty, {summary.bad:,} bad), "
-        f"{many(summary.tokens, 'token')}, {summary.bytes_per_token:.2f} bytes per token",
+        f"{plural(summary.documents, 'document')} ({summary.tally.empty:,} empty, {summary.bad:,} bad), "
+        f"{plural(summary.tokens, 'token')}, {summary.bytes_per_token:.2f} bytes per token",
         file=sys.stderr,
     )
     print(", ".join([f"{seconds:.2f} s", *rates, *shown, written]) + f": {options.output}", file=sys.stderr)
@@ -255,4 +255,4 @@ def _frame(texts: list[str] | None) -> list[str | int] | None:
 
 
 def _files(number: int, size: int) -> str:
-    return f"{many(number, 'file')} of {short(size)}B"
+    return f"{plural(number, 'file')} of {short(size)}B"

@@ -69,7 +69,7 @@ def run(options: Namespace) -> int:
     width = options.width or max(shutil.get_terminal_size((_COLUMNS, 24)).columns, terminal.LEAST)
     if width < terminal.LEAST:
         options.usage_error(f"--width is at least {terminal.LEAST}")
-    settings = terminal.Settings(
+    settings = terminal.TerminalOptions(
         width=width,
         colour=is_coloured(sys.stdout, options.color),
         ids=options.ids,

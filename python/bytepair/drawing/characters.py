@@ -1,4 +1,4 @@
-"""Characters that cannot be seen, or that would hide others, as ones that can."""
+"""Visible stand-ins for characters that are invisible or would hide others."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _EMPTY |= {*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
 
 _MOST_MARKS = 4
-"""So many marks on one letter are drawn: more than any script has, and not enough to cover other lines."""
+"""Marks that are drawn on one letter: more than any script has, too few to cover other lines."""
 
 
 class Shown(NamedTuple):
-    """A part of a text, as it is shown.
+    """A displayed part of a text.
 
     Attributes:
-        text: Characters that can be seen; what is shown in place of one is a single symbol or ``U+200B``.
-        stands_for: The character that `text` is shown in place of; empty for text that is itself.
+        text: Visible characters; the stand-in of a character is a single symbol or ``U+200B``.
+        stands_for: The character that `text` replaces; empty for text shown as it is.
     """
 
     text: str
@@ -33,10 +33,10 @@ class Shown(NamedTuple):
 
 
 def show(text: str) -> Iterator[Shown]:
-    r"""Cuts a text into stretches that can be seen and what is shown in place of other characters.
+    r"""Split a text into visible stretches and stand-ins for other characters.
 
-    A space stays if it is the first character and a letter follows, as in most tokens; others become ``·``. A mark
-    without a letter before it gets a circle.
+    A leading space before a letter stays, as in most tokens; other spaces become ``·``. A mark without a letter before
+    it gets a circle.
 
     Args:
         text: Any characters, also lone surrogates.
@@ -70,7 +70,7 @@ def show(text: str) -> Iterator[Shown]:
 
 
 def show_line(text: str, most: int = 80) -> str:
-    r"""A text as one line of characters that can be seen and spaces, its end cut off behind so many of them.
+    r"""A text as one line of visible characters and spaces, cut off after `most` of them.
 
     Example:
         >>> show_line("a\tb\u202e"), show_line("abcdef", most=3)
@@ -83,7 +83,7 @@ def show_line(text: str, most: int = 80) -> str:
 
 
 def _instead(text: str, place: int, category: str) -> str:
-    """What is shown in place of a character; empty for one that can be seen."""
+    """The stand-in of a character; empty for a visible one."""
     character = text[place]
     if character == " ":
         is_before_letter = place == 0 and text[1:2] not in ("", " ") and text[1:2].isprintable()

@@ -1,18 +1,17 @@
-"""Lines and bars as SVG: one drawing for light and dark, phones and desktops, whose series differ by more than colour.
+"""Line and bar charts as SVG, for light and dark, phones and desktops; series differ by more than colour.
 
 A chart is a ``figure`` with its title, the drawing, and the names of its series as text that wraps. It needs
-``charts.css``. Its drawing has room for letters of 17 units, which phones are given so that they can be read.
-
-Long because both kinds share marks, colours and how numbers are written, and because of the docstrings.
+``charts.css``. The drawing has room for letters of 17 units, the size that phones need to stay readable.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from html import escape
-from math import ceil, floor, hypot, isfinite, isnan, log10
+from math import ceil, hypot, isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair.drawing.axes import Axis, exact
 from bytepair.drawing.characters import show_line
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _DASHES = ("", "8 4", "2 3", "12 3 2 3", "5 2")
 _MARKERS = ("disc", "square", "triangle", "diamond", "drop", "cross", "plus")
 _MOST_MARKERS = 12
 _NAME = 28
-"""So many characters of a name are written beside a bar; all of it stands in the bar's title."""
+"""Characters of a name that are written beside a bar; the bar's title has all of it."""
 _NEAR = 0.75
 """Points that are nearer to one another are drawn as one."""
 
@@ -35,7 +34,7 @@ class Series(NamedTuple):
     """A line.
 
     Attributes:
-        name: What it is called: any text.
+        name: Its name: any text.
         points: Its points, from left to right.
     """
 
@@ -47,7 +46,7 @@ class Bars(NamedTuple):
     """Bars of one kind.
 
     Attributes:
-        name: What they are called: any text.
+        name: Their name: any text.
         values: One for each label; NaN if there is none, which is drawn as a dash.
     """
 
@@ -56,21 +55,21 @@ class Bars(NamedTuple):
 
 
 def lines(series: Sequence[Series], *, title: str, x: str, y: str, log_x: bool = False, log_y: bool = False) -> str:
-    """Draws lines, which differ by colour, by dashes and by marks, as HTML.
+    """Draw lines, which differ by colour, dashes and markers, as HTML.
 
     Args:
         series: The lines. Points that would be drawn on top of one another are drawn once.
-        title: What is written above.
-        x: What the numbers from left to right are.
-        y: What those from below are.
-        log_x: Whether equal steps to the right are equal factors.
-        log_y: Whether equal steps upwards are.
+        title: The title above.
+        x: The label of the horizontal axis.
+        y: The label of the vertical axis.
+        log_x: Whether the horizontal axis is logarithmic.
+        log_y: Whether the vertical axis is.
 
     Raises:
-        ValueError: A number is not finite, or not above 0 where the axis is of factors.
+        ValueError: A number is not finite, or not above 0 on a logarithmic axis.
 
     Complexity:
-        Linear in the points; what is drawn is bounded by the size of the drawing.
+        Linear in the points; the size of the result is bounded by the size of the drawing.
 
     Example:
         >>> drawn = lines([Series("a <b>", [(1, 1), (10, 5)])], title="Uses", x="rank", y="uses", log_x=True)
@@ -84,10 +83,10 @@ def lines(series: Sequence[Series], *, title: str, x: str, y: str, log_x: bool =
     points = [point for one in series for point in one.points]
     if not points:
         return _figure(title, "", _empty(), _legend([one.name for one in series]))
-    across = _Axis([point[0] for point in points], log=log_x, zero=False)
-    up = _Axis([point[1] for point in points], log=log_y, zero=True)
+    across = Axis([point[0] for point in points], log=log_x, zero=False)
+    up = Axis([point[1] for point in points], log=log_y, zero=True)
     left = 12 + max(_wide(label) for _, label in up.ticks)
-    # The last label stands half beyond the end.
+    # Half of the last label lies beyond the end.
     right, top, bottom = _WIDTH - 26, _LINE + 10, _HEIGHT - 2 * _LINE - 8
 
     def place(point: tuple[float, float]) -> tuple[float, float]:
@@ -113,24 +112,24 @@ def lines(series: Sequence[Series], *, title: str, x: str, y: str, log_x: bool =
     for number, one in enumerate(series):
         kept = _thin([place(point) for point in one.points])
         for at in _marked(kept, number, len(series), left, right):
-            told = f"{one.name}: {x} {_exact(one.points[at][0])}, {y} {_exact(one.points[at][1])}"
-            drawn.append(_mark(number, *kept[at], told))
+            hint = f"{one.name}: {x} {exact(one.points[at][0])}, {y} {exact(one.points[at][1])}"
+            drawn.append(_mark(number, *kept[at], hint))
     names = [one.name for one in series]
     described = f"{len(series)} lines of {y} over {x}" if len(series) > 1 else f"{y} over {x}"
     return _figure(title, "", _svg(title, described, drawn, _HEIGHT), _legend(names))
 
 
 def bars(groups: Sequence[Bars], labels: Sequence[str], *, title: str, unit: str = "") -> str:
-    """Draws bars that lie below one another, a few for each label, as HTML. Each has its number and name beside it.
+    """Draw horizontal bars, grouped by label, as HTML. Each has its number and name beside it.
 
     Args:
         groups: The bars of each kind.
-        labels: What the bars of all kinds stand for, one value of each kind for each.
-        title: What is written above.
-        unit: What the numbers are of; written behind the title.
+        labels: The labels of the groups; each kind has one value for each.
+        title: The title above.
+        unit: The unit of the numbers, written after the title.
 
     Raises:
-        ValueError: A kind has not one value for each label, or a number is infinite.
+        ValueError: A kind does not have one value for each label, or a number is infinite.
 
     Example:
         >>> drawn = bars([Bars("a", [1.5, 3]), Bars("b", [2, float("nan")])], ["en", "zh"], title="Bytes per token")
@@ -165,10 +164,10 @@ def bars(groups: Sequence[Bars], labels: Sequence[str], *, title: str, unit: str
             value = group.values[at]
             long = 0.0 if isnan(value) else value * scale
             if not isnan(value):
-                told = f"{group.name}, {label}: {_exact(value)} {unit}"
+                hint = f"{group.name}, {label}: {exact(value)} {unit}"
                 drawn.append(
                     f'<rect class="f{number % _COLOURS}" x="{min(zero, zero + long):.1f}" y="{down + 2}" rx="2" '
-                    f'width="{max(abs(long), 1):.1f}" height="{_LINE - 5}">{_title(told)}</rect>'
+                    f'width="{max(abs(long), 1):.1f}" height="{_LINE - 5}">{_title(hint)}</rect>'
                 )
             # Right of the zero there is nothing where a bar goes to the left.
             end = zero + max(long, 0) + 7
@@ -182,73 +181,8 @@ def bars(groups: Sequence[Bars], labels: Sequence[str], *, title: str, unit: str
     return _figure(title, unit, _svg(title, described, drawn, max(down - 4, _LINE)), "")
 
 
-class _Axis:
-    """Where numbers stand on an axis, as shares of it from 0 to 1, and which of them are written."""
-
-    def __init__(self, values: Sequence[float], *, log: bool, zero: bool) -> None:
-        self._log = log
-        least, most = min(values), max(values)
-        if log:
-            self.ticks = _log_ticks(least, most)
-        else:
-            if zero:
-                least, most = min(least, 0.0), max(most, 0.0)
-            self.ticks = _linear_ticks(least, most)
-        # Upwards an axis ends at a tick; across it ends where the data does, unless no two ticks are between.
-        inside = [tick for tick in self.ticks if least <= tick[0] <= most]
-        if not zero and len(inside) >= 2:
-            self.ticks, self.least, self.most = inside, least, most
-        else:
-            self.least, self.most = min(least, self.ticks[0][0]), max(most, self.ticks[-1][0])
-
-    def share(self, value: float) -> float:
-        if self._log:
-            return (log10(value) - log10(self.least)) / (log10(self.most) - log10(self.least))
-        return (value - self.least) / (self.most - self.least)
-
-
-def _linear_ticks(least: float, most: float) -> list[tuple[float, str]]:
-    """Four to eight round numbers that lie around the data."""
-    if least == most:
-        least, most = (least - 0.5, most + 0.5) if least else (0.0, 1.0)
-    raw = (most - least) / 6
-    power = 10.0 ** floor(log10(raw))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw * 0.999)
-    first, last = floor(least / step + 1e-9), ceil(most / step - 1e-9)
-    return [(number * step, _tick(number * step)) for number in range(first, last + 1)]
-
-
-def _log_ticks(least: float, most: float) -> list[tuple[float, str]]:
-    """Powers of ten around the data, no more than seven; in a short range also twice and five times these."""
-    first, last = floor(log10(least) + 1e-9), ceil(log10(most) - 1e-9)
-    last = max(last, first + 1)
-    if last - first <= 2:
-        ticks = [10.0**power * factor for power in range(first, last + 1) for factor in (1, 2, 5)]
-        below = [tick for tick in ticks if tick <= least * (1 + 1e-9)]
-        above = [tick for tick in ticks if tick >= most * (1 - 1e-9)]
-        low, high = below[-1], above[0]
-        high = high if high > low else next(tick for tick in ticks if tick > low)
-        return [(tick, _tick(tick)) for tick in ticks if low <= tick <= high]
-    step = ceil((last - first) / 6)
-    powers = range(first, last + step, step)
-    return [(10.0**power, _tick(10.0**power)) for power in powers]
-
-
-def _tick(value: float) -> str:
-    """A round number in a few characters."""
-    if value and abs(value) >= 10_000:
-        for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-            if abs(value) >= size * (1 - 1e-9):
-                return f"{value / size:.6g}{letter}".replace("-", "−")
-    return (f"{value:.6g}" if abs(value) < 1000 else f"{value:,.0f}").replace("-", "−")
-
-
-def _exact(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}"
-
-
 def _writer(numbers: Sequence[float]) -> Callable[[float], str]:
-    """How all numbers of a chart are written: with as many digits behind the point as the largest needs."""
+    """A function that formats all numbers of a chart with equal decimals, chosen by the largest."""
     most = max(map(abs, numbers), default=0.0)
     places = (
         0
@@ -260,14 +194,14 @@ def _writer(numbers: Sequence[float]) -> Callable[[float], str]:
         if isnan(value):
             return "–"
         text = f"{value:,.{places}f}"
-        # What is there is not written as nothing.
+        # A number above 0 is not written as 0.
         return (f"{value:.2g}" if value and not float(text.replace(",", "")) else text).replace("-", "−")
 
     return write
 
 
 def _thin(places: Sequence[tuple[float, float]]) -> dict[int, tuple[float, float]]:
-    """The points that are apart from those before them, and the last one, by their numbers."""
+    """The points that are apart from those before them, and the last one, by index."""
     kept: dict[int, tuple[float, float]] = {}
     last = None
     for number, place in enumerate(places):
@@ -277,7 +211,7 @@ def _thin(places: Sequence[tuple[float, float]]) -> dict[int, tuple[float, float
 
 
 def _marked(kept: dict[int, tuple[float, float]], number: int, many: int, left: float, right: float) -> list[int]:
-    """The points that have marks: all if they are few; else some, which are elsewhere on each line."""
+    """The points with markers: all if they are few; else some, at other places on each line."""
     if len(kept) <= _MOST_MARKERS:
         return list(kept)
     gap = (right - left) / 8
@@ -298,11 +232,11 @@ _SHAPES = {
 }
 
 
-def _mark(number: int, at: float, height: float, told: str) -> str:
+def _mark(number: int, at: float, height: float, hint: str) -> str:
     shape = _SHAPES[_MARKERS[number % len(_MARKERS)]]
     return (
         f'<path class="point f{number % _COLOURS}" transform="translate({at:.1f} {height:.1f})" d="{shape}">'
-        f"{_title(told) if told else ''}</path>"
+        f"{_title(hint) if hint else ''}</path>"
     )
 
 
@@ -336,8 +270,8 @@ def _empty() -> str:
     return "<p>There is nothing to draw.</p>"
 
 
-def _title(told: str) -> str:
-    return f"<title>{escape(show_line(told, 200))}</title>"
+def _title(hint: str) -> str:
+    return f"<title>{escape(show_line(hint, 200))}</title>"
 
 
 def _text(text: str) -> str:
@@ -345,12 +279,12 @@ def _text(text: str) -> str:
 
 
 def _wide(text: str) -> int:
-    """About how many units a text takes in the largest letters, rather more than less."""
+    """An upper estimate of the width of a text in the largest letters, in units."""
     ems = sum(1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.58 for letter in text)
     return ceil(ems * _LETTER)
 
 
 def _check(name: str, value: float, log: bool) -> None:
     if not isfinite(value) or (log and value <= 0):
-        what = "is not above 0, and the axis is of factors" if log and isfinite(value) else "is not a finite number"
+        what = "is not above 0, and the axis is logarithmic" if log and isfinite(value) else "is not a finite number"
         raise ValueError(f"{show_line(name)!r} has {value}, which {what}")

@@ -1,4 +1,4 @@
-"""What text for a terminal needs: how wide it is, columns that are aligned, and whether there are colours."""
+"""Text for a terminal: its width in columns, aligned tables, and whether a stream takes colours."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _JOINING = range(0x1160, 0x1200)
 def columns(text: str) -> int:
     """The columns that a terminal takes for a text without control characters.
 
-    Wide and full-width characters take two, marks that are drawn over others none. What is approximated: characters of
-    ambiguous width take one; marks that take room of their own take one; emoji that a terminal draws as one (with skin
-    tones, as flags) are counted one by one, as most terminals do. Linear.
+    Wide and full-width characters take two, combining marks none. Approximations: characters of ambiguous width take
+    one; spacing marks take one; emoji sequences (skin tones, flags) are counted character by character, as most
+    terminals do. Linear.
 
     Example:
         >>> columns("ab"), columns("東京"), columns("e\u0301")
@@ -30,7 +30,7 @@ def columns(text: str) -> int:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """A text with spaces behind it, or to its left if it is to stand at the right, up to so many columns.
+    """A text padded with spaces to a number of columns; the text is left-aligned, or right-aligned with `right`.
 
     Example:
         >>> padded("東", 4) + "|", padded("7", 3, right=True)
@@ -44,8 +44,8 @@ def aligned(table: Sequence[Sequence[str]], *, left: Sequence[int] = (0,)) -> It
     """The rows of a table as lines, two spaces between their columns.
 
     Args:
-        table: Rows of as many cells each.
-        left: The columns that stand at the left; all others stand at the right.
+        table: Rows of equal length.
+        left: The left-aligned columns; all others are right-aligned.
 
     Example:
         >>> list(aligned([["", "tokens"], ["東", "7"], ["en", "1,200"]]))
@@ -58,15 +58,15 @@ def aligned(table: Sequence[Sequence[str]], *, left: Sequence[int] = (0,)) -> It
 
 
 def is_coloured(stream: TextIO | None, choice: str = "auto") -> bool:
-    """Whether a stream is given colours.
+    """Whether to write colours to a stream.
 
     Args:
-        stream: Where it is going to be written.
-        choice: ``"always"``, ``"never"``, or ``"auto"``: if it is a terminal that knows them and the environment has no
-            ``NO_COLOR``.
+        stream: The stream.
+        choice: ``"always"``, ``"never"``, or ``"auto"``: if it is a terminal that supports them and the environment has
+            no ``NO_COLOR``.
 
     Raises:
-        ValueError: The choice is another one.
+        ValueError: The choice is none of these.
 
     Example:
         >>> import io

@@ -1,10 +1,10 @@
-"""How many there are of something, in words."""
+"""Counts in words."""
 
 from __future__ import annotations
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """How many, in words.
+    """A count and its noun.
 
     Example:
         >>> plural(1, "token"), plural(1200, "token"), plural(2, "entry", "entries")
@@ -14,7 +14,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def agree(count: int, one: str, many: str) -> str:
-    """The word that goes with so many.
+    """The singular or plural form of a word for a count.
 
     Example:
         >>> agree(1, "is", "are"), agree(0, "is", "are")
@@ -24,7 +24,7 @@ def agree(count: int, one: str, many: str) -> str:
 
 
 def counted(count: int, noun: str, one: str, many: str) -> str:
-    """How many of them do what.
+    """A count, its noun and its verb.
 
     Example:
         >>> counted(1, "token", "is", "are"), counted(3, "token", "holds", "hold")

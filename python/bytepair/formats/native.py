@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 from bytepair.model.loaded import AddedRow, Loaded, unload
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def fingerprint(tokenizer: TokenizerSpec | Loaded) -> str:
 
 def fingerprint_of(tokenizer: CompiledTokenizer) -> str:
     """The fingerprint of a compiled tokenizer, computed once."""
-    return kept(tokenizer, "fingerprint", lambda tokenizer: fingerprint(tokenizer._loaded))
+    return cached(tokenizer, "fingerprint", lambda tokenizer: fingerprint(tokenizer._loaded))
 
 
 def write(tokenizer: TokenizerSpec | Loaded) -> bytes:

@@ -1,8 +1,8 @@
 """Slow, readable byte-pair encoding: the oracle for the fast core, and a way into the subject.
 
-Read it in this order; each file adds one idea, and says at its head what it costs and where it fails:
+Read it in this order; each file adds one idea; its head states its cost and its biggest weakness:
 
-1. ``pairs.py``, ``alphabet.py``, ``ties.py``, ``training.py``: symbols, pairs, and what all trainers share.
+1. ``pairs.py``, ``alphabet.py``, ``ties.py``, ``training.py``: symbols, pairs, and the shared part of all trainers.
 2. ``naive.py`` (V1), ``incremental.py`` (V2), ``parallel.py`` (V3), ``inverted.py`` (V4), ``heap.py`` (V5): the five
    versions of "Building a Fast BPE Tokenizer from Scratch".
 3. ``byte_level.py`` ("02 - The BPE Algorithm"): another way to the same merges; ``linked.py``, ``positions.py`` and
@@ -10,8 +10,8 @@ Read it in this order; each file adds one idea, and says at its head what it cos
 4. ``encode.py``: the definition of encoding.
 5. ``chunking.py``: the definition of chunks.
 
-`TRAINERS` has all trainers that take a counts table, by name, slowest first; they give equal results for equal
-arguments. Nothing in bytepair's own paths imports this package.
+`TRAINERS` has the eight trainers by name, slowest first; equal arguments have equal results. `train_parallel` (V3)
+counts texts in several processes and then trains like V2. The product does not import this package.
 
 Example:
     >>> counts = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
@@ -34,7 +34,7 @@ from bytepair.reference.pairs import Pair, add_pairs, count_pairs, merge_pair
 from bytepair.reference.parallel import count_pieces, split_text, train_parallel
 from bytepair.reference.positions import train_positions
 from bytepair.reference.ties import TIES, winner
-from bytepair.reference.training import Merge, Trainer, Training
+from bytepair.reference.training import Merge, Trainer, TrainerOptions, Training
 
 TRAINERS: dict[str, Trainer] = {
     "naive": train_naive,
@@ -54,6 +54,7 @@ __all__ = [
     "Merge",
     "Pair",
     "Trainer",
+    "TrainerOptions",
     "Training",
     "add_pairs",
     "alphabet_ids",

@@ -1,9 +1,9 @@
 """Alphabets: the symbols that a piece consists of before the first merge.
 
-The one idea: byte-pair encoding does not say what a symbol is. With ``bytes`` there are always the same 256 of them
-and no text is out of reach. With ``characters`` (Sennrich) the alphabet is what the corpus holds, and a suffix such as
-``</w>``, a symbol of its own, tells ``est`` at the end of a word from ``est`` within it. Either way a symbol is held
-as its bytes, and a token is identified by its bytes joined.
+The one idea: byte-pair encoding leaves the choice of symbols open. With ``bytes`` there are always the same 256 of them
+and no text is out of reach. With ``characters`` (Sennrich) the alphabet is the characters of the corpus, and a suffix
+such as ``</w>``, a symbol of its own, distinguishes ``est`` at the end of a word from ``est`` within it. Either way a
+symbol is stored as its bytes, and a token is identified by its bytes joined.
 
 Complexity: each piece is read once. Biggest weakness: a character that training never saw has no id.
 

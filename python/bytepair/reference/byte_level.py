@@ -1,7 +1,7 @@
 """The trainer of the page "02 - The BPE Algorithm": ids in place of byte strings, everything by hand.
 
 The one idea over V1 (``naive.py``): a symbol is a number. A piece of text is a list of ids, at first its bytes; a
-vocabulary says which bytes an id stands for; a merge appends one token to it and writes the new id for two old ones.
+vocabulary maps each id to its bytes; a merge appends one token to it and writes the new id for two old ones.
 This is what a tokenizer stores and what a model sees, and comparing two numbers is cheaper than comparing two strings.
 
 The page breaks ties to the smaller pair of byte strings, so here, and only here, that is the default.
@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.reference.training import Settings, State
+from bytepair.reference.training import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing_extensions import Unpack
 
-    from bytepair.reference.training import Training
+    from bytepair.reference.training import Counts, TrainerOptions, Training
 
 
 def count_id_pairs(pieces: list[list[int]], counts: list[int]) -> dict[tuple[int, int], int]:
-    """Count how often each pair of ids stands side by side.
+    """Count how often each pair of ids is adjacent.
 
     Args:
         pieces: The ids of each piece.
@@ -51,7 +51,7 @@ def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
     Args:
         ids: The ids of one piece.
         pair: The two ids to replace.
-        new: The id that stands for both.
+        new: The id of the new token.
 
     Complexity: O(ids).
 
@@ -71,20 +71,10 @@ def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
     return replaced
 
 
-def train_byte_level(
-    counts: Mapping[bytes, int] | Mapping[str, int],
-    merges: int,
-    *,
-    ties: str = "smallest_bytes",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    alphabet: str = "bytes",
-    end_of_word_suffix: str | None = None,
-    trace: bool = False,
-) -> Training:
+def train_byte_level(counts: Counts, merges: int, **options: Unpack[TrainerOptions]) -> Training:
     """Learn merges on lists of ids, ties by default to the smaller pair of byte strings.
 
-    Takes, returns and raises what `Trainer` says.
+    Takes, returns and raises the same as `Trainer`.
 
     Complexity: O(merges x symbols of all pieces).
 
@@ -94,8 +84,8 @@ def train_byte_level(
         >>> train_byte_level({"work": 2, "worked": 2, "works": 1}, 3).pairs
         [(b'o', b'r'), (b'or', b'k'), (b'w', b'ork')]
     """
-    settings = Settings(merges, ties, min_frequency, max_token_length, alphabet, end_of_word_suffix, trace)
-    state = State.start(counts, settings)
+    options.setdefault("ties", "smallest_bytes")
+    state = State.start(counts, merges, **options)
     vocabulary = list(state.ids)
     pieces = [[state.ids[symbol] for symbol in symbols] for symbols in state.pieces]
     for _ in range(merges):

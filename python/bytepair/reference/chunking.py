@@ -2,7 +2,7 @@
 
 The one idea: all places are known, and every one is tried. A chunk ends at the best place of the second half of the
 longest prefix that fits; the text that it shares with the next one starts at the best place of the first half of the
-longest suffix that fits. "Fits" is asked of each, because counts are not monotone: a longer text may have fewer tokens.
+longest suffix that fits. Each is tested, because counts are not monotone: a longer text may have fewer tokens.
 
 Complexity: O(text) counts for each chunk, each O(text). Biggest weakness: exactly that.
 
@@ -19,7 +19,7 @@ from bytepair.errors import LimitError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# What ends a line, for UAX #29 as for this: \r\n is one.
+# The line ends of UAX #29; \r\n is one.
 _LINE = re.compile("[^\n\r\x85\u2028\u2029]*(?:\r\n|[\n\r\x85\u2028\u2029])?")
 
 
@@ -77,7 +77,7 @@ def chunks(
 
 
 def _longest(text: str, start: int, limit: int, count: Callable[[str], int]) -> int:
-    """The end of the longest prefix of what is left that fits."""
+    """The end of the longest prefix of the rest that fits."""
     return max(end for end in range(start, len(text) + 1) if end == start or count(text[start:end]) <= limit)
 
 
@@ -90,7 +90,7 @@ def _first_shared(fits: Sequence[int], end: int, kinds: Sequence[Sequence[int]],
 
 
 def line_places(text: str) -> list[int]:
-    r"""Give the places after the ends of lines.
+    r"""Return the places after the ends of lines.
 
     Example:
         >>> line_places("a\r\nb\n\nc")
@@ -100,7 +100,7 @@ def line_places(text: str) -> list[int]:
 
 
 def paragraph_places(text: str) -> list[int]:
-    r"""Give the places after blank lines.
+    r"""Return the places after blank lines.
 
     Example:
         >>> paragraph_places("a\r\nb\n \n\nc")
@@ -110,7 +110,7 @@ def paragraph_places(text: str) -> list[int]:
 
 
 def markdown_places(text: str) -> list[int]:
-    r"""Give the places before headings that are not in fenced code.
+    r"""Return the places before headings that are not in fenced code.
 
     Example:
         >>> markdown_places("a\n# b\n```\n# c\n```\n## d")

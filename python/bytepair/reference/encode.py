@@ -1,7 +1,7 @@
 """The naive encoders: from a piece to its tokens, by the definition.
 
 The one idea: encoding repeats training on one piece. Of all neighbours that may be merged take the pair that was
-learned first (the lowest rank; of equal ones the leftmost), merge this one occurrence, look again. What may be merged
+learned first (the lowest rank; ties go left to right), merge this one occurrence, look again. Which pairs may be merged
 has two meanings, which differ for some vocabularies. With `ranks` (tiktoken) any two neighbours whose bytes joined are
 a token, and a piece that is a token is taken whole; with `merges` (Sennrich, tokenizers) only pairs of the merge list.
 
@@ -83,9 +83,9 @@ def encode_merges(
 
 
 def last_tokens(piece: bytes, encode: Callable[[bytes], Sequence[bytes]]) -> list[bytes]:
-    """Give the last token of the encoding of each prefix of a piece.
+    """Return the last token of the encoding of each prefix of a piece.
 
-    They hold the encoding of every prefix: the last token, then the last token of what stands before it, and so on.
+    They hold the encoding of every prefix: the last token, then the last token of the prefix before it, and so on.
 
     Args:
         piece: The bytes of one piece.

@@ -4,7 +4,7 @@ The one idea over V4 (``inverted.py``): do not search the table for the most fre
 A heap cannot change an entry inside it, so a pair whose count changed is pushed again; the old entry is stale, is
 recognised by its count when it comes up, and is dropped. When stale entries outnumber live ones the heap is built anew.
 
-Two policies need care. ``greatest_bytes`` wants the greatest pair from a heap that gives the smallest, hence the
+Two policies need care. ``greatest_bytes`` wants the greatest pair from a heap that pops the smallest, hence the
 inverted strings of ``ties.inverted``. Under ``first_seen`` the place of a pair belongs to its key, and changes with the
 text. But all occurrences of a pair come into being with the younger of its two tokens, at once; after that they only
 vanish, so the place only moves later. An entry with an old place therefore comes up too early, never too late: look the
@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any
 from bytepair.reference.inverted import index_pairs, merge_holders
 from bytepair.reference.pairs import Pair, count_pairs
 from bytepair.reference.ties import heap_key
-from bytepair.reference.training import Merge, Settings, State
+from bytepair.reference.training import Merge, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing_extensions import Unpack
 
-    from bytepair.reference.training import Training
+    from bytepair.reference.training import Counts, TrainerOptions, Training
 
 
 @dataclass
@@ -47,7 +47,7 @@ class PairHeap:
         holders: Pair -> the numbers of the pieces that hold it, likewise.
 
     Example:
-        >>> state = State.start({"ab": 1, "cab": 1}, Settings(merges=9))
+        >>> state = State.start({"ab": 1, "cab": 1}, merges=9)
         >>> heap = PairHeap(state, count_pairs(state.pieces, state.counts), index_pairs(state))
         >>> heap.pop()
         Merge(left=b'a', right=b'b', count=2)
@@ -75,18 +75,18 @@ class PairHeap:
         return number, offset
 
     def place(self, pair: Pair) -> tuple[int, int]:
-        """Give the place where a pair was last found, which is never later than where it is now."""
+        """Return the place where a pair was last found, which is never later than where it is now."""
         if pair not in self.places:
             self.places[pair] = self.find(pair)
         return self.places[pair]
 
     def entry(self, pair: Pair) -> tuple[int, Any, Pair]:
-        """Give the entry of a pair as far as is known."""
-        return -self.table[pair], heap_key(pair, self.state.settings.ties, ids=self.state.ids, place=self.place), pair
+        """Return the entry of a pair as far as is known."""
+        return -self.table[pair], heap_key(pair, self.state.rules.ties, ids=self.state.ids, place=self.place), pair
 
     def push(self, pair: Pair) -> None:
         """Enter a pair with its present count; one that is gone or too long is left out. O(log pairs)."""
-        if pair in self.table and self.state.settings.allows(pair):
+        if pair in self.table and self.state.rules.allows(pair):
             heappush(self.entries, self.entry(pair))
 
     def pop(self) -> Merge | None:
@@ -95,35 +95,24 @@ class PairHeap:
             negative, _, pair = heappop(self.entries)
             if -negative != self.table.get(pair):
                 continue
-            if self.state.settings.ties == "first_seen":
+            if self.state.rules.ties == "first_seen":
                 known, self.places[pair] = self.places[pair], self.find(pair)
                 if known != self.places[pair]:
                     self.push(pair)
                     continue
-            return Merge(*pair, -negative) if -negative >= self.state.settings.min_frequency else None
+            return Merge(*pair, -negative) if -negative >= self.state.rules.min_frequency else None
         return None
 
     def compact(self) -> None:
         """Build the heap anew, without stale entries. O(pairs)."""
-        self.entries = [self.entry(pair) for pair in self.table if self.state.settings.allows(pair)]
+        self.entries = [self.entry(pair) for pair in self.table if self.state.rules.allows(pair)]
         heapify(self.entries)
 
 
-def train_heap(
-    counts: Mapping[bytes, int] | Mapping[str, int],
-    merges: int,
-    *,
-    ties: str = "lowest_ids",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    alphabet: str = "bytes",
-    end_of_word_suffix: str | None = None,
-    trace: bool = False,
-    compact: bool = True,
-) -> Training:
+def train_heap(counts: Counts, merges: int, *, compact: bool = True, **options: Unpack[TrainerOptions]) -> Training:
     """Learn merges with an inverted index and a heap.
 
-    Takes, returns and raises what `Trainer` says. Without ``compact`` stale entries stay until they come up.
+    Takes, returns and raises the same as `Trainer`. Without ``compact`` stale entries stay until they come up.
 
     Complexity: O(changes x log pairs + symbols of all pieces that change).
 
@@ -133,8 +122,7 @@ def train_heap(
         >>> train_heap({"low": 5, "lower": 2, "new": 6}, 2, ties="greatest_bytes").pairs
         [(b'o', b'w'), (b'l', b'ow')]
     """
-    settings = Settings(merges, ties, min_frequency, max_token_length, alphabet, end_of_word_suffix, trace)
-    state = State.start(counts, settings)
+    state = State.start(counts, merges, **options)
     table = count_pairs(state.pieces, state.counts)
     heap = PairHeap(state, table, index_pairs(state))
     for _ in range(merges):

@@ -1,8 +1,8 @@
 """V2: keep the pair table, and change it only for the pieces that hold the merged pair.
 
 The one idea over V1 (``naive.py``): a piece without the pair has the same pairs after the merge as before it. For one
-that has it, take all of its pairs out of the table, merge, and put its new pairs in. That needs no case for what
-stands left and right of the pair, nor for runs such as ``aaaa``, where such cases go wrong.
+that has it, take all of its pairs out of the table, merge, and put its new pairs in. That needs no case for the
+neighbours of the pair, nor for runs such as ``aaaa``, where such cases go wrong.
 
 Complexity: O(merges x symbols of all pieces) to look for the pair, but counting happens only where it is found.
 Biggest weakness: every step still scans every piece to find the few that hold the pair.
@@ -16,28 +16,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bytepair.reference.pairs import add_pairs, count_pairs, merge_pair
-from bytepair.reference.training import Settings, State
+from bytepair.reference.training import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing_extensions import Unpack
 
-    from bytepair.reference.training import Training
+    from bytepair.reference.training import Counts, TrainerOptions, Training
 
 
-def train_incremental(
-    counts: Mapping[bytes, int] | Mapping[str, int],
-    merges: int,
-    *,
-    ties: str = "lowest_ids",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    alphabet: str = "bytes",
-    end_of_word_suffix: str | None = None,
-    trace: bool = False,
-) -> Training:
+def train_incremental(counts: Counts, merges: int, **options: Unpack[TrainerOptions]) -> Training:
     """Learn merges with one pair table that is kept up to date.
 
-    Takes, returns and raises what `Trainer` says.
+    Takes, returns and raises the same as `Trainer`.
 
     Complexity: O(merges x symbols of all pieces), with a small constant.
 
@@ -50,8 +40,7 @@ def train_incremental(
         >>> training.trace[1]
         {(b'aa', b'a'): 1, (b'a', b'b'): 1}
     """
-    settings = Settings(merges, ties, min_frequency, max_token_length, alphabet, end_of_word_suffix, trace)
-    state = State.start(counts, settings)
+    state = State.start(counts, merges, **options)
     table = count_pairs(state.pieces, state.counts)
     for _ in range(merges):
         merge = state.pick(table)

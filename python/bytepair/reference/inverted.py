@@ -16,12 +16,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bytepair.reference.pairs import Pair, add_pairs, count_pairs, merge_pair
-from bytepair.reference.training import Settings, State
+from bytepair.reference.training import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing_extensions import Unpack
 
-    from bytepair.reference.training import Training
+    from bytepair.reference.training import Counts, TrainerOptions, Training
 
 
 def index_pairs(state: State) -> defaultdict[Pair, set[int]]:
@@ -33,7 +33,7 @@ def index_pairs(state: State) -> defaultdict[Pair, set[int]]:
     Complexity: O(symbols of all pieces).
 
     Example:
-        >>> state = State.start({"ab": 1, "cab": 1}, Settings(merges=9))
+        >>> state = State.start({"ab": 1, "cab": 1}, merges=9)
         >>> dict(index_pairs(state))
         {(b'a', b'b'): {0, 1}, (b'c', b'a'): {1}}
     """
@@ -61,7 +61,7 @@ def merge_holders(
     Complexity: O(symbols of the pieces that hold the pair).
 
     Example:
-        >>> state = State.start({"ab": 1, "cab": 1}, Settings(merges=9))
+        >>> state = State.start({"ab": 1, "cab": 1}, merges=9)
         >>> table = {(b"a", b"b"): 2, (b"c", b"a"): 1}
         >>> merge_holders(state, table, index_pairs(state), (b"a", b"b"))
         {(b'a', b'b'): -2, (b'c', b'a'): -1, (b'c', b'ab'): 1}
@@ -85,20 +85,10 @@ def merge_holders(
     return changes
 
 
-def train_inverted(
-    counts: Mapping[bytes, int] | Mapping[str, int],
-    merges: int,
-    *,
-    ties: str = "lowest_ids",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    alphabet: str = "bytes",
-    end_of_word_suffix: str | None = None,
-    trace: bool = False,
-) -> Training:
+def train_inverted(counts: Counts, merges: int, **options: Unpack[TrainerOptions]) -> Training:
     """Learn merges with an inverted index.
 
-    Takes, returns and raises what `Trainer` says.
+    Takes, returns and raises the same as `Trainer`.
 
     Complexity: O(merges x pairs + symbols of all pieces that change).
 
@@ -108,8 +98,7 @@ def train_inverted(
         >>> train_inverted({"low": 5, "lower": 2, "new": 6}, 2).pairs
         [(b'l', b'o'), (b'lo', b'w')]
     """
-    settings = Settings(merges, ties, min_frequency, max_token_length, alphabet, end_of_word_suffix, trace)
-    state = State.start(counts, settings)
+    state = State.start(counts, merges, **options)
     table = count_pairs(state.pieces, state.counts)
     holders = index_pairs(state)
     for _ in range(merges):

@@ -1,8 +1,8 @@
 """The text as one linked list of symbols: the second stage of "Slow Data".
 
 The one idea over V1 (``naive.py``): no list is written anew. A merge unlinks one node and changes the pairs around it
-in the pair table, whatever the length of the piece. Nodes have a weight, the count of their piece, and walls stand
-between the pieces.
+in the pair table, whatever the length of the piece. Nodes have a weight, the count of their piece, and walls
+separate the pieces.
 
 A pair next to itself is where such trainers go wrong: in ``aaa`` merging the first (a, a) uses up half of the second.
 Two rules keep it right: occurrences are merged from left to right, each looked at again before it is; and the pairs
@@ -20,15 +20,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bytepair.reference.training import Settings, State
+from bytepair.reference.training import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
+
+    from typing_extensions import Unpack
 
     from bytepair.reference.pairs import Pair
-    from bytepair.reference.training import Training
+    from bytepair.reference.training import Counts, Merge, TrainerOptions, Training
 
-# Node 0 stands for the end of a piece on either side. It has the empty symbol, and so has a node that was merged away.
+# Node 0 is the end of a piece on either side. It has the empty symbol, like a node that was merged away.
 WALL = 0
 
 
@@ -40,7 +42,7 @@ class LinkedText:
         state: The pieces, and the rules of the choice.
 
     Example:
-        >>> text = LinkedText(State.start({"aaa": 2}, Settings(merges=9)))
+        >>> text = LinkedText(State.start({"aaa": 2}, merges=9))
         >>> text.table
         {(b'a', b'a'): 4}
         >>> text.merge((b"a", b"a"))
@@ -71,11 +73,11 @@ class LinkedText:
             self.add(node, 1)
 
     def pair_at(self, node: int) -> Pair:
-        """Give the pair of a node and the next one; it holds an empty symbol if there is no such pair."""
+        """Return the pair of a node and the next one; it holds an empty symbol if there is no such pair."""
         return self.symbols[node], self.symbols[self.after[node]]
 
     def pairs(self) -> Iterator[Pair]:
-        """Give the pairs of the text in order. O(symbols of all pieces)."""
+        """Return the pairs of the text in order. O(symbols of all pieces)."""
         return (pair for pair in map(self.pair_at, range(1, len(self.symbols))) if b"" not in pair)
 
     def add(self, node: int, sign: int) -> None:
@@ -88,11 +90,15 @@ class LinkedText:
             del self.table[pair]
 
     def nodes(self, pair: Pair) -> Iterable[int]:
-        """Give the nodes, in order, that the left symbol of a pair may be at. O(symbols of all pieces)."""
+        """Return the nodes, in order, that the left symbol of a pair may be at. O(symbols of all pieces)."""
         return (node for node, symbol in enumerate(self.symbols) if symbol == pair[0])
 
+    def choose(self) -> Merge | None:
+        """Choose the pair to merge, or None if no pair may be merged. O(pairs)."""
+        return self.state.pick(self.table, self.pairs())
+
     def merge(self, pair: Pair) -> set[Pair]:
-        """Merge a pair wherever it occurs; give the pairs that come into being, though some may be gone again."""
+        """Merge a pair wherever it occurs; return the pairs that come into being, though some may be gone again."""
         born: set[Pair] = set()
         for node in self.nodes(pair):
             if self.pair_at(node) != pair:
@@ -112,9 +118,9 @@ class LinkedText:
 
 
 def train_on(text: LinkedText) -> Training:
-    """Learn merges on a linked text, choosing each from its whole table. O(merges x pairs), and the merges."""
-    for _ in range(text.state.settings.merges):
-        merge = text.state.pick(text.table, text.pairs())
+    """Learn merges on a linked text: choose, record, merge."""
+    for _ in range(text.state.rules.merges):
+        merge = text.choose()
         if merge is None:
             break
         text.state.record(merge, text.table)
@@ -122,20 +128,10 @@ def train_on(text: LinkedText) -> Training:
     return text.state.training
 
 
-def train_linked(
-    counts: Mapping[bytes, int] | Mapping[str, int],
-    merges: int,
-    *,
-    ties: str = "lowest_ids",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    alphabet: str = "bytes",
-    end_of_word_suffix: str | None = None,
-    trace: bool = False,
-) -> Training:
+def train_linked(counts: Counts, merges: int, **options: Unpack[TrainerOptions]) -> Training:
     """Learn merges on a linked list of all symbols.
 
-    Takes, returns and raises what `Trainer` says.
+    Takes, returns and raises the same as `Trainer`.
 
     Complexity: O(merges x (symbols of all pieces + pairs)).
 
@@ -145,5 +141,4 @@ def train_linked(
         >>> train_linked({"aaabdaaabace": 1}, 3).pairs
         [(b'a', b'a'), (b'a', b'b'), (b'aa', b'ab')]
     """
-    settings = Settings(merges, ties, min_frequency, max_token_length, alphabet, end_of_word_suffix, trace)
-    return train_on(LinkedText(State.start(counts, settings)))
+    return train_on(LinkedText(State.start(counts, merges, **options)))

@@ -14,28 +14,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair.reference.pairs import count_pairs, merge_pair
-from bytepair.reference.training import Settings, State
+from bytepair.reference.training import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing_extensions import Unpack
 
-    from bytepair.reference.training import Training
+    from bytepair.reference.training import Counts, TrainerOptions, Training
 
 
-def train_naive(
-    counts: Mapping[bytes, int] | Mapping[str, int],
-    merges: int,
-    *,
-    ties: str = "lowest_ids",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    alphabet: str = "bytes",
-    end_of_word_suffix: str | None = None,
-    trace: bool = False,
-) -> Training:
+def train_naive(counts: Counts, merges: int, **options: Unpack[TrainerOptions]) -> Training:
     """Learn merges by a full recount at every step.
 
-    Takes, returns and raises what `Trainer` says.
+    Takes, returns and raises the same as `Trainer`.
 
     Complexity: O(merges x symbols of all pieces).
 
@@ -46,8 +36,7 @@ def train_naive(
         >>> training.merges
         [Merge(left=b'l', right=b'o', count=7), Merge(left=b'lo', right=b'w', count=7)]
     """
-    settings = Settings(merges, ties, min_frequency, max_token_length, alphabet, end_of_word_suffix, trace)
-    state = State.start(counts, settings)
+    state = State.start(counts, merges, **options)
     for _ in range(merges):
         table = count_pairs(state.pieces, state.counts)
         merge = state.pick(table)

@@ -1,4 +1,4 @@
-"""Pairs of neighbours: the three small functions on which every trainer stands.
+"""Pairs of neighbours: the three small functions that every trainer uses.
 
 The one idea: byte-pair encoding knows only two acts, counting neighbours and joining them. Both live here once, so
 that a trainer's file shows nothing but how it avoids doing them too often.

@@ -14,6 +14,7 @@ Source: V3 of "Building a Fast BPE Tokenizer from Scratch".
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import islice
@@ -26,7 +27,9 @@ from bytepair.reference.incremental import train_incremental
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bytepair.reference.training import Training
+    from typing_extensions import Unpack
+
+    from bytepair.reference.training import TrainerOptions, Training
 
 BATCH = 256  # Documents that a process counts at a time: enough to be worth the journey.
 
@@ -79,6 +82,7 @@ def count_pieces(texts: Iterable[str], pattern: str, *, processes: int = 1) -> d
         ImportError: The package `regex` is missing.
         PatternError: The pattern does not compile.
         EncodeError: A document holds a lone surrogate.
+        TypeError: ``texts`` is one text or a mapping, or a document is not a ``str``.
 
     Complexity: O(characters / processes + different pieces of each batch).
 
@@ -88,6 +92,8 @@ def count_pieces(texts: Iterable[str], pattern: str, *, processes: int = 1) -> d
         >>> count_pieces(["low lower", "low"], r" ?\w+")
         {b'low': 2, b' lower': 1}
     """
+    if isinstance(texts, (str, bytes, Mapping)):
+        raise TypeError(f"texts is a {type(texts).__name__}, not an iterable of str; put one text into a list")
     _compile(pattern)
     documents = iter(texts)
     batches = iter(lambda: list(islice(documents, BATCH)), [])
@@ -105,16 +111,11 @@ def train_parallel(
     *,
     pattern: str,
     processes: int = 1,
-    ties: str = "lowest_ids",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    alphabet: str = "bytes",
-    end_of_word_suffix: str | None = None,
-    trace: bool = False,
+    **options: Unpack[TrainerOptions],
 ) -> Training:
     r"""Learn merges from documents: `count_pieces`, then `train_incremental`.
 
-    Takes, returns and raises what those two do.
+    Takes, returns and raises the same as those two.
 
     Source: V3 of "Building a Fast BPE Tokenizer from Scratch".
 
@@ -122,16 +123,7 @@ def train_parallel(
         >>> train_parallel(["low lower", "low"], 2, pattern=r" ?\w+").pairs
         [(b'l', b'o'), (b'lo', b'w')]
     """
-    return train_incremental(
-        count_pieces(texts, pattern, processes=processes),
-        merges,
-        ties=ties,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        alphabet=alphabet,
-        end_of_word_suffix=end_of_word_suffix,
-        trace=trace,
-    )
+    return train_incremental(count_pieces(texts, pattern, processes=processes), merges, **options)
 
 
 def _compile(pattern: str) -> Any:

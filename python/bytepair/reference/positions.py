@@ -17,13 +17,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bytepair.reference.linked import LinkedText, train_on
-from bytepair.reference.training import Settings, State
+from bytepair.reference.training import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from typing_extensions import Unpack
 
     from bytepair.reference.pairs import Pair
-    from bytepair.reference.training import Training
+    from bytepair.reference.training import Counts, TrainerOptions, Training
 
 
 @dataclass
@@ -31,7 +33,7 @@ class PositionedText(LinkedText):
     """A linked text that knows where its pairs are, and for some also where they were.
 
     Example:
-        >>> text = PositionedText(State.start({"aaa": 2}, Settings(merges=9)))
+        >>> text = PositionedText(State.start({"aaa": 2}, merges=9))
         >>> text.positions[b"a", b"a"]
         {1, 2}
     """
@@ -46,24 +48,14 @@ class PositionedText(LinkedText):
             self.positions[pair].add(node)
 
     def nodes(self, pair: Pair) -> Iterable[int]:
-        """Give the positions of a pair in order, and forget them. O(positions x log positions)."""
+        """Return the positions of a pair in order, and forget them. O(positions x log positions)."""
         return sorted(self.positions.pop(pair))
 
 
-def train_positions(
-    counts: Mapping[bytes, int] | Mapping[str, int],
-    merges: int,
-    *,
-    ties: str = "lowest_ids",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    alphabet: str = "bytes",
-    end_of_word_suffix: str | None = None,
-    trace: bool = False,
-) -> Training:
+def train_positions(counts: Counts, merges: int, **options: Unpack[TrainerOptions]) -> Training:
     """Learn merges on a linked list of all symbols, with the positions of each pair.
 
-    Takes, returns and raises what `Trainer` says.
+    Takes, returns and raises the same as `Trainer`.
 
     Complexity: O(merges x pairs + symbols of all pieces x log).
 
@@ -73,5 +65,4 @@ def train_positions(
         >>> train_positions({"aaabdaaabace": 1}, 3).pairs
         [(b'a', b'a'), (b'a', b'b'), (b'aa', b'ab')]
     """
-    settings = Settings(merges, ties, min_frequency, max_token_length, alphabet, end_of_word_suffix, trace)
-    return train_on(PositionedText(State.start(counts, settings)))
+    return train_on(PositionedText(State.start(counts, merges, **options)))

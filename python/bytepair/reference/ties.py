@@ -103,7 +103,7 @@ def inverted(token: bytes) -> str:
 
 
 def heap_key(pair: Pair, ties: str, *, ids: Mapping[bytes, int], place: Callable[[Pair], Any]) -> Any:
-    """Give the key by which a min-heap orders equally frequent pairs under a policy.
+    """Return the key by which a min-heap orders equally frequent pairs under a policy.
 
     Keys of one policy compare with each other; keys of different policies do not.
 

@@ -1,6 +1,6 @@
-"""What all trainers share: their signature, their result, and the state that they work on.
+"""The shared part of all trainers: their signature, their result, and the state that they work on.
 
-The one idea: a trainer is a function from a counts table and settings to a list of merges. When all of them have that
+The one idea: a trainer is a function from a counts table and options to a list of merges. When all of them have that
 one signature (`Trainer`) and that one result (`Training`), a faster one is right exactly when it equals a slower one.
 
 Complexity: setting up reads every piece once; a pick reads the whole pair table. Biggest weakness: all pieces are held
@@ -11,8 +11,9 @@ Source: the split into a counts table and a merge loop is that of "Building a Fa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypedDict
 
 from bytepair.errors import TrainingError
 from bytepair.reference.alphabet import alphabet_ids, check_alphabet, initial_symbols
@@ -20,7 +21,12 @@ from bytepair.reference.pairs import Pair
 from bytepair.reference.ties import check_ties, winner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from typing_extensions import Unpack
+
+Counts: TypeAlias = Mapping[bytes, int] | Mapping[str, int]
+"""A counts table: piece -> how often it occurs."""
 
 
 class Merge(NamedTuple):
@@ -38,11 +44,11 @@ class Merge(NamedTuple):
 
     left: bytes
     right: bytes
-    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody asks of a merge
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which a merge does not need
 
     @property
     def pair(self) -> Pair:
-        """The pair, as the keys of a pair table have it."""
+        """The pair, as a key of a pair table."""
         return self.left, self.right
 
     @property
@@ -53,11 +59,11 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True)
 class Training:
-    """What a trainer gives.
+    """The result of a trainer.
 
     Args:
         merges: The merges in the order in which they were made; the place in this list is the rank.
-        trace: For each merge the pair table (pair -> count) from which it was chosen, or None if not asked for.
+        trace: For each merge the pair table (pair -> count) from which it was chosen, or None without ``trace=True``.
 
     Example:
         >>> Training([Merge(b"a", b"b", 3)], None).pairs
@@ -69,25 +75,36 @@ class Training:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The merges without their counts: what an encoder needs."""
+        """The merges without their counts, as an encoder needs them."""
         return [merge.pair for merge in self.merges]
+
+
+class TrainerOptions(TypedDict, total=False):
+    """The options of every trainer.
+
+    Attributes:
+        ties: Which of equally frequent pairs is merged: ``lowest_ids``, ``greatest_bytes``, ``smallest_bytes`` or
+            ``first_seen``. New tokens have the ids after the alphabet's: 256, 257, ... for bytes.
+        min_frequency: Pairs with a smaller count are not merged. Default 1.
+        max_token_length: Pairs that would make a longer token, in bytes with any suffix, are not merged. Default None.
+        alphabet: ``bytes`` (the default) or ``characters``.
+        end_of_word_suffix: A symbol to append to every piece, usually ``</w>``. No piece may hold its text, or two
+            different tokens would have the same bytes. Default None.
+        trace: Keep the pair table of every step. Default False.
+    """
+
+    ties: str
+    min_frequency: int
+    max_token_length: int | None
+    alphabet: str
+    end_of_word_suffix: str | None
+    trace: bool
 
 
 class Trainer(Protocol):
     """The signature of every trainer here, documented once for all of them."""
 
-    def __call__(
-        self,
-        counts: Mapping[bytes, int] | Mapping[str, int],
-        merges: int,
-        *,
-        ties: str = ...,
-        min_frequency: int = ...,
-        max_token_length: int | None = ...,
-        alphabet: str = ...,
-        end_of_word_suffix: str | None = ...,
-        trace: bool = ...,
-    ) -> Training:
+    def __call__(self, counts: Counts, merges: int, **options: Unpack[TrainerOptions]) -> Training:
         """Learn merges from a counts table.
 
         Training stops early, with fewer merges, when no pair may be merged any more.
@@ -95,16 +112,11 @@ class Trainer(Protocol):
         Args:
             counts: Piece -> count, at least 1. The order of the pieces matters to ``first_seen`` only.
             merges: How many merges to make at most.
-            ties: Which of equally frequent pairs is merged: ``lowest_ids``, ``greatest_bytes``, ``smallest_bytes`` or
-                ``first_seen``. New tokens have the ids after the alphabet's: 256, 257, ... for bytes.
-            min_frequency: Pairs with a smaller count are not merged.
-            max_token_length: Pairs that would give a longer token, in bytes with any suffix, are not merged.
-            alphabet: ``bytes`` or ``characters``.
-            end_of_word_suffix: A symbol to append to every piece, usually ``</w>``. No piece may hold its text, or two
-                different tokens would have the same bytes.
-            trace: Keep the pair table of every step.
+            options: See `TrainerOptions`. Ties are broken by ``lowest_ids`` by default, in `train_byte_level` by
+                ``smallest_bytes``.
 
         Raises:
+            TypeError: ``counts`` is not a mapping, or there is no such option.
             TrainingError: A count is below 1, ``merges`` is negative, or a piece holds the suffix.
             EncodeError: A piece is not the text that the alphabet needs.
             ValueError: The tie policy or the alphabet is unknown.
@@ -112,15 +124,15 @@ class Trainer(Protocol):
 
 
 @dataclass(frozen=True)
-class Settings:
-    """A trainer's arguments beside the counts table; see `Trainer` for what they mean.
+class Rules:
+    """A trainer's arguments beside the counts table; see `Trainer`.
 
     Raises:
         TrainingError: ``merges`` is negative.
         ValueError: The tie policy or the alphabet is unknown.
 
     Example:
-        >>> Settings(merges=10, max_token_length=2).allows((b"ab", b"c"))
+        >>> Rules(merges=10, max_token_length=2).allows((b"ab", b"c"))
         False
     """
 
@@ -137,50 +149,51 @@ class Settings:
         check_ties(self.ties)
         check_alphabet(self.alphabet)
         if self.merges < 0:
-            raise TrainingError(f"cannot make {self.merges} merges", remedy="ask for 0 or more")
+            raise TrainingError(f"cannot make {self.merges} merges", remedy="use 0 or more")
 
     def allows(self, pair: Pair) -> bool:
-        """Say whether the token that a pair would give is short enough. O(1)."""
+        """Return whether the token that a pair would make is short enough. O(1)."""
         return self.max_token_length is None or len(pair[0]) + len(pair[1]) <= self.max_token_length
 
 
 @dataclass
 class State:
-    """What a trainer works on.
+    """The data that a trainer works on.
 
     Args:
-        settings: The rules.
+        rules: The rules.
         pieces: The current symbols of each piece, in the order of the counts table.
         counts: How often each piece occurs.
         ids: Token -> id, growing with each merge.
         training: The result so far.
     """
 
-    settings: Settings
+    rules: Rules
     pieces: list[list[bytes]]
     counts: list[int]
     ids: dict[bytes, int]
     training: Training
 
     @classmethod
-    def start(cls, counts: Mapping[bytes, int] | Mapping[str, int], settings: Settings) -> State:
-        """Check a counts table and cut its pieces into symbols.
+    def start(cls, counts: Counts, merges: int, **options: Unpack[TrainerOptions]) -> State:
+        """Check the arguments of a trainer and cut the pieces into symbols: the head of every trainer.
 
-        Args:
-            counts: Piece -> count.
-            settings: The rules.
-
-        Raises:
-            TrainingError: A count is below 1, or a piece holds the suffix.
-            EncodeError: A piece is not the text that the alphabet needs.
+        Takes and raises the same as `Trainer`.
 
         Complexity: O(bytes of all pieces).
 
         Example:
-            >>> State.start({"ab": 2}, Settings(merges=9)).pieces
+            >>> State.start({"ab": 2}, merges=9).pieces
             [[b'a', b'b']]
+            >>> State.start(iter(["ab"]), merges=9)
+            Traceback (most recent call last):
+            TypeError: counts is a list_iterator, not a mapping of pieces to counts; count_pieces makes one from texts
         """
-        alphabet, suffix = settings.alphabet, settings.end_of_word_suffix
+        if not isinstance(counts, Mapping):
+            what = f"counts is a {type(counts).__name__}, not a mapping of pieces to counts"
+            raise TypeError(f"{what}; count_pieces makes one from texts")
+        rules = Rules(merges, **options)
+        alphabet, suffix = rules.alphabet, rules.end_of_word_suffix
         pieces = []
         items: Iterable[tuple[bytes | str, int]] = counts.items()
         for row, (piece, count) in enumerate(items):
@@ -192,23 +205,23 @@ class State:
                 raise TrainingError(what, row=row, remedy="choose a suffix that no piece holds")
             pieces.append(symbols)
         ids = alphabet_ids(pieces, alphabet=alphabet, end_of_word_suffix=suffix)
-        return cls(settings, pieces, list(counts.values()), ids, Training([], [] if settings.trace else None))
+        return cls(rules, pieces, list(counts.values()), ids, Training([], [] if rules.trace else None))
 
     def pick(self, table: Mapping[Pair, int], pairs: Iterable[Pair] | None = None) -> Merge | None:
         """Choose the next merge from a pair table, or None if no pair may be merged. O(pairs).
 
-        A trainer that does not keep the pieces up to date gives the pairs of the text in order, for ``first_seen``.
+        A trainer that does not keep the pieces up to date passes the pairs of the text in order, for ``first_seen``.
         """
-        lowest = self.settings.min_frequency
-        able = {pair: count for pair, count in table.items() if count >= lowest and self.settings.allows(pair)}
+        lowest = self.rules.min_frequency
+        able = {pair: count for pair, count in table.items() if count >= lowest and self.rules.allows(pair)}
         if not able:
             return None
         # A pair is a piece of two symbols.
-        pair = winner(able, self.settings.ties, ids=self.ids, pieces=self.pieces if pairs is None else pairs)
+        pair = winner(able, self.rules.ties, ids=self.ids, pieces=self.pieces if pairs is None else pairs)
         return Merge(*pair, able[pair])
 
     def record(self, merge: Merge, table: Mapping[Pair, int]) -> None:
-        """Note a merge, the table that it was chosen from, and the id of its token. O(1), with a trace O(pairs)."""
+        """Record a merge, the table that it was chosen from, and the id of its token. O(1), with a trace O(pairs)."""
         self.ids[merge.token] = len(self.ids)
         self.training.merges.append(merge)
         if self.training.trace is not None:

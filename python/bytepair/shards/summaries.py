@@ -1,4 +1,4 @@
-"""What a run came to, for people and for programs."""
+"""The summary of a run, for people and for programs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files as disk
+from bytepair.drawing.layout import aligned
+from bytepair.drawing.wording import plural
 from bytepair.shards import histogram, plans, sealed
 from bytepair.shards.ledger import QUARANTINE
 from bytepair.shards.tally import Amount, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from bytepair.shards.plans import Plan
 
@@ -25,17 +27,17 @@ PAGE = "summary.txt"
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to. Nothing in it is of a time or a machine: two runs of one plan have the same.
+    """The totals of a run. They depend on no time and no machine: two runs of one plan have equal summaries.
 
     Attributes:
-        tally: What the documents came to: by split, by group, and by length.
+        tally: The totals of the documents by split, by group and by length.
         plan: The hash of the plan.
         tokenizer: The fingerprint of the tokenizer.
-        options: How documents became shards: `ShardOptions` and `Reading` as plain data.
-        inputs: How many inputs there are.
-        input_bytes: Their size, as they are stored.
-        files: How many files there are for each split, with their tables, and of documents in quarantine.
-        file_bytes: The size of these.
+        options: `ShardOptions` and `Reading` as plain data.
+        inputs: The number of inputs.
+        input_bytes: Their stored size.
+        files: The number of files of each split, tables included, and of documents in quarantine.
+        file_bytes: The size of these files.
     """
 
     tally: Tally
@@ -49,12 +51,12 @@ class Summary:
 
     @property
     def documents(self) -> int:
-        """How many documents are in the shards."""
+        """The number of documents in the shards."""
         return self.tally.whole.documents
 
     @property
     def tokens(self) -> int:
-        """How many tokens are in the shards, with those that frame documents."""
+        """The number of tokens in the shards, BOS and EOS tokens included."""
         return self.tally.whole.tokens
 
     @property
@@ -64,24 +66,24 @@ class Summary:
 
     @property
     def bytes_per_token(self) -> float:
-        """Bytes of text for each token; 0 if there are none."""
+        """Bytes of text per token; 0 if there are none."""
         return self.text_bytes / max(self.tokens, 1)
 
     @property
     def mean_length(self) -> float:
-        """Tokens of a document, on average; 0 if there are none."""
+        """The mean number of tokens per document; 0 if there are none."""
         return self.tokens / max(self.documents, 1)
 
     @property
     def bad(self) -> int:
-        """How many documents could not be used."""
+        """The number of documents that could not be used."""
         return self.tally.bad.total()
 
     def quantile(self, share: float) -> int:
-        """About how many tokens the document has that so many others are not longer than; see `histogram.quantile`.
+        """The approximate length, in tokens, that a share of the documents does not exceed; see `histogram.quantile`.
 
         Args:
-            share: From 0 to 1; 0.5 gives the median.
+            share: From 0 to 1; 0.5 is the median.
         """
         return histogram.quantile(self.tally.lengths, share, self.tally.longest)
 
@@ -91,7 +93,7 @@ class Summary:
 
         Args:
             plan: The plan.
-            entries: Those of all tasks.
+            entries: The entries of all tasks.
         """
         tally = Tally()
         found: Counter[str] = Counter()
@@ -104,19 +106,19 @@ class Summary:
                     kind = _kind(row["name"])
                     found[kind] += 1
                     size[kind] += row["size"]
-        # What a plan is made of comes back from JSON as JSON has it.
+        # JSON has lists for tuples, and a summary that is read equals the one that was written.
         options = json.loads(json.dumps({**asdict(plan.options), **asdict(plan.reading)}))
         facts = dict(sorted(found.items())), dict(sorted(size.items()))
         return cls(tally, plan.digest, plan.tokenizer, options, len(plan.inputs), plan.size, *facts)
 
     def write(self, folder: Path) -> list[str]:
-        """Writes ``summary.json``, which is sealed by its own hash, and ``summary.txt``, a page to read.
+        """Write ``summary.json``, sealed by its own hash, and ``summary.txt``, for people.
 
         Args:
             folder: The folder of the run.
 
         Returns:
-            The names of what it wrote.
+            The names of the files.
 
         Raises:
             ArtifactError: It cannot be written.
@@ -128,13 +130,13 @@ class Summary:
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Summary:
-        """The summary of a run that is complete.
+        """Read the summary of a complete run.
 
         Args:
             folder: The folder of the run.
 
         Raises:
-            ArtifactError: There is none, or it cannot be read.
+            ArtifactError: There is no summary, or it cannot be read.
             IntegrityError: It is damaged.
         """
         table = sealed.read(Path(folder, NAME))
@@ -142,7 +144,7 @@ class Summary:
         return cls(tally, *(table[name] for name in _PLAIN))
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data, with what follows from it."""
+        """The summary as plain data, derived numbers included."""
         follows = {
             "documents": self.documents,
             "tokens": self.tokens,
@@ -154,13 +156,13 @@ class Summary:
         return {name: getattr(self, name) for name in _PLAIN} | follows | self.tally.to_json()
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draws how long documents are into a PNG; see `histogram.plot`.
+        """Write the histogram of document lengths as an SVG file; see `histogram.plot`.
 
         Args:
-            path: The file, ``NAME.png``.
+            path: The file, ``NAME.svg``.
 
         Raises:
-            ArtifactError: It is not named so, matplotlib is not there (`bytepair[plot]`), or it cannot be written.
+            ArtifactError: The name does not end with ``.svg``, or the file cannot be written.
         """
         title = f"{self.documents:,} documents, {self.tokens:,} tokens"
         marks = {"median": self.quantile(0.5), "mean": round(self.mean_length)} if self.documents else {}
@@ -171,7 +173,7 @@ class Summary:
 
     def _page(self) -> Iterable[str]:
         yield f"{self.documents:,} documents, {self.tokens:,} tokens, {self.bytes_per_token:.3f} bytes per token"
-        yield f"of {self.text_bytes:,} bytes of text, from {many(self.inputs, 'input')} of {self.input_bytes:,} bytes"
+        yield f"of {self.text_bytes:,} bytes of text, from {plural(self.inputs, 'input')} of {self.input_bytes:,} bytes"
         if self.documents:
             head = ("", "documents", "tokens", "bytes of text", "bytes/token", "files", "bytes of files")
             rows = [
@@ -179,7 +181,7 @@ class Summary:
                 for name, amount in sorted(self.tally.splits.items())
             ]
             yield ""
-            yield from _columns([head, *rows])
+            yield from aligned([head, *rows])
         groups = self.tally.groups if any(self.tally.groups) else {}
         if groups:
             yield ""
@@ -188,9 +190,9 @@ class Summary:
                 (*_row(name or "-", amount), f"{amount.tokens / max(self.tokens, 1):.2%}")
                 for name, amount in sorted(groups.items())
             ]
-            yield from _columns([names, *shares])
+            yield from aligned([names, *shares])
         yield ""
-        yield from _columns([(name, f"{number:,}") for name, number in self._counts()])
+        yield from aligned([(name, f"{number:,}") for name, number in self._counts()])
         if self.documents:
             yield ""
             yield "documents by their length in tokens:"
@@ -204,14 +206,14 @@ class Summary:
         yield f"{'plan':<11}  {self.plan}"
 
     def _counts(self) -> Iterable[tuple[str, int]]:
-        yield "tokens for what the vocabulary does not know", self.tally.unknown
+        yield "unknown tokens", self.tally.unknown
         yield "empty documents, left out", self.tally.empty
         yield "bad documents, left out", self.bad
         yield from ((f"  {kind}", number) for kind, number in sorted(self.tally.bad.items()))
         if self.documents:
             yield "mean length in tokens", round(self.mean_length)
             yield "median length, about", self.quantile(0.5)
-            yield "99 of 100 are not longer than, about", self.quantile(0.99)
+            yield "99th percentile of the length, about", self.quantile(0.99)
             yield "longest", self.tally.longest
 
 
@@ -219,7 +221,7 @@ _PLAIN = ("plan", "tokenizer", "options", "inputs", "input_bytes", "files", "fil
 
 
 def _kind(name: str) -> str:
-    """The split of a file, or ``quarantine``: what its name, or that of its folder, begins with."""
+    """The split of a file, or ``quarantine``: the prefix of its name, or of its folder's."""
     first = name.partition("/")[0]
     return first if first == QUARANTINE else first.partition("-")[0].partition(".")[0]
 
@@ -227,21 +229,3 @@ def _kind(name: str) -> str:
 def _row(name: str, amount: Amount) -> tuple[str, ...]:
     ratio = f"{amount.bytes / max(amount.tokens, 1):.3f}"
     return name, f"{amount.documents:,}", f"{amount.tokens:,}", f"{amount.bytes:,}", ratio
-
-
-def _columns(table: Sequence[tuple[str, ...]]) -> Iterable[str]:
-    """The first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        numbers = (f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join([f"{row[0]:<{widths[0]}}", *numbers]).rstrip()
-
-
-def many(number: int, name: str) -> str:
-    """So many of something.
-
-    Example:
-        >>> many(1, "file"), many(2_000, "file")
-        ('1 file', '2,000 files')
-    """
-    return f"{number:,} {name}" + ("" if number == 1 else "s")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bytepair.drawing.characters import show, show_line
 from bytepair.drawing.layout import is_coloured
-from bytepair.view.chat_tokens import Cell, Gap, cells, instead, name
+from bytepair.view.chat_tokens import ChatCell, ChatGap, cells, instead, name
 from bytepair.view.page import page, write_page
 from bytepair.view.spelling import quote
 
@@ -76,7 +76,7 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
         True
     """
     parts = list(cells(example, tokenizer))
-    tokens = [part for part in parts if isinstance(part, Cell)]
+    tokens = [part for part in parts if isinstance(part, ChatCell)]
     colours = _colours(tokens)
     body = [f"<h1>{_line(title, 200)}</h1>\n<p>{_summary(tokens)}.</p>\n", _legend(tokens, colours)]
     straddling = [cell for cell in tokens if cell.straddles]
@@ -136,7 +136,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
     stream = sys.stdout if stream is None else stream
     has_colours = is_coloured(stream)
     parts = list(cells(example, tokenizer))
-    tokens = [part for part in parts if isinstance(part, Cell)]
+    tokens = [part for part in parts if isinstance(part, ChatCell)]
     colours = _colours(tokens)
     runs: list[tuple[str, str, list[str], bool]] = []
     used = 0
@@ -148,7 +148,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
             used = 0
         runs[-1][2].append(shown)
         used += len(shown) + 1
-        if isinstance(part, Cell) and part.shown.endswith("\n"):
+        if isinstance(part, ChatCell) and part.shown.endswith("\n"):
             runs[-1] = (*runs[-1][:3], True)
     margin = max((len(who) for who, *_ in runs), default=0)
     lines = [_summary(tokens, " (*)", " (~)")]
@@ -158,9 +158,9 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
     return "\n".join(lines)
 
 
-def _in_terminal(part: Cell | Gap, colours: dict[tuple[str, str], int]) -> tuple[str, str, str]:
+def _in_terminal(part: ChatCell | ChatGap, colours: dict[tuple[str, str], int]) -> tuple[str, str, str]:
     """What stands in the margin, its colour, and what is shown."""
-    if isinstance(part, Gap):
+    if isinstance(part, ChatGap):
         return "(no token)  ", "2", _gap(part)
     who = show_line(part.group, 20) if part.kind == "role" else f"({part.group})"
     message = "" if part.message is None else f" {part.message}"
@@ -169,13 +169,13 @@ def _in_terminal(part: Cell | Gap, colours: dict[tuple[str, str], int]) -> tuple
     return f"{who}{message} {'*' if part.is_trained else ' '}", style, "~" * bool(part.straddles) + shown
 
 
-def _summary(tokens: Sequence[Cell], trained: str = "", straddling: str = "") -> str:
+def _summary(tokens: Sequence[ChatCell], trained: str = "", straddling: str = "") -> str:
     count = sum(cell.is_trained for cell in tokens)
     sides = sum(bool(cell.straddles) for cell in tokens)
     return f"{len(tokens)} tokens, {count} trained{trained}, {sides} straddling{straddling}"
 
 
-def _colours(tokens: Sequence[Cell]) -> dict[tuple[str, str], int]:
+def _colours(tokens: Sequence[ChatCell]) -> dict[tuple[str, str], int]:
     """The number of each group's colour, groups in order of appearance; 0 for the template and what was added."""
     groups = dict.fromkeys((cell.kind, cell.group) for cell in tokens)
     others = 0
@@ -191,7 +191,7 @@ def _colours(tokens: Sequence[Cell]) -> dict[tuple[str, str], int]:
     return colours
 
 
-def _legend(tokens: Sequence[Cell], colours: dict[tuple[str, str], int]) -> str:
+def _legend(tokens: Sequence[ChatCell], colours: dict[tuple[str, str], int]) -> str:
     counts = Counter((cell.kind, cell.group) for cell in tokens)
     trained = Counter((cell.kind, cell.group) for cell in tokens if cell.is_trained)
     rows = []
@@ -211,7 +211,7 @@ def _row(head: str, tokens: int, trained: int) -> str:
     return f'<tr><th scope="row">{head}</th><td>{tokens}</td><td>{trained}</td></tr>\n'
 
 
-def _straddling(straddling: Sequence[Cell]) -> str:
+def _straddling(straddling: Sequence[ChatCell]) -> str:
     items = "".join(
         f"<li>token {cell.number}, {_line(quote(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
         for cell in straddling[:_MOST_LISTED]
@@ -221,12 +221,12 @@ def _straddling(straddling: Sequence[Cell]) -> str:
     return f"<details><summary>Straddling tokens: {len(straddling)}</summary>\n<ol>\n{items}{rest}</ol></details>\n"
 
 
-def _blocks(parts: Sequence[Cell | Gap], colours: dict[tuple[str, str], int]) -> Iterator[str]:
+def _blocks(parts: Sequence[ChatCell | ChatGap], colours: dict[tuple[str, str], int]) -> Iterator[str]:
     block: list[str] = []
     size = 0
     source: tuple[str, ...] = ()
     for part in parts:
-        if isinstance(part, Gap):
+        if isinstance(part, ChatGap):
             block.append(f'<span class="u">{escape(_gap(part))}</span>')
         else:
             said = _source(part)
@@ -245,7 +245,7 @@ def _blocks(parts: Sequence[Cell | Gap], colours: dict[tuple[str, str], int]) ->
         yield f'<div class="b">{"".join(block)}</div>'
 
 
-def _source(cell: Cell) -> tuple[str, ...]:
+def _source(cell: ChatCell) -> tuple[str, ...]:
     """What stands before the first of several tokens: whose they are, and the field where that is not what is said."""
     if cell.kind not in {"role", "given"}:
         return ()
@@ -255,7 +255,7 @@ def _source(cell: Cell) -> tuple[str, ...]:
     return who + message + ((field,) if field not in {"", "role", "content"} else ())
 
 
-def _token(cell: Cell, colour: int) -> str:
+def _token(cell: ChatCell, colour: int) -> str:
     classes = "t" + (f" g{colour}" if colour else "") + " y" * cell.is_trained + " s" * bool(cell.straddles)
     shown = "".join(
         escape(part.text) if not part.stands_for else f"<i>{escape(part.text)}</i>" + "<br>" * (part.stands_for == "\n")
@@ -266,7 +266,7 @@ def _token(cell: Cell, colour: int) -> str:
     return f'<span class="{classes}" title="{_title(cell)}">{shown}</span>'
 
 
-def _title(cell: Cell) -> str:
+def _title(cell: ChatCell) -> str:
     place = f"characters {cell.start} to {cell.end}" if cell.end > cell.start else "from no character"
     facts = [f"id {cell.id}, token {quote(cell.token)}", place, name(cell)]
     if cell.straddles:
@@ -275,7 +275,7 @@ def _title(cell: Cell) -> str:
     return "&#10;".join(_line(fact, 200) for fact in facts)
 
 
-def _gap(gap: Gap) -> str:
+def _gap(gap: ChatGap) -> str:
     more = len(gap.text) - _MOST_OF_GAP
     return show_line(gap.text, _MOST_OF_GAP) + (f" ({more} more characters)" if more > 0 else "")
 

@@ -20,7 +20,7 @@ _IGNORED = -100
 
 
 class SpanOfText(Protocol):
-    """Where a part of a rendered text is from: `bytepair.chat.spans.Span`."""
+    """Where a part of a rendered text is from: `bytepair.chat.rendering.spans.Span`."""
 
     @property
     def start(self) -> int:
@@ -72,7 +72,7 @@ class ChatTokens(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ChatCell:
     """A token.
 
     Attributes:
@@ -106,7 +106,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class ChatGap:
     """Characters that no token is from: cut off, or taken out by a normalizer.
 
     Attributes:
@@ -118,7 +118,7 @@ class Gap:
     text: str
 
 
-def cells(example: ChatTokens, tokenizer: Tokenizer) -> Iterator[Cell | Gap]:
+def cells(example: ChatTokens, tokenizer: Tokenizer) -> Iterator[ChatCell | ChatGap]:
     """The tokens of an example in order, with what lies between them.
 
     Args:
@@ -136,10 +136,10 @@ def cells(example: ChatTokens, tokenizer: Tokenizer) -> Iterator[Cell | Gap]:
     covered = 0
     for number, (id, label, (start, end)) in enumerate(zip(ids, labels, offsets, strict=True)):
         if start > covered:
-            yield Gap(covered, text[covered:start])
+            yield ChatGap(covered, text[covered:start])
             covered = start
         owner, sides = _owner(spans, bisect_right(ends, start), start, end)
-        yield Cell(
+        yield ChatCell(
             number=number,
             id=id,
             token=tokenizer.token_bytes(id),
@@ -155,7 +155,7 @@ def cells(example: ChatTokens, tokenizer: Tokenizer) -> Iterator[Cell | Gap]:
         )
         covered = max(covered, end)
     if covered < len(text):
-        yield Gap(covered, text[covered:])
+        yield ChatGap(covered, text[covered:])
 
 
 def _owner(spans: Sequence[SpanOfText], first: int, start: int, end: int) -> tuple[SpanOfText | None, tuple[str, ...]]:
@@ -178,14 +178,14 @@ def _owner(spans: Sequence[SpanOfText], first: int, start: int, end: int) -> tup
     return owner, tuple(sides.values()) if len(sides) > 1 else ()
 
 
-def name(part: SpanOfText | Cell) -> str:
+def name(part: SpanOfText | ChatCell) -> str:
     """What a span, or the owner of a token, is called; what is no role is in brackets."""
-    kind, group = (part.kind, part.group) if isinstance(part, Cell) else _group(part)
+    kind, group = (part.kind, part.group) if isinstance(part, ChatCell) else _group(part)
     message = "" if part.message is None else f", message {part.message}"
     return (group if kind == "role" else f"({group})") + message + (f", {part.field}" if part.field else "")
 
 
-def instead(cell: Cell) -> str:
+def instead(cell: ChatCell) -> str:
     """What is shown of a token whose characters were shown before, or that is from none."""
     if cell.end > cell.start:
         return f"‹{cell.token[:40].hex(' ')}›"

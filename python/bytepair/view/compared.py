@@ -18,7 +18,7 @@ from bytepair.view.spelling import spell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.study.compare import AddedTokens, Compared, Comparison, Divergence, Passage, Source
+    from bytepair.study.compare import Comparison, Divergence, Passage, SharedAddedTokens, SourceComparison, TokenTotals
 
 _MOST_LISTED = 12
 """Added tokens of a kind, and tokens of a passage, that are listed."""
@@ -30,7 +30,7 @@ _MOST_OF_PIECE = 80
 
 _MEANING = {
     "added tokens": "other added tokens stand in the text",
-    "normalizers": "the text becomes another before it is cut",
+    "normalizer": "the text becomes another before it is cut",
     "split": "the text is cut into other pieces",
     "model": "the pieces are alike, their tokens are not",
     "ids": "the tokens are alike, their ids are not",
@@ -151,7 +151,7 @@ def _facts(comparison: Comparison) -> Iterator[str]:
             yield f"{name if number == 0 else '':<15} {fact}"
 
 
-def _added(added: AddedTokens) -> list[str]:
+def _added(added: SharedAddedTokens) -> list[str]:
     facts = [f"{added.same + len(added.other_flags):,} in both with the same id"]
     if added.other_id:
         facts.append("with another id: " + _listed([f"{show_line(c)} {a} | {b}" for c, a, b in added.other_id]))
@@ -205,11 +205,11 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "none"
 
 
-def _rows(comparison: Comparison) -> list[Compared]:
+def _rows(comparison: Comparison) -> list[TokenTotals]:
     return [*comparison.sources, comparison.total] if len(comparison.sources) > 1 else [*comparison.sources]
 
 
-def _cells(one: Compared) -> list[str]:
+def _cells(one: TokenTotals) -> list[str]:
     return [
         f"{one.tokens_a:,}",
         f"{one.tokens_b:,}",
@@ -244,7 +244,7 @@ def _first_lines(name: str, first: Divergence) -> Iterator[str]:
         yield f"  {letter} tokens: " + "  ".join(f"{spell(token)} {id}" for token, id in tokens[:_MOST_LISTED])
 
 
-def _passages(source: Source) -> Iterator[tuple[str, tuple[Passage, ...]]]:
+def _passages(source: SourceComparison) -> Iterator[tuple[str, tuple[Passage, ...]]]:
     about = "" if source.is_exact else " (about: rare passages were forgotten meanwhile)"
     if source.savings:
         yield "where B saves most" + about, source.savings
@@ -310,13 +310,13 @@ def _sources(comparison: Comparison) -> str:
     return f"{bars}{_wide('Tokens of each source', table)}"
 
 
-def _said(one: Compared) -> str:
+def _said(one: TokenTotals) -> str:
     if not one.saved:
         return "as many"
     return f"B needs {abs(one.saved):,} {'fewer' if one.saved > 0 else 'more'}, {abs(one.saved_share):.1%}"
 
 
-def _bar(letter: str, tokens: int, of: Compared) -> str:
+def _bar(letter: str, tokens: int, of: TokenTotals) -> str:
     width = 100 * tokens / max(of.tokens_a, of.tokens_b, 1)
     return (
         f'<div class="bar"><span>{letter}</span><svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">'
@@ -377,7 +377,7 @@ def _stages(comparison: Comparison) -> str:
         else:
             rows.append(f"{row}<td>{_step_list(stage.a)}</td><td>{_step_list(stage.b)}</td></tr>\n")
     head = "".join(f'<th scope="col">{name}</th>' for name in ("stage", "", "A", "B")).replace("></th", ">alike</th")
-    return _wide("Stages", f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>", "stages")
+    return _wide("StagesBeforeModel", f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>", "stages")
 
 
 def _step_list(steps: Sequence[str]) -> str:

@@ -11,14 +11,14 @@ from bytepair.view.spelling import cut_off, note, quote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair.view.pictures import Entry, Picture, Tokens
+    from bytepair.view.pictures import Picture, PictureTokens, VocabularyEntry
 
 
 _SPACE = "\u2581".encode()
 """What stands for a space; also for one that a stage puts in front of a word, where the text has none."""
 
 
-class Drawn(NamedTuple):
+class DrawnText(NamedTuple):
     """Something that is drawn: characters, a symbol in place of one, or a note.
 
     Attributes:
@@ -35,7 +35,7 @@ class Drawn(NamedTuple):
         return self.text == self.characters
 
 
-class Look(NamedTuple):
+class TokenLook(NamedTuple):
     """What is shown of a token, or of characters that no token is from. Many tokens look alike.
 
     Attributes:
@@ -55,27 +55,27 @@ class Look(NamedTuple):
     instead: str = ""
     replaced: tuple[tuple[int, bytes], ...] = ()
 
-    def shown(self) -> Iterator[Drawn]:
+    def shown(self) -> Iterator[DrawnText]:
         """What is drawn. The characters of all parts of a text, one after the other, are the text."""
         if self.before:
-            yield Drawn(note(self.before), "")
+            yield DrawnText(note(self.before), "")
         place = 0
         for wrong, data in self.replaced:
             yield from _drawn(self.text[place:wrong])
-            yield Drawn("\ufffd" + note(data), "\ufffd")
+            yield DrawnText("\ufffd" + note(data), "\ufffd")
             place = wrong + 1
         yield from _drawn(self.text[place:])
         if self.after:
-            yield Drawn(note(self.after), "")
+            yield DrawnText(note(self.after), "")
         if self.instead:
-            yield Drawn(self.instead, "")
+            yield DrawnText(self.instead, "")
 
 
-def _drawn(text: str) -> Iterator[Drawn]:
-    return (Drawn(shown.text, shown.stands_for or shown.text) for shown in show(text))
+def _drawn(text: str) -> Iterator[DrawnText]:
+    return (DrawnText(shown.text, shown.stands_for or shown.text) for shown in show(text))
 
 
-class Part(NamedTuple):
+class PicturePart(NamedTuple):
     """A token of a picture, or characters that no token is from.
 
     Attributes:
@@ -86,10 +86,10 @@ class Part(NamedTuple):
 
     token: int | None
     start: int
-    look: Look
+    look: TokenLook
 
 
-def parts(picture: Picture, source: Tokens) -> Iterator[Part]:
+def parts(picture: Picture, source: PictureTokens) -> Iterator[PicturePart]:
     """The tokens of one tokenizer in order, with the characters between them.
 
     Example:
@@ -106,7 +106,7 @@ def parts(picture: Picture, source: Tokens) -> Iterator[Part]:
     text, covered = picture.text, 0
     wrong = dict(picture.replaced)
     # Most tokens occur often.
-    known: dict[tuple[int, str, str], Look] = {}
+    known: dict[tuple[int, str, str], TokenLook] = {}
     following = (*source.starts, None)[1:]
     for number, (id, start, end, next_start) in enumerate(
         zip(source.ids, source.starts, source.ends, following, strict=True)
@@ -115,32 +115,32 @@ def parts(picture: Picture, source: Tokens) -> Iterator[Part]:
             # The space of no character: what it is put before belongs to the next token.
             end = start  # noqa: PLW2901 (else each use below would have to tell the two apart)
         if start > covered:
-            yield Part(None, covered, _replaced(Look(text[covered:start], mark="gap"), wrong, covered))
+            yield PicturePart(None, covered, _replaced(TokenLook(text[covered:start], mark="gap"), wrong, covered))
             covered = start
         key = id, text[covered:end], text[start:end]
         look = known.get(key)
         if look is None:
             look = known[key] = _look(source.kind, source.vocabulary[id], *key[1:])
-        yield Part(number, covered, _replaced(look, wrong, covered))
+        yield PicturePart(number, covered, _replaced(look, wrong, covered))
         covered = max(covered, end)
     if covered < len(text):
-        yield Part(None, covered, _replaced(Look(text[covered:], mark="gap"), wrong, covered))
+        yield PicturePart(None, covered, _replaced(TokenLook(text[covered:], mark="gap"), wrong, covered))
 
 
-def _look(kind: str, entry: Entry, shown: str, stands_for: str) -> Look:
+def _look(kind: str, entry: VocabularyEntry, shown: str, stands_for: str) -> TokenLook:
     """What is shown of a token that is the first to have some of the characters that it stands for."""
     token = entry.token
     if entry.added:
         # One that was not found in the text, but stands for what is unknown, is said.
         instead = "" if shown and token in shown.encode() else f"‹{quote(token)}›"
-        return Look(shown, mark="special" if entry.special else "added", instead=instead)
+        return TokenLook(shown, mark="special" if entry.special else "added", instead=instead)
     if kind not in {"ranks", "WordLevel"} and stands_for.encode() != token and (byte := named_byte(token)):
         token = byte
     before, after = cut_off(token)
-    return Look(shown, before, after, instead="" if shown or before or after else f"‹{quote(token)}›")
+    return TokenLook(shown, before, after, instead="" if shown or before or after else f"‹{quote(token)}›")
 
 
-def _replaced(look: Look, wrong: dict[int, bytes], start: int) -> Look:
+def _replaced(look: TokenLook, wrong: dict[int, bytes], start: int) -> TokenLook:
     """With the bytes that stand in its text as ``U+FFFD``."""
     if not wrong or "\ufffd" not in look.text:
         return look

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 from bytepair.model.marks import named_byte
 from bytepair.study.explain import made_by, taken_whole
 from bytepair.view.cuts import clusters, differing
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class VocabularyEntry:
     """What a vocabulary says of an id.
 
     Attributes:
@@ -57,7 +57,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class PictureTokens:
     """A text as the tokens of one tokenizer.
 
     Attributes:
@@ -84,7 +84,7 @@ class Tokens:
     ends: tuple[int, ...]
     pieces: tuple[int, ...]
     differs: tuple[Interval, ...] | None
-    vocabulary: Mapping[int, Entry]
+    vocabulary: Mapping[int, VocabularyEntry]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -117,7 +117,7 @@ class Picture:
     """
 
     text: str
-    sources: tuple[Tokens, ...]
+    sources: tuple[PictureTokens, ...]
     replaced: tuple[tuple[int, bytes], ...] = ()
 
     @property
@@ -180,7 +180,7 @@ def picture(
         ]
     )
     sources = [
-        Tokens(
+        PictureTokens(
             name=name,
             kind=tokenizer._loaded.semantics,
             fingerprint=tokenizer.fingerprint,
@@ -233,15 +233,15 @@ def _size_of_wrong(data: bytes) -> int:
     raise AssertionError("these bytes were found to be no UTF-8")
 
 
-def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Entry]:
+def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, VocabularyEntry]:
     made = made_by(tokenizer, set(ids))
     whole = taken_whole(tokenizer, [id for id, merge in made.items() if merge is None])
     loaded = tokenizer._loaded
     special = {row[1]: row[2] for row in loaded.added}
     # Kept, since a playground asks with each letter that is typed.
-    scores = kept(tokenizer, "scores", _scores)
+    scores = cached(tokenizer, "scores", _scores)
     return {
-        id: Entry(
+        id: VocabularyEntry(
             token=tokenizer.token_bytes(id),
             rank=merge and merge.rank,
             special=special.get(id, False),
@@ -260,7 +260,7 @@ def _scores(tokenizer: Tokenizer) -> dict[int, float]:
     return dict(zip(columns.ids(), columns.scores() or (), strict=True)) if columns.has_scores else {}
 
 
-def _size(tokenizer: Tokenizer, entry: Entry) -> int:
+def _size(tokenizer: Tokenizer, entry: VocabularyEntry) -> int:
     """How many bytes of the text a token has that is a part of a character."""
     falls_back = tokenizer._loaded.model is not None and named_byte(entry.token) is not None
     return 1 if falls_back else len(entry.token)

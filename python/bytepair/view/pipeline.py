@@ -25,7 +25,7 @@ _LONGEST = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PipelineStage:
     """A stage of a tokenizer.
 
     Attributes:
@@ -44,7 +44,7 @@ class Stage:
         return {**asdict(self), "steps": list(self.steps)}
 
 
-def stages(tokenizer: Tokenizer) -> tuple[Stage, ...]:
+def stages(tokenizer: Tokenizer) -> tuple[PipelineStage, ...]:
     """The stages in the order in which text goes through them; the decoder, which goes back, is the last.
 
     Example:
@@ -56,7 +56,7 @@ def stages(tokenizer: Tokenizer) -> tuple[Stage, ...]:
     spec = tokenizer.spec
     return (
         _added(spec.added_tokens),
-        Stage("normalizer", "", tuple(step_name(step, _LONGEST) for step in spec.normalizers)),
+        PipelineStage("normalizer", "", tuple(step_name(step, _LONGEST) for step in spec.normalizers)),
         _split(spec),
         _model(spec),
         _post(spec.post_processor),
@@ -132,7 +132,7 @@ def card(tokenizer: Tokenizer) -> str:
     )
 
 
-def _item(stage: Stage) -> str:
+def _item(stage: PipelineStage) -> str:
     steps = "".join(f"<code>{escape(step)}</code>" for step in stage.steps)
     back = ' class="back"' if stage.name == "decoder" else ""
     summary = f"<span>{escape(stage.summary)}</span>" if stage.summary else ""
@@ -140,12 +140,12 @@ def _item(stage: Stage) -> str:
     return f"<li{back}><b>{stage.name}</b> <div>{said}</div></li>\n"
 
 
-def _added(tokens: Sequence[AddedToken]) -> Stage:
+def _added(tokens: Sequence[AddedToken]) -> PipelineStage:
     special = [token for token in tokens if token.special]
     others = [token for token in tokens if not token.special]
     said = [f"{len(special):,} special"] * bool(special) + [f"{len(others):,} other"] * bool(others)
     listed = [_names(group) for group in (special, others) if group]
-    return Stage("added tokens", ", ".join(said), tuple(listed))
+    return PipelineStage("added tokens", ", ".join(said), tuple(listed))
 
 
 def _names(tokens: Sequence[AddedToken]) -> str:
@@ -153,15 +153,15 @@ def _names(tokens: Sequence[AddedToken]) -> str:
     return shown + (f" and {len(tokens) - _MOST_NAMES:,} more" if len(tokens) > _MOST_NAMES else "")
 
 
-def _split(spec: TokenizerSpec) -> Stage:
+def _split(spec: TokenizerSpec) -> PipelineStage:
     steps = [step_name(step, _LONGEST) for step in spec.pre_tokenizers]
     if spec.prefix_space:
         steps.append("a space in front")
     steps += [split_name(pattern) or show_line(pattern, _LONGEST) for pattern in spec.split]
-    return Stage("split", "", tuple(steps))
+    return PipelineStage("split", "", tuple(steps))
 
 
-def _model(spec: TokenizerSpec) -> Stage:
+def _model(spec: TokenizerSpec) -> PipelineStage:
     model = spec.model
     steps = [plural(len(model.tokens), "token")]
     match model:
@@ -186,17 +186,17 @@ def _model(spec: TokenizerSpec) -> Stage:
         case WordLevel():
             what = "WordLevel: a token for each word"
             steps += _options(unknown=model.unk_token)
-    return Stage("model", what, tuple(steps))
+    return PipelineStage("model", what, tuple(steps))
 
 
 def _options(**options: str | bool | None) -> list[str]:
     return [name if value is True else f"{name} {show_line(value, 24)}" for name, value in options.items() if value]
 
 
-def _post(text: str | None) -> Stage:
+def _post(text: str | None) -> PipelineStage:
     if text is None:
-        return Stage("post-processor", "")
-    return Stage("post-processor", "in tok(...) alone", tuple(_post_steps(json.loads(text), 0)))
+        return PipelineStage("post-processor", "")
+    return PipelineStage("post-processor", "in tok(...) alone", tuple(_post_steps(json.loads(text), 0)))
 
 
 def _post_steps(table: Any, depth: int) -> Iterator[str]:
@@ -219,9 +219,9 @@ def _part(part: Mapping[str, Mapping[str, Any]]) -> str:
     return ", ".join(show_line(str(value.get("id")), 24) for value in part.values())
 
 
-def _decoder(spec: TokenizerSpec) -> Stage:
+def _decoder(spec: TokenizerSpec) -> PipelineStage:
     if spec.is_byte_level:
-        return Stage("decoder", "joins bytes")
+        return PipelineStage("decoder", "joins bytes")
     if not spec.decoders:
-        return Stage("decoder", "joins tokens with spaces")
-    return Stage("decoder", "", tuple(step_name(step, _LONGEST) for step in spec.decoders))
+        return PipelineStage("decoder", "joins tokens with spaces")
+    return PipelineStage("decoder", "", tuple(step_name(step, _LONGEST) for step in spec.decoders))

@@ -15,13 +15,13 @@ from bytepair.view.spelling import spell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, Used, VocabularyUse
+    from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, TokenUse, VocabularyUse
 
 _NAN = float("nan")
 _NONE = "–"
 
 
-class _Row(NamedTuple):
+class _Measure(NamedTuple):
     """A measure: its name, what it is of a cost, and how it is written."""
 
     name: str
@@ -63,36 +63,36 @@ def html(report: CorpusReport) -> str:
     return page(show_line(title, 120), "".join(parts), styles=("charts.css", "reported.css"))
 
 
-def _rows(report: CorpusReport) -> list[_Row]:
+def _rows(report: CorpusReport) -> list[_Measure]:
     """The measures of a cost, in the order in which they are shown."""
     first = show_line(report.corpora[0].name, 24)
     context = f"{report.context:,} tokens"
     rows = [
-        _Row("tokens", lambda cost: cost.tokens, _whole),
-        _Row("bytes per token", lambda cost: cost.bytes_per_token, _three),
-        _Row("tokens per word", lambda cost: cost.tokens_per_word, _three),
-        _Row("tokens per character", lambda cost: cost.tokens_per_character, _three),
+        _Measure("tokens", lambda cost: cost.tokens, _whole),
+        _Measure("bytes per token", lambda cost: cost.bytes_per_token, _three),
+        _Measure("tokens per word", lambda cost: cost.tokens_per_word, _three),
+        _Measure("tokens per character", lambda cost: cost.tokens_per_character, _three),
     ]
     if len(report.corpora) > 1:
         rows += [
-            _Row(f"premium per byte over {first}", lambda cost: cost.premium_per_byte, _three),
-            _Row(f"premium per character over {first}", lambda cost: cost.premium_per_character, _three),
+            _Measure(f"premium per byte over {first}", lambda cost: cost.premium_per_byte, _three),
+            _Measure(f"premium per character over {first}", lambda cost: cost.premium_per_character, _three),
         ]
     if report.parallel:
-        rows.append(_Row(f"parity: tokens over those of {first}", lambda cost: cost.parity, _three))
+        rows.append(_Measure(f"parity: tokens over those of {first}", lambda cost: cost.parity, _three))
     return [
         *rows,
-        _Row(f"characters in {context}", lambda cost: cost.context_characters, _whole),
-        _Row(f"words in {context}", lambda cost: cost.context_words, _whole),
-        _Row("tokens of the vocabulary that are used", lambda cost: cost.used, _whole),
-        _Row("share of the vocabulary that is used", _used_share, _percent),
-        _Row(f"used fewer than {report.rare:,} times", lambda cost: cost.rarely_used, _whole),
-        _Row("never used", lambda cost: cost.never_used, _whole),
-        _Row("tokens for what is unknown", lambda cost: cost.unknown, _whole),
-        _Row("tokens that are parts of characters", lambda cost: cost.byte_tokens, _whole),
-        _Row("entropy, bits per token", lambda cost: cost.entropy, _three),
-        _Row("entropy, bits per byte", lambda cost: cost.bits_per_byte, _three),
-        _Row("Rényi efficiency", lambda cost: cost.renyi_efficiency, _three),
+        _Measure(f"characters in {context}", lambda cost: cost.context_characters, _whole),
+        _Measure(f"words in {context}", lambda cost: cost.context_words, _whole),
+        _Measure("tokens of the vocabulary that are used", lambda cost: cost.used, _whole),
+        _Measure("share of the vocabulary that is used", _used_share, _percent),
+        _Measure(f"used fewer than {report.rare:,} times", lambda cost: cost.rarely_used, _whole),
+        _Measure("never used", lambda cost: cost.never_used, _whole),
+        _Measure("tokens for what is unknown", lambda cost: cost.unknown, _whole),
+        _Measure("tokens that are parts of characters", lambda cost: cost.byte_tokens, _whole),
+        _Measure("entropy, bits per token", lambda cost: cost.entropy, _three),
+        _Measure("entropy, bits per byte", lambda cost: cost.bits_per_byte, _three),
+        _Measure("Rényi efficiency", lambda cost: cost.renyi_efficiency, _three),
     ]
 
 
@@ -143,7 +143,7 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-def _cell(row: _Row, cost: Cost) -> str:
+def _cell(row: _Measure, cost: Cost) -> str:
     value = row.of(cost)
     return _NONE if value is None else row.write(value)
 
@@ -233,7 +233,7 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
     return f"<details><summary>Some tokens of {_text(use.tokenizer)}</summary>\n{listed}</details>\n" if listed else ""
 
 
-def _item(used: Used) -> str:
+def _item(used: TokenUse) -> str:
     shown = spell(used.token, 60)
     uses = f"{used.uses:,} ×, " if used.uses else ""
     return f'<li class="chip">{escape(shown)} <small>{uses}id {used.id:,}</small></li>'

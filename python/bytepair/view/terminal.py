@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 from bytepair.drawing.characters import show_line
 from bytepair.drawing.layout import columns, padded
 from bytepair.drawing.wording import plural
-from bytepair.view.terminal_rows import LEAST, PIECE, TOKEN, Drawing, Settings
+from bytepair.view.terminal_rows import LEAST, PIECE, TOKEN, TerminalOptions, TokenRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.view.pictures import Picture, Tokens
+    from bytepair.view.pictures import Picture, PictureTokens
 
-__all__ = ["LEAST", "Settings", "lines", "summary", "text"]
+__all__ = ["LEAST", "TerminalOptions", "lines", "summary", "text"]
 
 _MOST_OF_NAME = 28
 
 
-def text(picture: Picture, settings: Settings | None = None) -> str:
+def text(picture: Picture, settings: TerminalOptions | None = None) -> str:
     """A picture as lines; as `lines`.
 
     Example:
         >>> import bytepair as bp
         >>> from bytepair.view.pictures import picture
         >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-        >>> print(text(picture({"mine": tok}, "lower low"), Settings(ids=True)))
+        >>> print(text(picture({"mine": tok}, "lower low"), TerminalOptions(ids=True)))
         mine: 4 tokens, 9 characters, 9 bytes, 2.25 bytes per token, 3 distinct ids
         <BLANKLINE>
         low│er │· │low│
@@ -40,7 +40,7 @@ def text(picture: Picture, settings: Settings | None = None) -> str:
     return "\n".join(lines(picture, settings))
 
 
-def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
+def lines(picture: Picture, settings: TerminalOptions | None = None) -> Iterator[str]:
     """A picture as lines of at most so many columns: a summary of each tokenizer, its tokens, and what marks mean.
 
     A space is shown as ``·`` but before a letter, other characters that cannot be seen by symbols, a line ends behind
@@ -59,10 +59,10 @@ def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
 
     Time is linear in the tokens.
     """
-    settings = settings or Settings()
+    settings = settings or TerminalOptions()
     if settings.width < LEAST:
         raise ValueError(f"a line has at least {LEAST} columns, not {settings.width}")
-    drawn = [Drawing(picture, source, settings) for source in picture.sources]
+    drawn = [TokenRows(picture, source, settings) for source in picture.sources]
     if settings.by_line and len(drawn) > 1:
         names = [_name(source, settings.width // 2 - 1) for source in picture.sources]
         margin = max(map(columns, names)) + 1
@@ -89,7 +89,7 @@ def lines(picture: Picture, settings: Settings | None = None) -> Iterator[str]:
         yield from _wrapped(key, settings.width)
 
 
-def summary(picture: Picture, source: Tokens) -> str:
+def summary(picture: Picture, source: PictureTokens) -> str:
     """How many tokens a text has, and of what.
 
     Example:
@@ -118,7 +118,7 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
     yield " ".join(words)
 
 
-def _name(source: Tokens, most: int = _MOST_OF_NAME) -> str:
+def _name(source: PictureTokens, most: int = _MOST_OF_NAME) -> str:
     """A name in at most so many columns."""
     name = show_line(source.name, min(most, _MOST_OF_NAME) - 1)
     while columns(name) > most:
@@ -126,7 +126,7 @@ def _name(source: Tokens, most: int = _MOST_OF_NAME) -> str:
     return name
 
 
-def _common_lines(picture: Picture, drawn: Sequence[Drawing]) -> list[list[int]]:
+def _common_lines(picture: Picture, drawn: Sequence[TokenRows]) -> list[list[int]]:
     """For each tokenizer where its parts are cut so that all have the same whole lines of the text."""
     begins: list[dict[int, int]] = []
     for tokens in drawn:
@@ -140,7 +140,7 @@ def _common_lines(picture: Picture, drawn: Sequence[Drawing]) -> list[list[int]]
     ]
 
 
-def _key(drawn: Sequence[Drawing], settings: Settings) -> str:
+def _key(drawn: Sequence[TokenRows], settings: TerminalOptions) -> str:
     """What the marks mean that occur."""
     looks = {part.look for tokens in drawn for part in tokens.parts}
     marks = {look.mark for look in looks}

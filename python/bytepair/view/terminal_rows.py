@@ -13,8 +13,8 @@ from bytepair.view.looks import parts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.view.looks import Look
-    from bytepair.view.pictures import Picture, Tokens
+    from bytepair.view.looks import TokenLook
+    from bytepair.view.pictures import Picture, PictureTokens
 
 _BACKGROUNDS = (153, 193, 223, 183, 158, 217)
 """Light colours of the 256, of which neighbours differ; what is written on them is nearly black on any terminal."""
@@ -30,7 +30,7 @@ LEAST = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class TerminalOptions:
     """How a picture is drawn.
 
     Attributes:
@@ -72,7 +72,7 @@ class _Stretch(NamedTuple):
     ends_line: bool
 
 
-class _Row:
+class _TerminalLine:
     """A line that is being filled, with what stands below it."""
 
     def __init__(self) -> None:
@@ -93,10 +93,10 @@ class _Row:
         self._cells, self.used = [], 0
 
 
-class Drawing:
+class TokenRows:
     """The parts of a text, as one tokenizer has them, and how they look."""
 
-    def __init__(self, picture: Picture, source: Tokens, settings: Settings) -> None:
+    def __init__(self, picture: Picture, source: PictureTokens, settings: TerminalOptions) -> None:
         self.parts, self.source, self._settings = list(parts(picture, source)), source, settings
         self._differs = _are_in(source, source.differs or ())
         # Most tokens occur often.
@@ -105,7 +105,7 @@ class Drawing:
 
     def rows(self, first: int, last: int, width: int) -> Iterator[str]:
         """The lines of the parts from `first` to before `last`."""
-        row = _Row()
+        row = _TerminalLine()
         for number in range(first, last):
             token, _, look = self.parts[number]
             id = str(self.source.ids[token]) if self._settings.ids and token is not None else ""
@@ -135,7 +135,7 @@ class Drawing:
         pieces = self.source.pieces
         return TOKEN if token + 1 < len(pieces) and pieces[token + 1] == pieces[token] else PIECE
 
-    def _paint(self, look: Look, width: int, place: int, colour: int) -> str:
+    def _paint(self, look: TokenLook, width: int, place: int, colour: int) -> str:
         atoms = self._cut(look, width)[place].atoms
         plain = "".join(atom.text for atom in atoms)
         if not self._settings.colour or look.mark == "gap":
@@ -149,7 +149,7 @@ class Drawing:
         return f"\x1b[48;5;{_BACKGROUNDS[colour]}m{inked}\x1b[0m"
 
 
-def _cut(look: Look, width: int) -> tuple[_Stretch, ...]:
+def _cut(look: TokenLook, width: int) -> tuple[_Stretch, ...]:
     """What of a part stands in one line each: it is cut behind the ends of lines, and where it is too wide."""
     stretches: list[_Stretch] = []
     atoms: list[_Atom] = []
@@ -168,7 +168,7 @@ def _cut(look: Look, width: int) -> tuple[_Stretch, ...]:
     return tuple(stretches)
 
 
-def _atoms(look: Look) -> Iterator[tuple[_Atom, bool]]:
+def _atoms(look: TokenLook) -> Iterator[tuple[_Atom, bool]]:
     """What is drawn, and whether the line ends behind it; of what is in brackets not before the bracket."""
     brackets = _BRACKETS.get(look.mark, "")
     opening, closing = brackets[:1], brackets[1:]
@@ -191,7 +191,7 @@ def _atoms(look: Look) -> Iterator[tuple[_Atom, bool]]:
         yield _Atom(closing, 1, is_faint=False), look.text.endswith("\n")
 
 
-def _are_in(source: Tokens, intervals: Sequence[tuple[int, int]]) -> list[bool]:
+def _are_in(source: PictureTokens, intervals: Sequence[tuple[int, int]]) -> list[bool]:
     """For each token whether it has a character of these intervals."""
     found, place = [], 0
     for start, end in zip(source.starts, source.ends, strict=True):

@@ -29,8 +29,9 @@ def text(timeline: Timeline) -> str:
 
     Example:
         >>> import bytepair as bp
+        >>> from bytepair.study.explain import timeline
         >>> merges = bp.train_with_statistics({"low": 5, "lower": 2}, vocab_size=258).merges
-        >>> print(text(bp.explaining.timeline(merges)).rstrip())
+        >>> print(text(timeline(merges)).rstrip())
         2 merges, from a list
         <BLANKLINE>
         rank  count  merge
@@ -65,8 +66,9 @@ def html(timeline: Timeline, *, title: str = "The first merges") -> str:
 
     Example:
         >>> import bytepair as bp
+        >>> from bytepair.study.explain import timeline
         >>> merges = bp.train_with_statistics({"low": 5, "lower": 2}, vocab_size=258).merges
-        >>> "2 merges" in html(bp.explaining.timeline(merges))
+        >>> "2 merges" in html(timeline(merges))
         True
     """
     body = [f"<h1>{escape(title)}</h1>\n<p>{escape(_summary(timeline))}.</p>\n"]

@@ -10,12 +10,13 @@
 
 use std::process::ExitCode;
 
+use bytepair_core::files::rank_file;
 use bytepair_core::pipeline::{Parts, Tokenizer};
 use bytepair_core::segment::Steps;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::split::{Pattern, names};
 use bytepair_core::vocab::{Semantics, Vocab};
-use bytepair_core::{Error, Kind, Result, rank_file};
+use bytepair_core::{Error, Kind, Result};
 
 mod clock;
 mod piece;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use bytepair_core::count::{Appender, Index, Prepender, Side};
 use bytepair_core::merge::{Merger, Scratch};
+use bytepair_core::pipeline::study;
 use bytepair_core::segment::Policy;
-use bytepair_core::{Result, Tokenizer, study};
+use bytepair_core::{Result, Tokenizer};
 use serde_json::json;
 
 use crate::clock::Start;

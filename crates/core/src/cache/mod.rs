@@ -1,9 +1,9 @@
-//! Pieces whose ids are known: [`tokens`] holds the vocabulary's own and never changes, so that all threads share it;
+//! Pieces whose ids are known: [`whole_tokens`] holds the vocabulary's own and never changes, so that all threads share it;
 //! [`short`] and [`recent`] hold what a thread has merged lately, in bounded memory.
 
 pub(crate) mod recent;
 pub(crate) mod short;
-pub(crate) mod tokens;
+pub(crate) mod whole_tokens;
 
 /// The memory that the pieces of one thread take at most, in bytes.
 pub(crate) const MEMORY: usize = recent::MEMORY + short::MEMORY;

@@ -5,7 +5,7 @@
 //! time costs more than to merge a piece.
 
 use super::hash;
-use super::tokens::{self, LongKey, long_hash, long_key};
+use super::whole_tokens::{self, LongKey, long_hash, long_key};
 use crate::prefetch::prefetch;
 
 /// Bytes of the ring.
@@ -67,7 +67,7 @@ impl<'t> Sought<'t> {
     #[inline]
     fn at(text: &'t [u8], start: usize, end: usize, number: u8) -> Self {
         let piece = &text[start..end];
-        if piece.len() > tokens::LONGEST {
+        if piece.len() > whole_tokens::LONGEST {
             return Self { piece, number, key: [0; 4], hash: hash(piece) };
         }
         let key = long_key(text, start, piece.len());
@@ -111,7 +111,7 @@ impl Recent {
         let at = start as usize % RING + HEADER;
         let Some((length, count)) = self.header(start) else { return false };
         let end = at + length;
-        let is_it = if length > tokens::LONGEST {
+        let is_it = if length > whole_tokens::LONGEST {
             self.ring.get(at..end) == Some(sought.piece)
         } else {
             length == sought.piece.len() && long_key(&self.ring, at, length) == sought.key

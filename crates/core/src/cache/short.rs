@@ -3,7 +3,7 @@
 //! What a piece's entry has in place of an id is where its ids stand. Both grow with what is kept, so that no more memory
 //! is touched than is needed; when they are full they are emptied, since what recurs soon stands there again.
 
-use super::tokens::{Key, ShortLine};
+use super::whole_tokens::{Key, ShortLine};
 use crate::prefetch::prefetch;
 
 /// Ids that are kept of a piece at most.
@@ -102,7 +102,7 @@ impl Short {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokens::short_key;
+    use super::super::whole_tokens::short_key;
     use super::*;
     use crate::vocab::NO_ID;
 

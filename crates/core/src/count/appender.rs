@@ -10,7 +10,7 @@ use crate::count::tail::{Known, Split, Stages};
 use crate::encode::Count;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, admit, shifted};
+use crate::segment::{Policy, admit};
 
 /// Text of so many bytes is looked at together when it only matters whether it fits.
 const AT_ONCE: usize = 1 << 16;
@@ -129,7 +129,7 @@ impl Appender {
                 std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
             }
             Err(error) => {
-                let error = shifted(Error::not_utf8(bytes, &error), self.text.len());
+                let error = Error::not_utf8(bytes, &error).shifted(self.text.len());
                 let valid = self.text.chars().count();
                 let inside = String::from_utf8_lossy(&bytes[..error.byte.map_or(0, |byte| byte - self.text.len())]);
                 return Err(Error { character: Some(valid + inside.chars().count()), ..error });
@@ -287,6 +287,6 @@ impl Appender {
 /// The number of ids of the text from `start` on. Errors are placed in the text.
 pub(super) fn count(tokenizer: &Tokenizer, policy: Policy, text: &str, start: usize) -> Result<u64> {
     let mut count = Count::default();
-    tokenizer.encode(&text[start..], policy, &mut count).map_err(|error| shifted(error, start))?;
+    tokenizer.encode(&text[start..], policy, &mut count).map_err(|error| error.shifted(start))?;
     Ok(count.0)
 }

@@ -12,7 +12,7 @@ use crate::split::Seams;
 use crate::split::added::Matcher;
 
 /// Finds cuts.
-pub(super) struct Cuts<'t> {
+pub(crate) struct Cuts<'t> {
     seams: Seams<'t>,
     /// Finds the added tokens that are looked for.
     added: Option<&'t Matcher>,
@@ -21,7 +21,7 @@ pub(super) struct Cuts<'t> {
 impl<'t> Cuts<'t> {
     /// None if stages that depend on text further away stand before the model: normalizers, a space in front, added tokens
     /// that ask or take what is around them, or a pattern without seams.
-    pub(super) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Option<Self> {
+    pub(crate) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Option<Self> {
         let segmenter = tokenizer.segmenter();
         let seams = segmenter.cuttable()?.0.seams()?;
         let added = segmenter.matcher(policy);
@@ -29,7 +29,7 @@ impl<'t> Cuts<'t> {
     }
 
     /// The last cut after `range.start` and up to `range.end`, which are characters of the text.
-    pub(super) fn last(&self, text: &str, range: Range<usize>) -> Option<usize> {
+    pub(crate) fn last(&self, text: &str, range: Range<usize>) -> Option<usize> {
         let mut end = range.end;
         loop {
             let seam = self.seams.last(text, range.start..end)?;
@@ -41,7 +41,7 @@ impl<'t> Cuts<'t> {
     }
 
     /// The first cut after `range.start` and up to `range.end`, which are characters of the text.
-    pub(super) fn first(&self, text: &str, range: Range<usize>) -> Option<usize> {
+    pub(crate) fn first(&self, text: &str, range: Range<usize>) -> Option<usize> {
         let mut start = range.start;
         loop {
             let seam = self.seams.first(text, start..range.end)?;
@@ -53,7 +53,7 @@ impl<'t> Cuts<'t> {
     }
 
     /// The bytes of the longest added token that is looked for.
-    pub(super) fn longest_added(&self) -> usize {
+    pub(crate) fn longest_added(&self) -> usize {
         self.added.map_or(0, Matcher::longest)
     }
 

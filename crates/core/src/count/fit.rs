@@ -11,7 +11,7 @@ use crate::count::prepender::Prepender;
 use crate::count::tail::Stages;
 use crate::error::Result;
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, shifted};
+use crate::segment::Policy;
 
 /// Bytes for each id that is left, of what is counted at once: less than ids usually have, so that it mostly fits.
 const FOR_A_TOKEN: u64 = 3;
@@ -98,7 +98,7 @@ impl Tokenizer {
             (start, left) = (cut, left - counted);
             wanted = wanted_for(left);
         }
-        let fit = self.fit_from_left(&text[start..], policy, left).map_err(|error| shifted(error, start))?;
+        let fit = self.fit_from_left(&text[start..], policy, left).map_err(|error| error.shifted(start))?;
         Ok(Fit { at: start + fit.at, tokens: limit - left + fit.tokens, ..fit })
     }
 

@@ -10,7 +10,7 @@ use crate::encode::Count;
 use crate::error::{Error, Result};
 use crate::merge;
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, shifted};
+use crate::segment::Policy;
 use crate::split::Pattern;
 
 /// About how far apart known cuts are, in bytes: what is counted again at both ends of an interval.
@@ -57,7 +57,7 @@ impl Index {
     pub fn new(tokenizer: &Tokenizer, text: &str, policy: Policy) -> Result<Self> {
         let mut index = Self { cuts: vec![(0, 0)], paths: Vec::new(), buffers: Mutex::default() };
         let cut = index.cut(tokenizer, text, policy, &mut 0, text.len());
-        let ended = cut.and_then(|cut| index.end(tokenizer, &text[cut..], policy).map_err(|error| shifted(error, cut)));
+        let ended = cut.and_then(|cut| index.end(tokenizer, &text[cut..], policy).map_err(|error| error.shifted(cut)));
         ended.map_err(|error| error.placed(text))?;
         Ok(index)
     }
@@ -81,7 +81,7 @@ impl Index {
             };
             *looked = 0;
             let mut count = Count::default();
-            tokenizer.encode(&text[start..cut], policy, &mut count).map_err(|error| shifted(error, start))?;
+            tokenizer.encode(&text[start..cut], policy, &mut count).map_err(|error| error.shifted(start))?;
             if let Some(&(at, before)) = self.cuts.last() {
                 self.cuts.push((at + cut - start, before + count.0));
             }
@@ -102,7 +102,7 @@ impl Index {
                 let piece = at..token.start;
                 if piece.len() > APART {
                     let path = Path::new(tokenizer.vocab(), rest[piece.clone()].as_bytes());
-                    let path = path.map_err(|error| shifted(error, piece.start))?;
+                    let path = path.map_err(|error| error.shifted(piece.start))?;
                     self.paths.push((start + piece.start..start + piece.end, path));
                 }
                 at = token.end;
@@ -220,5 +220,5 @@ impl Builder {
 
 /// The same error, its place counted from `start` bytes further left; the characters there are not known any more.
 fn placed(error: Error, start: usize) -> Error {
-    Error { character: None, ..shifted(error, start) }
+    Error { character: None, ..error.shifted(start) }
 }

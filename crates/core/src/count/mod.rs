@@ -5,9 +5,6 @@
 //! whole, whatever lies further away: counts add up there.
 
 mod appender;
-mod boundaries;
-mod chunk_stream;
-mod chunks;
 mod cuts;
 mod fit;
 mod head;
@@ -22,9 +19,7 @@ mod tests;
 mod until;
 
 pub use appender::{Appender, Mark};
-pub use boundaries::{Boundary, places};
-pub use chunk_stream::{ChunkStream, Streamed};
-pub use chunks::{Chunk, Settings};
+pub(crate) use cuts::Cuts;
 pub use fit::{Fit, Side};
 pub use index::{Builder, Index};
 pub use prepender::{FrontMark, Prepender};

@@ -9,7 +9,7 @@ use crate::encode::Count;
 use crate::error::Result;
 use crate::merge::{self, Prefixes};
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, Treat, Visit, shifted};
+use crate::segment::{Policy, Treat, Visit};
 use crate::split::added::Matcher;
 use crate::split::{Growing, GrowingPiece, Seams};
 use crate::vocab::Candidates;
@@ -111,7 +111,7 @@ impl Known {
         let prefixes = &mut self.pieces[at].prefixes;
         let piece = &text.as_bytes()[start..end];
         if prefixes.len() < piece.len() {
-            prefixes.extend(&model.vocab, piece, &mut self.found).map_err(|error| shifted(error, start))?;
+            prefixes.extend(&model.vocab, piece, &mut self.found).map_err(|error| error.shifted(start))?;
         }
         Ok(u64::from(prefixes.count(piece.len())))
     }
@@ -137,7 +137,7 @@ impl Known {
 fn encode(stages: &Stages, text: &str, start: usize, end: usize) -> Result<u64> {
     let mut count = Count::default();
     let encoded = stages.tokenizer.encoder(&mut count, None).piece(&text[start..end]);
-    encoded.map_err(|error| shifted(error, start))?;
+    encoded.map_err(|error| error.shifted(start))?;
     Ok(count.0)
 }
 
@@ -178,7 +178,7 @@ impl Split {
         {
             let start = self.pieces[0].start;
             let mut count = Count::default();
-            stages.tokenizer.encode(&text[start..seam], PLAIN, &mut count).map_err(|error| shifted(error, start))?;
+            stages.tokenizer.encode(&text[start..seam], PLAIN, &mut count).map_err(|error| error.shifted(start))?;
             *total += count.0;
             *self = Self::new(stages, seam);
         }

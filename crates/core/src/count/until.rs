@@ -5,7 +5,7 @@ use crate::count::cuts::Cuts;
 use crate::count::tail::Stages;
 use crate::error::Result;
 use crate::pipeline::Tokenizer;
-use crate::segment::{Policy, shifted};
+use crate::segment::Policy;
 
 /// The least that is read at once, in bytes, and what is read for each token that the limit leaves.
 const LEAST: usize = 256;
@@ -62,7 +62,7 @@ impl Tokenizer {
                 let Some(cut) = cut else {
                     // A long piece: no more of it is read than can fit.
                     let fit = self.fit_from_left(&text[start..], policy, left);
-                    let fit = fit.map_err(|error| shifted(error, start))?;
+                    let fit = fit.map_err(|error| error.shifted(start))?;
                     return Ok((start + fit.at == text.len()).then_some(counted + fit.tokens));
                 };
                 counted += count(self, policy, &text[..cut], start)?;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chain::{Step, TextDecoder, named_byte};
-use crate::aligned::most_bytes;
 use crate::normalize::Replace;
+use crate::normalize::aligned::most_bytes;
 
 /// What some decoders make of a single token.
 ///

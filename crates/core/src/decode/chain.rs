@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::aligned::{grows_too_long, most_bytes};
-use crate::byte_alphabet::byte_of;
 use crate::error::{Error, Kind, Result};
+use crate::files::byte_alphabet::byte_of;
+use crate::normalize::aligned::{grows_too_long, most_bytes};
 use crate::normalize::{Replace, parsed};
-use crate::split::pre::{Metaspace, MetaspaceStated, Stated};
+use crate::pre_tokenize::{Metaspace, StatedMetaspace};
+use crate::split::matches::StatedPattern;
 
 /// One step from tokens to text.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ enum Named {
         prefix: String,
         cleanup: bool,
     },
-    Metaspace(MetaspaceStated),
+    Metaspace(StatedMetaspace),
     #[serde(rename = "BPEDecoder")]
     Bpe {
         suffix: String,
@@ -58,7 +59,7 @@ enum Named {
         stop: usize,
     },
     Replace {
-        pattern: Stated,
+        pattern: StatedPattern,
         content: String,
     },
     #[serde(rename = "CTC")]
@@ -173,7 +174,7 @@ pub(crate) fn minds_only_the_first(decoders: &[TextDecoder]) -> bool {
 /// ```
 ///
 /// # Errors
-/// `Pattern`, if the pattern of a replacement gives up; `Encode`, if the tokens become more than 32 times as long.
+/// `Pattern`, if the pattern of a replacement exceeds its step budget; `Encode`, if the tokens become more than 32 times as long.
 pub fn decode_tokens(decoders: &[TextDecoder], tokens: Vec<String>) -> Result<String> {
     // A token may be empty, and still a space is put before it.
     let length = |tokens: &[String]| tokens.iter().map(|token| token.len() + 1).sum();

@@ -2,6 +2,7 @@
 
 mod by_token;
 mod chain;
+mod text_maker;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,6 +10,7 @@ use std::collections::HashMap;
 pub(crate) use self::by_token::ByToken;
 pub(crate) use self::chain::minds_only_the_first;
 pub use self::chain::{TextDecoder, decode_tokens};
+pub(crate) use self::text_maker::TextMaker;
 
 /// Bytes of an entry of the table.
 const ENTRY: usize = 16;
@@ -20,7 +22,7 @@ const LONG: u8 = ENTRY as u8;
 pub const TOGETHER: usize = 256;
 
 /// The bytes of each token, by id: short ones stand in the table itself, so that most ids touch one line of memory.
-pub(crate) struct Table {
+pub(crate) struct TokenBytes {
     /// By id, below a bound that follows from the number of tokens, so that one huge id costs no memory.
     entries: Vec<Entry>,
     /// Tokens that are special or do not fit into an entry.
@@ -41,7 +43,7 @@ struct Other {
     special: bool,
 }
 
-impl Table {
+impl TokenBytes {
     /// A table of `count` tokens: id, bytes, whether it is special. Where an id comes twice, the later one counts.
     pub(crate) fn new(count: usize, tokens: impl Iterator<Item = (u32, impl AsRef<[u8]>, bool)>) -> Self {
         let mut table = Self { entries: Vec::new(), others: Vec::new(), beyond: HashMap::new(), bytes: Vec::new() };
@@ -86,7 +88,7 @@ fn length(entry: Entry) -> u8 {
 
 /// Joins the bytes of tokens.
 pub struct Decoder<'a> {
-    table: &'a Table,
+    table: &'a TokenBytes,
     skip_special_tokens: bool,
     /// The bytes, and beyond their `end` room to copy whole entries to.
     bytes: Vec<u8>,
@@ -96,7 +98,7 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    pub(crate) fn new(table: &'a Table, ids: usize, skip_special_tokens: bool) -> Self {
+    pub(crate) fn new(table: &'a TokenBytes, ids: usize, skip_special_tokens: bool) -> Self {
         // More than most ids need: what is not touched costs nothing.
         let bytes = Vec::with_capacity(ids * 5 + TOGETHER.min(ids) * ENTRY);
         Self { table, skip_special_tokens, bytes, end: 0, count: 0 }
@@ -222,7 +224,7 @@ mod tests {
         let id = |at: usize| if at % 7 == 3 { 4_000_000_000 + at as u32 } else { at as u32 * 3 };
         let special = |at: usize| at % 5 == 1;
         let columns = tokens.iter().enumerate().map(|(at, token)| (id(at), token.as_slice(), special(at)));
-        let table = Table::new(tokens.len(), columns);
+        let table = TokenBytes::new(tokens.len(), columns);
         assert!(table.entries.len() < 1000);
         let mut seed = 5_u64;
         for length in [0, 1, 2, 255, 256, 257, 3000] {

@@ -2,6 +2,7 @@
 //! ones the leftmost, until no pair is left.
 
 mod backtrack;
+mod compile;
 mod greedy;
 mod heap;
 mod minimal;
@@ -185,16 +186,11 @@ pub(crate) fn is_linear(vocab: &Vocab) -> bool {
     vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR
 }
 
-/// The error for a piece whose places 32 bits do not count.
-pub(crate) fn too_long() -> Error {
-    Error::new(Kind::Encode, "a piece is longer than 4 GiB").remedy("use a split pattern that cuts the text").at(0)
-}
-
 /// Whether each byte of a piece has a token, and places can be counted.
 #[inline]
 fn check(vocab: &Vocab, piece: &[u8]) -> Result<()> {
     if u32::try_from(piece.len()).is_err() {
-        return Err(too_long());
+        return Err(Error::piece_too_long());
     }
     if !vocab.rules().lacks_bytes() {
         return Ok(());

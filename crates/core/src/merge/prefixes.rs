@@ -11,7 +11,6 @@
 
 use crate::error::Result;
 use crate::merge::check;
-use crate::segment::shifted;
 use crate::vocab::{Candidates, NONE, Rolling, Vocab};
 
 /// The prefixes of one piece, the empty one not among them.
@@ -65,7 +64,7 @@ impl Prefixes {
     /// `Encode`, with the position in the piece, if one of its bytes has no token; what comes before it is then known.
     pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], candidates: &mut Candidates) -> Result<()> {
         let known = self.len();
-        let checked = check(vocab, &piece[known..]).map_err(|error| shifted(error, known));
+        let checked = check(vocab, &piece[known..]).map_err(|error| error.shifted(known));
         let good = checked.as_ref().err().and_then(|error| error.byte).unwrap_or(piece.len());
         let (tokens, rules, endings) = (vocab.tokens(), vocab.rules(), vocab.endings());
         self.rows.reserve(good.saturating_sub(known));

@@ -7,7 +7,7 @@
 //!
 //! Source: Aho and Corasick, "Efficient String Matching: An Aid to Bibliographic Search", 1975.
 
-use super::table::NONE;
+use super::token_table::NONE;
 use super::trie::{Node, Trie};
 use crate::error::Result;
 

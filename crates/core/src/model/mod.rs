@@ -3,28 +3,28 @@
 //! Byte-level BPE is [`crate::vocab`] and [`crate::merge`]. A model here takes one piece, after normalizing and
 //! splitting, and gives the tokens that `tokenizers` gives, with the same offsets.
 
-mod alphabet;
-mod characters;
+mod bpe;
+mod character_pages;
 mod dropout;
 mod list;
 mod longest;
+mod merges;
 mod on_bytes;
 mod options;
-mod pairs;
 mod random;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_tests;
-mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
+mod token_table;
 mod trie;
 mod unigram;
 mod word_level;
 mod word_piece;
 
-pub use characters::Characters;
+pub use bpe::Bpe;
 pub use dropout::encode_bytes_with_dropout;
 pub use on_bytes::OnBytes;
 pub use random::Random;
@@ -34,7 +34,7 @@ pub use word_piece::WordPiece;
 
 use crate::error::{Error, Kind, Result};
 use options::Options;
-use table::{Table, format};
+use token_table::{TokenTable, format};
 
 /// One token of a piece.
 ///
@@ -53,7 +53,7 @@ pub struct Token {
 /// Buffers that a caller keeps between pieces, so that encoding allocates nothing.
 #[derive(Default)]
 pub struct Scratch {
-    characters: characters::Buffers,
+    characters: bpe::Buffers,
     unigram: unigram::Buffers,
     longest: longest::Buffers,
 }
@@ -73,7 +73,7 @@ pub struct Scratch {
 #[non_exhaustive]
 pub enum WordModel {
     /// BPE that merges characters.
-    Characters(Box<Characters>),
+    Bpe(Box<Bpe>),
     /// The longest token first.
     WordPiece(Box<WordPiece>),
     /// The most probable tokens.
@@ -111,9 +111,9 @@ impl WordModel {
         if pairs.is_some() != (model == "BPE") || scores.is_some() != (model == "Unigram") {
             return Err(format(format!("a model of type {model} needs merges if it is BPE, scores if it is Unigram")));
         }
-        let table = Table::new(tokens, ids)?;
+        let table = TokenTable::new(tokens, ids)?;
         Ok(match model.as_str() {
-            "BPE" => Self::Characters(Box::new(Characters::new(options, table, pairs.unwrap_or_default())?)),
+            "BPE" => Self::Bpe(Box::new(Bpe::new(options, table, pairs.unwrap_or_default())?)),
             "WordPiece" => Self::WordPiece(Box::new(WordPiece::new(options, table)?)),
             "Unigram" => Self::Unigram(Box::new(Unigram::new(options, table, scores.unwrap_or_default())?)),
             "WordLevel" => Self::WordLevel(Box::new(WordLevel::new(options, table)?)),
@@ -134,7 +134,7 @@ impl WordModel {
     pub fn encode(&self, piece: &str, scratch: &mut Scratch, out: &mut Vec<Token>) -> Result<()> {
         check_length(piece.len())?;
         match self {
-            Self::Characters(model) => {
+            Self::Bpe(model) => {
                 model.encode(piece, &mut scratch.characters, out);
                 Ok(())
             }
@@ -157,7 +157,7 @@ impl WordModel {
         scratch: &mut Scratch,
         out: &mut Vec<Token>,
     ) -> Result<()> {
-        let Self::Characters(model) = self else {
+        let Self::Bpe(model) = self else {
             return Err(Error::new(Kind::Encode, format!("{} has no merges to drop", self.name())));
         };
         dropout::check(dropout)?;
@@ -226,7 +226,7 @@ impl WordModel {
     #[must_use]
     pub fn unk_id(&self) -> Option<u32> {
         let unk = match self {
-            Self::Characters(model) => model.unk,
+            Self::Bpe(model) => model.unk,
             Self::WordPiece(model) => model.unk,
             Self::Unigram(model) => model.unk,
             Self::WordLevel(model) => model.unk,
@@ -240,7 +240,7 @@ impl WordModel {
     /// encoded alone, if no unknown tokens could be fused across, and there is neither prefix nor suffix.
     #[must_use]
     pub fn walls(&self, mark: char) -> Option<Vec<char>> {
-        let Self::Characters(model) = self else { return None };
+        let Self::Bpe(model) = self else { return None };
         Some(on_bytes::before(mark, model.products()))
     }
 
@@ -250,22 +250,22 @@ impl WordModel {
     /// # Errors
     /// Those of [`crate::Vocab::new`].
     pub fn on_bytes(&self) -> Result<Option<OnBytes>> {
-        let Self::Characters(model) = self else { return Ok(None) };
+        let Self::Bpe(model) = self else { return Ok(None) };
         model.on_bytes()
     }
 
     fn name(&self) -> &'static str {
         match self {
-            Self::Characters(_) => "BPE",
+            Self::Bpe(_) => "BPE",
             Self::WordPiece(_) => "WordPiece",
             Self::Unigram(_) => "Unigram",
             Self::WordLevel(_) => "WordLevel",
         }
     }
 
-    fn table(&self) -> &Table {
+    fn table(&self) -> &TokenTable {
         match self {
-            Self::Characters(model) => &model.table,
+            Self::Bpe(model) => &model.table,
             Self::WordPiece(model) => &model.table,
             Self::Unigram(model) => &model.table,
             Self::WordLevel(model) => &model.table,
@@ -276,7 +276,7 @@ impl WordModel {
 /// Refuses a piece whose places 32 bits do not count.
 fn check_length(length: usize) -> Result<()> {
     if u32::try_from(length).is_err() {
-        return Err(crate::merge::too_long());
+        return Err(Error::piece_too_long());
     }
     Ok(())
 }

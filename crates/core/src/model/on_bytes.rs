@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::pairs::Pairs;
-use super::table::{NONE, Table};
+use super::merges::Pairs;
+use super::token_table::{NONE, TokenTable};
 use crate::error::Result;
-use crate::split::words;
+use crate::split::marked_words;
 use crate::vocab::{Beginnings, NO_ID, Semantics, Vocab};
 
 /// The most bytes of a beginning.
@@ -54,13 +54,13 @@ impl OnBytes {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn new(tokens: &[&[u8]], ids: &[u32], pairs: &[(u32, u32)]) -> Result<Option<Self>> {
-        let table = Table::new(tokens, ids)?;
+        let table = TokenTable::new(tokens, ids)?;
         let merges = Pairs::new(&table, pairs, 0)?;
         Self::of(&table, &merges)
     }
 
     /// The same of what is compiled already.
-    pub(super) fn of(table: &Table, merges: &Pairs) -> Result<Option<Self>> {
+    pub(super) fn of(table: &TokenTable, merges: &Pairs) -> Result<Option<Self>> {
         let byte_tokens = table.byte_tokens();
         let mut byte_of = vec![None; table.len()];
         for (byte, &token) in (0..=u8::MAX).zip(byte_tokens.iter()) {
@@ -190,7 +190,7 @@ impl OnBytes {
         if reaching.len() > MOST {
             return None;
         }
-        Some(words::pattern(&reaching))
+        Some(marked_words::pattern(&reaching))
     }
 
     /// The characters that stand right before `mark` in a token that merges make, ascending. Before a `mark` behind any
@@ -216,7 +216,7 @@ impl OnBytes {
 fn compile(
     columns: &[(&[u8], u32)],
     first: &[(u32, u32)],
-    table: &Table,
+    table: &TokenTable,
     merges: &Pairs,
 ) -> Result<(Vocab, Option<AhoCorasick>)> {
     let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.iter().copied().unzip();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::table::format;
+use super::token_table::format;
 use crate::error::Result;
 
 /// The keys of a JSON object, taken out one after another.

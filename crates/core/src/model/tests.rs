@@ -216,7 +216,7 @@ fn characters_merge_as_defined() {
             if !slow.ignore_merges {
                 // The heap, whatever the length.
                 out.clear();
-                let WordModel::Characters(inner) = &model else { unreachable!() };
+                let WordModel::Bpe(inner) = &model else { unreachable!() };
                 inner.encode_with_dropout(&piece, 0.0, random, &mut scratch.characters, &mut out);
                 assert_eq!(triples(&out), expected, "round {round} heap {piece:?}");
             }

@@ -8,7 +8,7 @@
 //! Source: Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array Structure", 1989; Yata et al., "A
 //! Compact Static Double-Array Keeping Character Codes", 2007, for exclusive or and one base a node.
 
-use super::table::format;
+use super::token_table::format;
 use crate::error::Result;
 
 /// Places in a block, one for each byte.

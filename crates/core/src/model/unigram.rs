@@ -9,7 +9,7 @@
 //! Candidates", 2018, for the model and for sampling.
 
 use super::options::Options;
-use super::table::{NONE, Table, format};
+use super::token_table::{NONE, TokenTable, format};
 use super::trie::Trie;
 use super::{Random, Token, no_unk};
 use crate::error::Result;
@@ -19,7 +19,7 @@ const PENALTY: f64 = 10.0;
 
 /// Tokens and their scores.
 pub struct Unigram {
-    pub(super) table: Table,
+    pub(super) table: TokenTable,
     pub(super) unk: Option<u32>,
     scores: Vec<f64>,
     unk_score: f64,
@@ -58,7 +58,7 @@ pub(super) struct Buffers {
 }
 
 impl Unigram {
-    pub(super) fn new(mut options: Options, table: Table, scores: &[f64]) -> Result<Self> {
+    pub(super) fn new(mut options: Options, table: TokenTable, scores: &[f64]) -> Result<Self> {
         let unk = options.number("unk_id")?;
         let bytes = options.flag("byte_fallback")?.then(|| table.byte_tokens());
         options.done()?;

@@ -1,18 +1,18 @@
 //! `WordLevel`: a piece is a token, or unknown.
 
 use super::options::Options;
-use super::table::{Table, format};
+use super::token_table::{TokenTable, format};
 use super::{Token, no_unk};
 use crate::error::Result;
 
 /// A vocabulary of whole pieces.
 pub struct WordLevel {
-    pub(super) table: Table,
+    pub(super) table: TokenTable,
     pub(super) unk: Option<u32>,
 }
 
 impl WordLevel {
-    pub(super) fn new(mut options: Options, table: Table) -> Result<Self> {
+    pub(super) fn new(mut options: Options, table: TokenTable) -> Result<Self> {
         let unk = options.text("unk_token")?;
         options.done()?;
         let unk = table.named("unk_token", unk.as_deref())?;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::longest::{Buffers, Longest};
 use super::options::Options;
-use super::table::{NONE, Table};
+use super::token_table::{NONE, TokenTable};
 use super::trie::Trie;
 use super::{Token, no_unk};
 use crate::error::Result;
@@ -20,7 +20,7 @@ const READS: usize = 8;
 
 /// Tokens that begin a piece, and tokens that go on in it.
 pub struct WordPiece {
-    pub(super) table: Table,
+    pub(super) table: TokenTable,
     pub(super) unk: Option<u32>,
     first: Trie,
     /// Without their prefix; none if the prefix is empty: then they are those that begin a piece.
@@ -32,7 +32,7 @@ pub struct WordPiece {
 }
 
 impl WordPiece {
-    pub(super) fn new(mut options: Options, table: Table) -> Result<Self> {
+    pub(super) fn new(mut options: Options, table: TokenTable) -> Result<Self> {
         let unk = options.text("unk_token")?;
         let unk = table.named("unk_token", unk.as_deref())?;
         let prefix = options.text("continuing_subword_prefix")?.unwrap_or_default();
@@ -113,7 +113,7 @@ impl WordPiece {
 }
 
 /// The tokens with this prefix, without it, and their indices; not those that are the prefix.
-fn strings<'a>(table: &'a Table, prefix: &'a str) -> impl Iterator<Item = (&'a [u8], u32)> {
+fn strings<'a>(table: &'a TokenTable, prefix: &'a str) -> impl Iterator<Item = (&'a [u8], u32)> {
     let bare = move |token: &'a str| token.strip_prefix(prefix).filter(|bare| !bare.is_empty());
     table.texts().zip(0..).filter_map(move |(token, index)| Some((bare(token)?.as_bytes(), index)))
 }

@@ -5,25 +5,25 @@
 
 use unicode_normalization_alignments::char::decompose_canonical;
 
-use super::classes::{CHINESE, Classes, DECOMPOSES, NONSPACING, OTHER, SORTED, SPACE, classes};
+use super::categories::{CHINESE, Categories, DECOMPOSES, NONSPACING, OTHER, SORTED, SPACE, categories};
 use super::simple::{lowercase, put_lowered};
 use super::{Normalizer, forms};
-use crate::aligned::{Aligned, Edit};
+use crate::normalize::aligned::{Aligned, Edit};
 
-/// What of it is done.
+/// The enabled stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bert {
     /// Removes control characters and U+FFFD, and makes all white space spaces.
     pub clean_text: bool,
     /// Puts spaces around ideographs.
     pub handle_chinese_chars: bool,
-    /// Decomposes characters and removes nonspacing marks; as `lowercase` is, if nothing is said.
+    /// Decomposes characters and removes nonspacing marks; None follows `lowercase`.
     pub strip_accents: Option<bool>,
     /// Makes letters small.
     pub lowercase: bool,
 }
 
-/// What becomes of a character in the first stage.
+/// The result of the first stage for a character.
 enum Cleaned {
     Removed,
     Space,
@@ -38,8 +38,8 @@ impl Bert {
 
     /// The pass over the text.
     pub(super) fn run(self, edit: &mut Edit) {
-        let classes = classes();
-        let sorted = |text: &str| text.chars().any(|character| classes.of(character) & SORTED != 0);
+        let categories = categories();
+        let sorted = |text: &str| text.chars().any(|character| categories.of(character) & SORTED != 0);
         if self.strips() && !edit.old().is_ascii() && sorted(edit.old()) {
             self.run_stages(edit);
         } else {
@@ -48,7 +48,7 @@ impl Bert {
     }
 
     fn run_at_once(self, edit: &mut Edit) {
-        let classes = classes();
+        let categories = categories();
         let text = edit.old();
         let ordinary = |byte: u8| byte.is_ascii() && (!self.clean_text || matches!(byte, b' '..=b'~'));
         let mut at = 0;
@@ -61,28 +61,30 @@ impl Bert {
             }
             let Some(character) = text[end..].chars().next() else { break };
             at = end + character.len_utf8();
-            self.one(edit, classes, character, at);
+            self.one(edit, categories, character, at);
         }
     }
 
     /// All stages for the next character, which ends at `to`.
-    fn one(self, edit: &mut Edit, classes: &Classes, character: char, to: usize) {
-        if classes.of(character) & (OTHER | SPACE | CHINESE | DECOMPOSES | NONSPACING) == 0 && character != '\u{FFFD}' {
+    fn one(self, edit: &mut Edit, categories: &Categories, character: char, to: usize) {
+        if categories.of(character) & (OTHER | SPACE | CHINESE | DECOMPOSES | NONSPACING) == 0
+            && character != '\u{FFFD}'
+        {
             return if self.lowercase { put_lowered(edit, character, to) } else { edit.keep(to) };
         }
-        match self.clean(classes, character) {
+        match self.clean(categories, character) {
             Cleaned::Removed => return edit.skip(to),
             Cleaned::Space => return edit.put(' ', to),
             Cleaned::Kept => {}
         }
-        let spaced = self.handle_chinese_chars && classes.of(character) & CHINESE != 0;
+        let spaced = self.handle_chinese_chars && categories.of(character) & CHINESE != 0;
         if spaced {
             edit.put(' ', to);
         }
         if self.strips() {
             let mut started = spaced;
             decompose_canonical(character, |part| {
-                if classes.of(part) & NONSPACING != 0 {
+                if categories.of(part) & NONSPACING != 0 {
                     return;
                 }
                 if !started && part == character && !self.lowercase {
@@ -111,26 +113,26 @@ impl Bert {
         }
     }
 
-    fn clean(self, classes: &Classes, character: char) -> Cleaned {
+    fn clean(self, categories: &Categories, character: char) -> Cleaned {
         if !self.clean_text {
             return Cleaned::Kept;
         }
-        let class = classes.of(character);
+        let category = categories.of(character);
         match character {
             '\t' | '\n' | '\r' => Cleaned::Space,
             '\0' | '\u{FFFD}' => Cleaned::Removed,
-            _ if class & OTHER != 0 => Cleaned::Removed,
-            _ if class & SPACE != 0 => Cleaned::Space,
+            _ if category & OTHER != 0 => Cleaned::Removed,
+            _ if category & SPACE != 0 => Cleaned::Space,
             _ => Cleaned::Kept,
         }
     }
 
     /// The stages one after another.
     fn run_stages(self, edit: &mut Edit) {
-        let classes = classes();
+        let categories = categories();
         let mut text = edit.rest();
         if self.clean_text {
-            stage(&mut text, |edit, character, end| match self.clean(classes, character) {
+            stage(&mut text, |edit, character, end| match self.clean(categories, character) {
                 Cleaned::Removed => edit.skip(end),
                 Cleaned::Space => edit.put(' ', end),
                 Cleaned::Kept => edit.keep(end),
@@ -138,7 +140,7 @@ impl Bert {
         }
         if self.handle_chinese_chars {
             stage(&mut text, |edit, character, end| {
-                if classes.of(character) & CHINESE == 0 {
+                if categories.of(character) & CHINESE == 0 {
                     return edit.keep(end);
                 }
                 edit.put(' ', end);
@@ -148,7 +150,7 @@ impl Bert {
         }
         whole(&mut text, |edit| forms::run(&Normalizer::Nfd, edit));
         stage(&mut text, |edit, character, end| {
-            if classes.of(character) & NONSPACING == 0 {
+            if categories.of(character) & NONSPACING == 0 {
                 edit.keep(end);
             } else {
                 edit.skip(end);

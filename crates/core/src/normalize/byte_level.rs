@@ -1,7 +1,7 @@
 //! A printable character for each byte: GPT-2's byte alphabet.
 
-use crate::aligned::Edit;
-use crate::byte_alphabet::CHARACTERS;
+use crate::files::byte_alphabet::CHARACTERS;
+use crate::normalize::aligned::Edit;
 
 /// Spells the rest of the text in the alphabet.
 pub(super) fn run(edit: &mut Edit) {

@@ -1,13 +1,13 @@
-//! Unicode's normal forms (UAX #15), as of Unicode 9, which is where `tokenizers` stands.
+//! Unicode's normal forms (UAX #15), as of Unicode 9, the version of `tokenizers`.
 //!
-//! Characters that came later are left as they are. Whether a text has its form already is asked of newer tables: what they
-//! call normal is so by the older ones, in which fewer characters compose, decompose or are sorted.
+//! Later characters are left unchanged. Newer tables decide whether a text already has its form: text that is normal by
+//! them is normal by the older ones, in which fewer characters compose, decompose or are sorted.
 
 use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick};
 use unicode_normalization_alignments::UnicodeNormalization;
 
 use super::Normalizer;
-use crate::aligned::Edit;
+use crate::normalize::aligned::Edit;
 
 pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
     let text = edit.old();

@@ -1,11 +1,12 @@
 //! Text -> text, before it is split.
 //!
-//! Each normalizer is one pass over a text, written once: it makes the changed text, and with it the origins of the bytes
-//! where those are wanted (see [`crate::aligned`]).
+//! Each normalizer is one pass over a text, written once: it writes the changed text and, on request, the origins of its
+//! bytes (see [`Aligned`]).
 
+pub(crate) mod aligned;
 mod bert;
 mod byte_level;
-pub(crate) mod classes;
+pub(crate) mod categories;
 mod forms;
 mod parse;
 mod precompiled;
@@ -16,12 +17,13 @@ mod simple;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use self::aligned::{Aligned, Origin};
+use self::aligned::{Edit, most_bytes};
 pub use self::bert::Bert;
 pub(crate) use self::byte_level::spell;
 pub(crate) use self::parse::parsed;
 pub use self::precompiled::Precompiled;
 pub use self::replace::Replace;
-use crate::aligned::{Aligned, Edit, most_bytes};
 use crate::error::{Error, Kind, Result};
 
 /// One normalizer; to copy one costs nothing that grows.
@@ -50,21 +52,21 @@ pub enum Normalizer {
     Replace(Arc<Replace>),
     /// A text before the first character, if there is one.
     Prepend(Arc<str>),
-    /// What BERT does before it splits.
+    /// The normalization of BERT.
     Bert(Bert),
     /// Spaces for other white space, and no control characters: the rules of neural machine translation.
     Nmt,
     /// The table of a SentencePiece model.
     Precompiled(Arc<Precompiled>),
-    /// The table of a SentencePiece model as that library asks it, and what the model does to white space.
+    /// The table of a SentencePiece model as that library applies it, and the model's treatment of white space.
     SentencePiece(Arc<sentencepiece::SentencePiece>),
     /// A printable character for each byte.
     ByteLevel,
 }
 
 impl Normalizer {
-    /// The normalized text; borrowed where nothing had to change. Where a pattern gives up, what is left stays as it is:
-    /// [`Normalizer::try_apply`] says so.
+    /// The normalized text; borrowed if nothing changed. If a pattern exceeds its step budget, the rest stays unchanged;
+    /// [`Normalizer::try_apply`] reports it.
     ///
     /// ```
     /// use bytepair_core::normalize::Normalizer;
@@ -82,10 +84,10 @@ impl Normalizer {
         edit.into_text()
     }
 
-    /// The normalized text; borrowed where nothing had to change.
+    /// The normalized text; borrowed if nothing changed.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern of a replacement gives up; `Encode`, if the text becomes more than 32 times as long.
+    /// `Pattern`, if the pattern of a replacement exceeds its step budget; `Encode`, if the text becomes more than 32 times as long.
     pub fn try_apply<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
         self.apply_within(text, most_bytes(text.len()))
     }
@@ -105,7 +107,7 @@ impl Normalizer {
     /// Normalizes a text that knows where its bytes came from.
     ///
     /// # Errors
-    /// As [`Normalizer::try_apply`]; what counts is the length of the original text.
+    /// As [`Normalizer::try_apply`], by the length of the original text.
     pub fn apply_aligned(&self, text: &mut Aligned) -> Result<()> {
         text.rewrite(|edit| self.run(edit))
     }
@@ -141,7 +143,7 @@ impl Normalizer {
     }
 }
 
-/// All normalizers, one after another; as [`Normalizer::apply`] where a pattern gives up.
+/// All normalizers, one after another; as [`Normalizer::apply`] if a pattern exceeds its budget.
 #[must_use]
 pub fn apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Cow<'t, str> {
     normalizers.iter().fold(Cow::Borrowed(text), |text, normalizer| match text {
@@ -156,7 +158,7 @@ pub fn apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Cow<'t, str> 
 /// An added token as it is spelled in normalized text. `SentencePiece` looks for its own as they are.
 ///
 /// # Errors
-/// `Pattern`, if the pattern of a replacement gives up; `Format`, if too much is made of the token.
+/// `Pattern`, if the pattern of a replacement exceeds its step budget; `Format`, if the token becomes too long.
 pub(crate) fn apply_to_added<'t>(normalizers: &[Normalizer], content: &'t str) -> Result<Cow<'t, str>> {
     if normalizers.iter().any(|normalizer| matches!(normalizer, Normalizer::SentencePiece(_))) {
         return Ok(Cow::Borrowed(content));
@@ -164,7 +166,7 @@ pub(crate) fn apply_to_added<'t>(normalizers: &[Normalizer], content: &'t str) -
     try_apply_all(normalizers, content).map_err(of_added)
 }
 
-/// The error of a text that is an added token: the tokenizer is at fault, not who encodes.
+/// The error of normalizing an added token: the tokenizer is at fault, not the text.
 pub(crate) fn of_added(error: Error) -> Error {
     match error.kind {
         Kind::Encode => Error { kind: Kind::Format, ..error },
@@ -175,7 +177,7 @@ pub(crate) fn of_added(error: Error) -> Error {
 /// All normalizers, one after another.
 ///
 /// # Errors
-/// `Pattern`, if the pattern of a replacement gives up; `Encode`, if the text becomes more than 32 times as long.
+/// `Pattern`, if the pattern of a replacement exceeds its step budget; `Encode`, if the text becomes more than 32 times as long.
 pub fn try_apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Result<Cow<'t, str>> {
     let most = most_bytes(text.len());
     normalizers.iter().try_fold(Cow::Borrowed(text), |text, normalizer| match text {

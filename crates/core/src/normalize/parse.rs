@@ -1,4 +1,4 @@
-//! Normalizers as files state them.
+//! Reading normalizers from `tokenizer.json`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::replace::{Replace, check_content};
 use super::sentencepiece::{self, SentencePiece};
 use super::{Bert, Normalizer};
 use crate::error::{Error, Kind, Result};
-use crate::split::pre::Stated;
+use crate::split::matches::StatedPattern;
 
 /// Padding may be left out, as it may for `tokenizers`.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -39,7 +39,7 @@ enum Step {
     },
     StripAccents {},
     Replace {
-        pattern: Stated,
+        pattern: StatedPattern,
         content: String,
     },
     Prepend {
@@ -104,10 +104,10 @@ impl Normalizer {
     }
 }
 
-/// Characters of a step and of what is wrong with it that are shown: both may hold what the file holds.
+/// The most characters of a step, and of its error, in a message: both may contain parts of the file.
 const MOST_SHOWN: usize = 200;
 
-/// A step of some kind, given as a bare name or as an object.
+/// Parses a step, which is a bare name or an object.
 pub(crate) fn parsed<T: DeserializeOwned>(kind: &str, step: &str) -> Result<T> {
     let parsed = if step.trim_start().starts_with('{') {
         serde_json::from_str(step)

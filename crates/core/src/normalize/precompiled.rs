@@ -1,18 +1,18 @@
-//! The table of a `SentencePiece` model: a trie of what is replaced, and what it is replaced by.
+//! The table of a `SentencePiece` model: a trie of keys, and their replacements.
 //!
-//! The table is 32 bits of length, so many bytes of a double array (Yata's compacted form, as Darts-clone writes it: units
-//! of 32 bits that say label, offset and whether a value follows), and the replacements, each ended by a zero byte. It is
-//! asked as `tokenizers` asks it, not as `SentencePiece` does: for each grapheme cluster of fewer than six bytes, of which
-//! the shortest beginning in the trie decides for all of it, and else for each of its characters.
+//! The table is a length of 32 bits, a double array of that many bytes (Yata's compacted form, as Darts-clone writes it:
+//! units of 32 bits with a label, an offset and a flag for a value), and the replacements, each ended by a zero byte. It is
+//! applied as in `tokenizers`, not as in `SentencePiece`: to each grapheme cluster of fewer than six bytes, whose shortest
+//! prefix in the trie decides for all of it, and else to each of its characters.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::replace::check_content;
 use super::simple::run_end;
-use crate::aligned::Edit;
 use crate::error::{Error, Kind, Result};
+use crate::normalize::aligned::Edit;
 
-/// Clusters of so many bytes or more are looked up character by character.
+/// Clusters of at least this many bytes are looked up character by character.
 const LONG_CLUSTER: usize = 6;
 
 /// The parsed table.
@@ -52,7 +52,7 @@ impl Precompiled {
         Ok(table)
     }
 
-    /// What the shortest beginning of `key` in the trie is replaced by.
+    /// The replacement of the shortest prefix of `key` in the trie.
     fn find(&self, key: &[u8]) -> Option<&str> {
         let mut node = offset(*self.units.first()?);
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
@@ -80,7 +80,7 @@ impl Precompiled {
         let mut at = 0;
         while at < bytes.len() && edit.fits() {
             let run = run_end(text, at, |byte| self.stays[usize::from(byte)]);
-            // The last character of the run may be in a cluster with what follows it.
+            // The last character of the run may be in one cluster with the next.
             let apart = run == bytes.len() || bytes[run].is_ascii();
             let end = if apart { run } else { run.saturating_sub(1).max(at) };
             if end > at {

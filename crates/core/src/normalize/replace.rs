@@ -1,25 +1,25 @@
-//! Another text for each match of a pattern.
+//! Replacing each match of a pattern by a text.
 
 use std::borrow::Cow;
 
-use crate::aligned::Edit;
+use crate::eight_bytes::{WORD, equal_bytes, word_at};
 use crate::error::{Error, Kind, Result};
-use crate::split::pre::{Matches, Stated};
-use crate::split::words::{WORD, equal_bytes, word_at};
+use crate::normalize::aligned::Edit;
+use crate::split::matches::{Matches, StatedPattern};
 
-/// Bytes that a step may put in one place. Tokenizers in use put a few; what has more makes texts of any length.
+/// The most bytes that a step may insert in one place. Published tokenizers insert a few; more would make texts of any length.
 const MOST_CONTENT: usize = 1024;
 
-/// Refuses what a step would put into texts if it is too long.
+/// Refuses an insertion that is too long.
 pub(crate) fn check_content(content: &str) -> Result<()> {
     if content.len() <= MOST_CONTENT {
         return Ok(());
     }
     let what = format!("a step puts {} bytes in one place, more than {MOST_CONTENT}", content.len());
-    Err(Error::new(Kind::Format, what).remedy("is the file what it should be? no tokenizer in use has such a step"))
+    Err(Error::new(Kind::Format, what).remedy("check the file: no published tokenizer has such a step"))
 }
 
-/// What is looked for, and what is put in its place: at most 1,024 bytes.
+/// A pattern and its replacement of at most 1,024 bytes.
 pub struct Replace {
     matches: Matches,
     content: String,
@@ -34,11 +34,11 @@ impl std::fmt::Debug for Replace {
 }
 
 impl Replace {
-    pub(crate) fn new(pattern: &Stated, content: String) -> Result<Self> {
+    pub(crate) fn new(pattern: &StatedPattern, content: String) -> Result<Self> {
         check_content(&content)?;
         let mut put = content.chars();
         let character = match (pattern, put.next(), put.next()) {
-            (Stated::String(text), Some(put), None) => match text.as_bytes() {
+            (StatedPattern::String(text), Some(put), None) => match text.as_bytes() {
                 [byte] => Some((*byte, put)),
                 _ => None,
             },
@@ -62,7 +62,7 @@ impl Replace {
         let mut new = String::with_capacity(text.len() + text.len() / 2 + WORD);
         let (mut kept, mut word) = (0, first);
         while word < bytes.len() {
-            // What is beyond the text is another byte.
+            // Beyond the text comes a byte that differs.
             let mut found = equal_bytes(word_at(bytes, word, !byte), byte);
             while found != 0 {
                 let place = word + found.trailing_zeros() as usize / WORD;
@@ -77,7 +77,7 @@ impl Replace {
         Some(Cow::Owned(new))
     }
 
-    /// The pass over the text: what replaces a match has the origin of its last byte.
+    /// The pass over the text: a replacement has the origin of the last byte of its match.
     pub(crate) fn run(&self, edit: &mut Edit) -> Result<()> {
         self.matches.each(edit.old(), |start, end| {
             if edit.fits() {
@@ -124,7 +124,7 @@ mod tests {
         let letters = [" ", "  ", "a", "word", "\u{2581}", "é", "\0", "!", "       "];
         let mut seed = 3_u64;
         for (from, to) in [(" ", "\u{2581}"), ("a", " "), ("\0", "é")] {
-            let replace = Replace::new(&Stated::String(from.into()), to.into()).unwrap();
+            let replace = Replace::new(&StatedPattern::String(from.into()), to.into()).unwrap();
             for round in 0..2_000 {
                 let mut text = String::new();
                 for _ in 0..round % 40 {
@@ -135,7 +135,7 @@ mod tests {
             }
         }
         for (from, to) in [("é", "e"), ("ab", "c"), (" ", "ab"), (" ", ""), ("", "a")] {
-            assert!(Replace::new(&Stated::String(from.into()), to.into()).unwrap().characters(" ").is_none());
+            assert!(Replace::new(&StatedPattern::String(from.into()), to.into()).unwrap().characters(" ").is_none());
         }
     }
 }

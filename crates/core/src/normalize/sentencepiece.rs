@@ -1,9 +1,9 @@
-//! The normalizer of a `SentencePiece` model: a table of replacements, and what it does to white space. Long because its
-//! tests carry an oracle.
+//! The normalizer of a `SentencePiece` model: a table of replacements, and rules for white space. Long because its tests
+//! contain an oracle.
 //!
 //! From left to right, at each place: a user-defined symbol stays as it is, the longest; else the longest rule of the table
 //! that fits is applied; else the character stays. Spaces in a row become one, those at both ends vanish, one is put in front
-//! (or behind), and all are written as U+2581, each if the model says so. `tokenizers` asks the same table in another
+//! (or behind), and all are written as U+2581, each if the model enables it. `tokenizers` applies the same table in another
 //! way (by grapheme clusters, and the shortest rule), so that its `Precompiled` is another normalizer.
 //!
 //! Source: `normalizer.cc` of `SentencePiece` 0.2; the double array is that of Darts-clone.
@@ -16,8 +16,8 @@ use serde::Deserialize;
 
 use super::parsed;
 use super::replace::check_content;
-use crate::aligned::{Aligned, Edit, Origin};
 use crate::error::{Error, Kind, Result};
+use crate::normalize::aligned::{Aligned, Edit, Origin};
 
 const BLANK: &str = "\u{2581}";
 
@@ -28,7 +28,7 @@ enum Step {
     SentencePiece(Options),
 }
 
-/// What a model says of its normalizer.
+/// The options of a model for its normalizer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools, reason = "they are the model's own options")]
@@ -77,7 +77,7 @@ impl SentencePiece {
     pub(super) fn new(options: &Options) -> Result<Self> {
         let broken = |what: String| {
             Error::new(Kind::Format, format!("the normalizer SentencePiece: {what}"))
-                .remedy("is the model whole? fetch it again")
+                .remedy("the model may be incomplete: download it again")
         };
         let table = base64::engine::general_purpose::STANDARD
             .decode(&options.precompiled_charsmap)

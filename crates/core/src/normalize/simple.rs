@@ -2,7 +2,7 @@
 
 use unicode_normalization_alignments::char::is_combining_mark;
 
-use crate::aligned::Edit;
+use crate::normalize::aligned::Edit;
 
 /// Where the run of bytes from `start` on ends that are `like`.
 pub(super) fn run_end(text: &str, start: usize, like: impl Fn(u8) -> bool) -> usize {

@@ -106,18 +106,18 @@ fn the_text_is_the_same_with_origins_and_they_are_in_order() {
 #[test]
 fn bert_is_its_stages_one_after_another() {
     let parse = |step: &str| Normalizer::parse(step).unwrap();
-    let classes = classes::classes();
+    let categories = categories::categories();
     for text in texts(2) {
         let cleaned: String = text
             .chars()
-            .filter(|&one| "\t\n\r".contains(one) || (classes.of(one) & classes::OTHER == 0 && one != '\u{FFFD}'))
+            .filter(|&one| "\t\n\r".contains(one) || (categories.of(one) & categories::OTHER == 0 && one != '\u{FFFD}'))
             .map(|one| if one.is_whitespace() { ' ' } else { one })
             .collect();
         let spaced: String = cleaned
             .chars()
-            .map(|one| if classes.of(one) & classes::CHINESE == 0 { one.to_string() } else { format!(" {one} ") })
+            .map(|one| if categories.of(one) & categories::CHINESE == 0 { one.to_string() } else { format!(" {one} ") })
             .collect();
-        let marks = |one: &char| classes.of(*one) & classes::NONSPACING == 0;
+        let marks = |one: &char| categories.of(*one) & categories::NONSPACING == 0;
         let stripped: String = parse("NFD").apply(&spaced).chars().filter(marks).collect();
         let expected: String = stripped.chars().flat_map(char::to_lowercase).collect();
         let bert = Bert { clean_text: true, handle_chinese_chars: true, strip_accents: None, lowercase: true };

@@ -81,7 +81,7 @@ impl Matcher {
         let mut builder = AhoCorasick::builder();
         builder.match_kind(MatchKind::LeftmostLongest);
         if begins_often(&spelled) {
-            // Looking for what tokens may begin with would stop everywhere: a table goes on with one step a byte.
+            // A prefilter for first bytes would stop everywhere; a table takes one step a byte.
             builder.prefilter(false).kind(Some(AhoCorasickKind::DFA));
         }
         let automaton = builder
@@ -102,7 +102,7 @@ impl Matcher {
         &self.tokens[number]
     }
 
-    /// Whether where a token is found, or what it takes, depends on the text around it.
+    /// Whether the place or the extent of a match depends on the text around it.
     pub(crate) fn minds_context(&self) -> bool {
         self.minds_context
     }
@@ -113,7 +113,7 @@ impl Matcher {
         self.starts[usize::from(byte)]
     }
 
-    /// Whether a token, perhaps one that another hides, stands across a place of a text.
+    /// Whether a token, even one hidden by another, extends across a place of a text.
     pub(crate) fn is_across(&self, text: &[u8], place: usize) -> bool {
         (place.saturating_sub(self.longest())..place).any(|start| {
             let rest = &text[start..];
@@ -122,7 +122,7 @@ impl Matcher {
         })
     }
 
-    /// Whether a token, perhaps one that another hides, stands across a place of a text, or beside it.
+    /// Whether a token, even one hidden by another, extends across a place of a text, or ends or begins there.
     pub(crate) fn touches(&self, text: &[u8], place: usize) -> bool {
         (place.saturating_sub(self.longest())..=place.min(text.len() - 1)).any(|start| {
             let rest = &text[start..];
@@ -171,7 +171,7 @@ impl Matcher {
         })
     }
 
-    /// As [`Matcher::find`], as if there were only those tokens at those places that `admits` lets stand. Time: linear, but
+    /// As [`Matcher::find`], with only those tokens at those places that `admits` accepts. Time: linear, but
     /// for places at which it refuses several tokens, each of which is looked for.
     pub(crate) fn find_admitted<'a>(
         &'a self,
@@ -201,7 +201,7 @@ impl Matcher {
         })
     }
 
-    /// What a match becomes by its token's flags, if the one before ends at `last_end`.
+    /// The extent of a match by its token's flags, if the match before ends at `last_end`.
     fn taken(&self, text: &str, found: &Match, last_end: usize) -> Option<Found> {
         let number = found.pattern().as_usize();
         let token = &self.tokens[number];
@@ -209,7 +209,7 @@ impl Matcher {
         let inside_a_word = || {
             text[..start].chars().next_back().is_some_and(is_word) || text[end..].chars().next().is_some_and(is_word)
         };
-        // White space that an earlier token took may be what this one starts with.
+        // An earlier token may have taken the white space that this one starts with.
         if start < last_end || token.single_word && inside_a_word() {
             return None;
         }
@@ -223,7 +223,7 @@ impl Matcher {
     }
 }
 
-/// What `\w` matches.
+/// Whether `\w` matches a character.
 fn is_word(character: char) -> bool {
     regex_syntax::is_word_character(character)
 }

@@ -1,9 +1,9 @@
-//! A split pattern taken apart at its top-level `|`, with possessive quantifiers dropped where they change nothing, so
-//! that an automaton can run it.
+//! Splitting a pattern at its top-level `|`, and dropping possessive quantifiers where they change nothing, so that an
+//! automaton can run it.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-/// What is between here and the next character of text is white space only: the one look-ahead of the family.
+/// `(?!\S)`, the one look-ahead of the family: white space or the end of the text comes next.
 pub(super) const NO_TEXT_NEXT: &str = r"(?!\S)";
 
 /// An atom (a character, a class, a group) and its quantifier.
@@ -48,7 +48,7 @@ impl Item<'_> {
 fn all_items(pattern: &str) -> impl Iterator<Item = Item<'_>> {
     let mut rest = pattern;
     std::iter::from_fn(move || {
-        // A group's opening is stepped over, not the group, so that what is inside is seen as well.
+        // Only the opening of a group is skipped, so that its inside is read as well.
         while let Some(inside) = rest.strip_prefix('(') {
             rest = inside.strip_prefix('?').unwrap_or(inside);
         }
@@ -131,7 +131,7 @@ fn greedy_suffices(item: &Item, rest: &[Item]) -> bool {
     true
 }
 
-/// The first atom of a pattern with its quantifier, and what comes after.
+/// The first atom of a pattern with its quantifier, and the rest.
 fn next_item(pattern: &str) -> (Item<'_>, &str) {
     let (atom, rest) = pattern.split_at(atom_length(pattern));
     let (quantifier, rest) = rest.split_at(quantifier_length(rest));
@@ -163,7 +163,7 @@ fn atom_length(pattern: &str) -> usize {
         if classes == 0 && groups == 0 {
             return characters.as_str().as_ptr().addr() - pattern.as_ptr().addr();
         }
-        // `]` right after the opening, or after its `^`, stands for itself.
+        // `]` right after the opening, or after its `^`, is a literal.
         if character == '[' {
             let opened = &pattern[at + 1..];
             let negation = usize::from(opened.starts_with('^'));

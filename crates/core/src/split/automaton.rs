@@ -2,18 +2,21 @@
 //!
 //! Alternatives are compiled to a nondeterministic automaton (Thompson's construction) whose threads have an order, the
 //! order in which a backtracking engine would try them; sets of threads in that order are the states of the automaton
-//! that runs (as in Cox, "Regular Expression Matching: the Virtual Machine Approach", and RE2). A thread asks what comes
-//! next, a class of characters or the end of the text, so that `(?!\S)` and `\z` are decided on the way, and a match is
-//! seen one step late.
+//! that runs (as in Cox, "Regular Expression Matching: the Virtual Machine Approach", and RE2). A thread reads
+//! the class of the next character, or the end of the text, so that `(?!\S)` and `\z` are decided on the way, and a match is
+//! reported one step late.
+//!
+//! Weakness: patterns that need more than classes of characters, or that could read on for ever and then fail, are left to
+//! other engines; and each step depends on the one before.
 
 use std::collections::HashMap;
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
+use super::alternatives;
 use super::classes::Classes;
-use super::{alternatives, seams};
 
-/// Set in a transition: what was read up to here is a match.
+/// Set in a transition: the text up to here is a match.
 const MATCH: u16 = 1 << 15;
 
 /// The state without threads.
@@ -21,6 +24,15 @@ const DEAD: u16 = 0;
 
 /// More threads or states than this are not worth their memory; patterns in use have some dozens.
 const MOST: usize = 4096;
+
+/// Between which classes of characters there are seams.
+pub(super) struct SeamTable {
+    pub(super) symbols: usize,
+    /// At `left * symbols + right`: whether there is a seam between characters of these classes.
+    pub(super) between: Vec<bool>,
+    /// Whether each character starts a match, so that no text lies between two.
+    pub(super) covers: bool,
+}
 
 /// A split pattern that is decided by the classes of its characters.
 pub(super) struct Automaton {
@@ -136,14 +148,14 @@ impl Automaton {
         self.next.iter().skip(usize::from(class)).step_by(symbols).all(|next| next & !MATCH == DEAD)
     }
 
-    /// Between which classes of characters text may be cut (the argument is in [`super::seams`]).
-    pub(super) fn seams(&self) -> seams::Table {
+    /// Between which classes of characters text may be cut (the argument is in `split::seams`).
+    pub(super) fn seams(&self) -> SeamTable {
         let symbols = usize::from(self.end_of_text) + 1;
         let next = |state: u16, symbol: usize| self.next[usize::from(state) + symbol];
         let ends = |state: u16, symbol| next(state, symbol) == MATCH | DEAD;
         let mut between = vec![true; symbols * symbols];
         for left in 0..symbols - 1 {
-            // A character that starts nothing may lie between matches, as what comes after it may.
+            // A character that starts no match may lie between matches, and so may its successors.
             if next(self.start, left) & !MATCH == DEAD {
                 between[left * symbols..(left + 1) * symbols].fill(false);
             }
@@ -158,14 +170,14 @@ impl Automaton {
                 }
             }
         }
-        seams::Table { symbols, between, covers: self.covers() }
+        SeamTable { symbols, between, covers: self.covers() }
     }
 
     /// Whether each character starts a match.
     fn covers(&self) -> bool {
         let symbols = usize::from(self.end_of_text) + 1;
         let next = |state: u16, symbol: usize| self.next[usize::from(state) + symbol];
-        // What may come after a first character and before a match was seen: each way has to meet a match.
+        // From a first character on, each way has to reach a match.
         let mut unmatched: Vec<u16> = (0..symbols - 1).map(|class| next(self.start, class) & !MATCH).collect();
         let mut known = vec![false; self.next.len()];
         while let Some(state) = unmatched.pop() {
@@ -202,7 +214,7 @@ impl Automaton {
     }
 }
 
-/// What one thread does next.
+/// The next action of a thread.
 #[derive(Clone, Copy)]
 enum Instruction {
     /// Reads a character of this set.
@@ -226,7 +238,7 @@ struct Program {
 }
 
 impl Program {
-    /// Compiled from the back: each part is told what comes after it.
+    /// Compiled from the back: each part gets the address of its successor.
     fn alternation(&mut self, alternatives: &[String]) -> Option<()> {
         let matched = self.push(Instruction::Match)?;
         let mut starts = Vec::new();
@@ -303,7 +315,7 @@ impl Program {
                         after = self.push(fork(more, then))?;
                     }
                 } else {
-                    // The fork comes before what it repeats, so its first way is set once that is there.
+                    // The fork precedes its loop body, so its first way is set after the body is compiled.
                     let again = self.push(Instruction::Match)?;
                     let more = self.part(&repetition.sub, again)?;
                     self.instructions[again] = fork(more, then);

@@ -1,7 +1,7 @@
-//! Characters -> classes: which of a pattern's character sets a character is in, as one small number.
+//! Characters -> classes: the set of a pattern's character sets that a character is in, as one small number.
 //!
-//! Two characters that are in the same sets are alike to the pattern. The sets come from `regex-syntax`, which the
-//! regular-expression engines use as well, so that the two can never disagree about Unicode.
+//! Two characters that are in the same sets are equal to the pattern. The sets come from `regex-syntax`, which the
+//! regular-expression engines use as well, so that they agree about Unicode.
 
 use std::collections::HashMap;
 
@@ -22,13 +22,13 @@ const MOST_CLASSES: usize = 250;
 
 /// The class of each character.
 pub(super) struct Classes {
-    /// Of the characters of up to three bytes, by code point.
+    /// The classes of characters of up to three bytes, by code point.
     plane: Box<[u8; PLANE]>,
-    /// Of the others in two stages: 64 characters share a block, and equal blocks are stored once. By code point over
+    /// The classes of the others, in two stages: 64 characters share a block, and equal blocks are stored once. By code point over
     /// 64: the number of its block.
     block_of: Vec<u16>,
     blocks: Vec<[u8; BLOCK]>,
-    /// By class: bit `i` says whether its characters are in set `i`.
+    /// By class: bit `i` is set if its characters are in set `i`.
     members: Vec<u128>,
 }
 

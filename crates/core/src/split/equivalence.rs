@@ -8,9 +8,9 @@
 use regex_automata::util::syntax;
 
 use super::automaton::Automaton;
+use super::ends::{Ends, step};
 use super::family::Family;
-use super::scan::{Ends, step};
-use super::{Engine, Faster, Pattern, blocks, names};
+use super::{Engine, Faster, Pattern, blocks, masks, names};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
@@ -180,16 +180,7 @@ fn the_automaton_matches_like_the_backtracking_engine_on_every_character() {
 fn ways() -> Vec<(&'static str, blocks::Fill)> {
     #[allow(unused_mut, reason = "some machines have nothing else")]
     let mut ways: Vec<(_, blocks::Fill)> = vec![("portable", |family, automaton, text, at, ends| {
-        blocks::fill_with(
-            blocks::portable,
-            blocks::copy_end,
-            blocks::push_one_by_one,
-            family,
-            automaton,
-            text,
-            at,
-            ends,
-        )
+        blocks::fill_with(masks::portable, blocks::copy_end, blocks::push_one_by_one, family, automaton, text, at, ends)
     })];
     #[cfg(target_arch = "x86_64")]
     ways.extend(super::x86::all());
@@ -314,7 +305,7 @@ fn all_ways_classify_alike() {
         for shift in 0..64 {
             let mut block = *block;
             block.rotate_left(shift);
-            let expected = blocks::portable(&block);
+            let expected = masks::portable(&block);
             for (way, classify) in super::x86::classifiers() {
                 assert_eq!(classify(&block), expected, "{way}");
             }

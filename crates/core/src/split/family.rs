@@ -1,18 +1,18 @@
-//! What the usual split patterns do to ASCII text, as a few parameters.
+//! The usual split patterns on ASCII text, as a few parameters.
 //!
 //! The patterns in use are one family: contractions, letters with something in front, digits, punctuation, line ends,
 //! white space. [`Family::of`] reads the parameters out of a pattern's alternatives, whatever its name or spelling, by
-//! comparing which ASCII characters each part takes; a pattern with anything else in it has none, and is run one
-//! character at a time. [`Family::starts`] finds the pieces of 64 bytes at once.
+//! comparing the ASCII characters that each part takes; a pattern with any other part has none, and is run one character
+//! at a time. [`Family::starts`] finds the pieces of 64 bytes at once.
 
 use std::collections::BTreeSet;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use super::alternatives;
-use super::blocks::Masks;
+use super::masks::Masks;
 
-/// What may stand in front of letters and belongs to them.
+/// The optional character before letters that belongs to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Prefix {
     /// One space.
@@ -48,7 +48,7 @@ enum Contractions {
     Suffixes,
 }
 
-/// What follows punctuation and belongs to it.
+/// The characters after punctuation that belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tail {
     None,
@@ -129,7 +129,7 @@ impl Family {
     /// The parameters of the pattern that has these alternatives; None if it is not of the family.
     pub(super) fn of(alternatives: &[String]) -> Option<Self> {
         let parsed: Vec<(Vec<Part>, bool)> = alternatives.iter().map(|text| parse(text)).collect::<Option<_>>()?;
-        // What needs a character that is not ASCII has no part in ASCII text.
+        // An alternative that needs a character outside ASCII never matches ASCII text.
         let beyond = |(parts, _): &(Vec<Part>, bool)| {
             parts.iter().any(|part| matches!(part, Part::Some { set: 0, least: 1.., .. }))
         };

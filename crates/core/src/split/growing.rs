@@ -1,4 +1,4 @@
-//! Pieces of a text that grows at its end: how far the scan for a piece's end has come, and where it would end now.
+//! Pieces of a text that grows at its end: the state of the scan for a piece's end, and the end if the text stopped now.
 
 use super::automaton::Automaton;
 use super::{Engine, Pattern};
@@ -10,7 +10,7 @@ pub(crate) struct Growing<'p> {
     automaton: Option<&'p Automaton>,
 }
 
-/// A piece whose end is not known yet.
+/// A piece whose end is still open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GrowingPiece {
     /// Where it starts.

@@ -1,20 +1,24 @@
 //! Text -> pieces: hard walls for merges.
 //!
-//! A [`Pattern`] tiles a text: its matches are pieces and so is what lies between two matches, so that nothing is
-//! lost. [`added`] finds the added tokens, which are matched before everything else.
+//! A [`Pattern`] tiles a text: its matches are pieces, and so is the text between two matches, so that nothing is lost.
+//! [`added`] finds the added tokens, which are matched before everything else. `matches` finds the matches of a step's
+//! pattern, which normalizers and pre-tokenizers use: so this room is below both.
 
 pub mod added;
 mod alternatives;
 mod automaton;
 mod blocks;
 mod classes;
+mod ends;
 mod family;
+mod fill;
 mod growing;
+pub(crate) mod marked_words;
+mod masks;
+pub(crate) mod matches;
 pub mod names;
-pub mod pre;
 mod scan;
 mod seams;
-pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -28,13 +32,14 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
-use self::automaton::Automaton;
+use self::automaton::{Automaton, SeamTable};
+pub(crate) use self::ends::Ends;
 use self::family::Family;
 pub(crate) use self::growing::{Growing, GrowingPiece};
+use self::marked_words::MarkedWords;
 pub use self::scan::Pieces;
-pub(crate) use self::scan::{Ends, Scan};
+pub(crate) use self::scan::Scan;
 pub(crate) use self::seams::Seams;
-use self::words::Words;
 use crate::error::{Error, Kind, Result};
 
 /// The version of Unicode in which split patterns mean classes of characters.
@@ -61,14 +66,14 @@ const AUTOMATON_BYTES: usize = 16 << 20;
 pub struct Pattern {
     text: String,
     engine: Engine,
-    /// Known when they are asked for.
-    seams: OnceLock<seams::Table>,
+    /// Computed on first use.
+    seams: OnceLock<SeamTable>,
 }
 
 enum Engine {
     /// The empty pattern: the whole text is one piece.
     Whole,
-    /// An automaton over classes of characters, and what finds the same pieces faster.
+    /// An automaton over classes of characters, and a faster way to the same pieces.
     Classes(Box<Automaton>, Option<Faster>),
     /// An automaton over bytes, built as it runs: linear on every text.
     Regular(Regex),
@@ -76,13 +81,13 @@ enum Engine {
     Backtracking(fancy_regex::Regex),
 }
 
-/// What finds the pieces of some patterns faster than their automaton.
+/// A faster way than the automaton to the pieces of some patterns.
 #[derive(Clone, Copy)]
 enum Faster {
-    /// Of the usual family of patterns: on ASCII text.
+    /// For the usual family of patterns, on ASCII text.
     Family(Family),
-    /// Of words that begin with U+2581.
-    Words(Words),
+    /// For words that begin with U+2581.
+    Words(MarkedWords),
 }
 
 impl Pattern {
@@ -113,7 +118,7 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), engine, seams: OnceLock::new() })
     }
 
-    /// The pattern as it was given.
+    /// The source of the pattern.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -127,7 +132,7 @@ impl Pattern {
     /// Whether the empty text is a match.
     ///
     /// # Errors
-    /// `Pattern`, if the pattern gives up.
+    /// `Pattern`, if the pattern exceeds its step budget.
     pub fn matches_nothing(&self) -> Result<bool> {
         Ok(!matches!(self.engine, Engine::Whole) && self.match_from("", 0)?.is_some())
     }
@@ -203,14 +208,14 @@ fn after_character(text: &str, at: usize) -> usize {
 
 /// The engine of a pattern that needs no backtracking.
 ///
-/// Each alternative is parsed by itself, since the parser of regular expressions takes out what all alternatives begin
-/// with, and so makes `a?a|a?b` prefer what it should not.
+/// Each alternative is parsed by itself, since the parser of regular expressions factors out a common prefix of all
+/// alternatives, which changes the preference of `a?a|a?b`.
 fn automaton(pattern: &str) -> Option<Engine> {
     let alternatives = alternatives::relaxed(pattern);
     if let Some(alternatives) = &alternatives
         && let Some(automaton) = Automaton::new(alternatives)
     {
-        let words = Words::of(pattern).map(Faster::Words);
+        let words = MarkedWords::of(pattern).map(Faster::Words);
         let faster = words.or_else(|| Family::of(alternatives).map(Faster::Family));
         return Some(Engine::Classes(Box::new(automaton), faster));
     }

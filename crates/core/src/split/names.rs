@@ -1,4 +1,4 @@
-//! The split patterns in use, by name.
+//! The named split patterns.
 //!
 //! Each is spelled so that it means the same to every engine that may read it from a saved file: no possessive
 //! quantifiers, and `\z` for the end of the text, since `$` is the end of a line to some.

@@ -1,62 +1,10 @@
-//! Scans: the ends of the pieces of a text, many at a time, by patterns in a row; and the pieces one by one.
+//! Scans for the ends of pieces, many at a time, by one pattern or several in a row; and an iterator over pieces.
 
 use std::ops::Range;
 
-use super::automaton::Automaton;
-use super::{Engine, Faster, Pattern, blocks};
+use super::ends::{Ends, step};
+use super::{Engine, Faster, Pattern, fill};
 use crate::error::{Error, Result};
-use crate::merge;
-
-/// Where some pieces end, as many as fit, counted from where the first of them starts.
-pub(crate) struct Ends {
-    /// Where the first piece starts in the text.
-    pub(super) start: usize,
-    /// More places than are used, since some are written that do not count.
-    pub(super) places: [u32; Ends::MOST + blocks::AT_ONCE],
-    pub(super) count: usize,
-    /// Whether one of them was too far away to be counted.
-    too_long: bool,
-}
-
-impl Default for Ends {
-    fn default() -> Self {
-        Self { start: 0, places: [0; Self::MOST + blocks::AT_ONCE], count: 0, too_long: false }
-    }
-}
-
-impl Ends {
-    /// A block of text has at most 64 ends, and there is room for as many whenever a block is begun.
-    pub(crate) const MOST: usize = 128;
-
-    pub(crate) fn as_slice(&self) -> &[u32] {
-        &self.places[..self.count]
-    }
-
-    /// Forgets all; the next piece starts at `start`.
-    pub(super) fn clear(&mut self, start: usize) {
-        self.start = start;
-        self.count = 0;
-        self.too_long = false;
-    }
-
-    pub(super) fn has_room_for_a_block(&self) -> bool {
-        self.count + blocks::BLOCK <= Self::MOST
-    }
-
-    /// A place as it is counted here; those of the 64 bytes after it can be counted as well.
-    #[inline(always)]
-    pub(super) fn counted(&mut self, place: usize) -> u32 {
-        let counted = place.wrapping_sub(self.start);
-        self.too_long |= counted > u32::MAX as usize - blocks::BLOCK;
-        counted as u32
-    }
-
-    #[inline(always)]
-    pub(super) fn push(&mut self, end: usize) {
-        self.places[self.count] = self.counted(end);
-        self.count += 1;
-    }
-}
 
 /// A scan over a text that finds the ends of many pieces at a time: those that patterns in a row make, each of the
 /// pieces of the one before.
@@ -68,7 +16,7 @@ pub(crate) struct Scan<'p, 't> {
     at: usize,
     /// With inner patterns, no piece of the first one is begun from here on.
     end: usize,
-    /// A match that was found beyond `at`: what lies before it is a piece of its own.
+    /// A match beyond `at`: the text before it is a piece of its own.
     found: Option<(usize, usize)>,
     /// Where the piece starts that the inner patterns are at, and their scan over it.
     inside: Option<(usize, Box<Self>)>,
@@ -83,14 +31,14 @@ impl<'p, 't> Scan<'p, 't> {
     /// Replaces `ends` by those of the next pieces; there are none at the end.
     ///
     /// # Errors
-    /// `Pattern`, if a pattern gives up on the next piece; `ends` then holds the ones before it. `Encode`, if a piece is
+    /// `Pattern`, if a pattern exceeds its step budget on the next piece; `ends` then holds the ones before it. `Encode`, if a piece is
     /// longer than 4 GiB.
     pub(crate) fn fill(&mut self, ends: &mut Ends, start: usize) -> Result<()> {
         ends.clear(start);
         let appended = self.append(ends);
         if ends.too_long {
             ends.count = 0;
-            return Err(merge::too_long().at(start));
+            return Err(Error::piece_too_long().at(start));
         }
         appended
     }
@@ -101,7 +49,7 @@ impl<'p, 't> Scan<'p, 't> {
         }
         if let Engine::Classes(automaton, faster) = &self.pattern.engine {
             self.at = match faster {
-                Some(Faster::Family(family)) => blocks::fill(*family, automaton, self.text, self.at, ends),
+                Some(Faster::Family(family)) => fill::fill(*family, automaton, self.text, self.at, ends),
                 Some(Faster::Words(words)) => words.fill(self.text, self.at, ends),
                 None => step(automaton, self.text, self.at, ends),
             };
@@ -114,7 +62,7 @@ impl<'p, 't> Scan<'p, 't> {
         Ok(())
     }
 
-    /// Appends what the inner patterns make of one piece after another.
+    /// Appends the ends that the inner patterns make in one piece after another.
     fn append_inner(&mut self, ends: &mut Ends) -> Result<()> {
         while ends.has_room_for_a_block() {
             let Some((start, scan)) = &mut self.inside else {
@@ -155,30 +103,6 @@ impl<'p, 't> Scan<'p, 't> {
             }
         })
     }
-}
-
-/// The ends of the pieces from `at` on, one match after another; returns where the last one ends.
-pub(super) fn step(automaton: &Automaton, text: &str, at: usize, ends: &mut Ends) -> usize {
-    let mut at = at;
-    while at < text.len() && ends.has_room_for_a_block() {
-        at = piece_end(automaton, text, at);
-        ends.push(at);
-    }
-    at
-}
-
-/// Where the piece that starts at `at` ends: with the match there, or where the next match starts.
-#[inline]
-pub(super) fn piece_end(automaton: &Automaton, text: &str, at: usize) -> usize {
-    let matched = |from: usize| automaton.match_at(text.as_bytes(), from).filter(|&end| end > from);
-    if let Some(end) = matched(at) {
-        return end;
-    }
-    let mut next = automaton.next_start(text, at);
-    while next < text.len() && matched(next).is_none() {
-        next = automaton.next_start(text, next);
-    }
-    next
 }
 
 /// The pieces of one text; after an error there are none.

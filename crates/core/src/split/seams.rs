@@ -1,32 +1,23 @@
-//! Seams: places where text may be cut without changing any piece, whatever stands further left or right.
+//! Seams: places where text can be cut without changing any piece, whatever the text further left or right.
 //!
 //! Which two neighbouring characters have a seam between them is read off the automaton. Take all states that it can be
 //! in after the left character, in whatever text. If in each of them the right character ends the scan with a match that
 //! ends between the two, then the piece that holds the left character ends there, no scan that began before reads beyond
 //! the right character, and the next piece begins with it. If the end of the text would have done the same in each, then
-//! what lies left of the seam may be split by itself. Nothing reads backwards, so that the right part may be as well.
+//! the text left of the seam can be split by itself. Nothing reads backwards, so the right part can be as well.
 //!
 //! That holds if some match takes the left character: whatever tried to match before it either took it, and then the match
 //! ends behind it, or came to an end before. What starts no match may lie between matches, and has no seam behind it.
 
 use std::ops::Range;
 
-use super::automaton::Automaton;
+use super::automaton::{Automaton, SeamTable};
 use super::{Engine, Pattern};
 
 /// The seams of a pattern.
 pub(crate) struct Seams<'p> {
     automaton: &'p Automaton,
-    table: &'p Table,
-}
-
-/// Between which classes of characters there are seams.
-pub(super) struct Table {
-    pub(super) symbols: usize,
-    /// At `left * symbols + right`: whether there is a seam between characters of these classes.
-    pub(super) between: Vec<bool>,
-    /// Whether each character starts a match, so that no text lies between two.
-    pub(super) covers: bool,
+    table: &'p SeamTable,
 }
 
 impl Pattern {
@@ -95,7 +86,7 @@ impl Seams<'_> {
     }
 
     fn between(&self, left: Option<u8>, right: Option<u8>) -> bool {
-        let Table { symbols, between, .. } = self.table;
+        let SeamTable { symbols, between, .. } = self.table;
         left.zip(right).is_some_and(|(left, right)| between[usize::from(left) * symbols + usize::from(right)])
     }
 }

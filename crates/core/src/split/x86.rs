@@ -1,4 +1,4 @@
-//! Classifying a block with the wide registers of x86-64, as the machine has them.
+//! Classifying a block with AVX-512 or AVX2, whichever the machine has.
 #![allow(unsafe_code, reason = "loads of 64 bytes, and calls of what the machine was asked for first")]
 
 use std::arch::x86_64::{
@@ -10,21 +10,22 @@ use std::arch::x86_64::{
 };
 
 use super::automaton::Automaton;
-use super::blocks::{AT_ONCE, BLOCK, Fill, Masks, copy_end, fill_with, push_one_by_one};
+use super::blocks::{Fill, copy_end, fill_with, push_one_by_one};
+use super::ends::{AT_ONCE, Ends};
 use super::family::Family;
-use super::scan::Ends;
+use super::masks::{BLOCK, Masks};
 
 /// The fastest way that this machine has.
 #[inline]
 pub(super) fn fill() -> Option<Fill> {
     if has_avx512() {
         Some(|family, automaton, text, at, ends| {
-            // SAFETY: the machine has what the function is compiled for.
+            // SAFETY: the machine has the features that the function is compiled for.
             unsafe { fill_avx512(family, automaton, text, at, ends) }
         })
     } else if has_avx2() {
         Some(|family, automaton, text, at, ends| {
-            // SAFETY: the machine has what the function is compiled for.
+            // SAFETY: the machine has the features that the function is compiled for.
             unsafe { fill_avx2(family, automaton, text, at, ends) }
         })
     } else {
@@ -66,7 +67,7 @@ fn fill_avx2(family: Family, automaton: &Automaton, text: &str, at: usize, ends:
 #[inline]
 #[target_feature(enable = "avx512bw")]
 fn avx512(block: &[u8; BLOCK]) -> Masks {
-    // SAFETY: the block has the 64 bytes that are read; nothing is asked of its alignment.
+    // SAFETY: the block has the 64 bytes that are read; it needs no alignment.
     let bytes: __m512i = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
     let all = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
     let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
@@ -101,7 +102,7 @@ fn push(ends: &mut Ends, at: usize, starts: u64) {
         }
         places
     };
-    // SAFETY: the places have the 64 bytes that are read; nothing is asked of their alignment.
+    // SAFETY: the places have the 64 bytes that are read; they need no alignment.
     let places = unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) };
     let kept = _mm512_maskz_compress_epi8(starts, places);
     let offset = _mm512_set1_epi32(ends.counted(at).cast_signed());
@@ -109,7 +110,7 @@ fn push(ends: &mut Ends, at: usize, starts: u64) {
     let mut group = |number: usize, bytes: __m128i| {
         let places = _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), offset);
         if let Some(room) = ends.places[ends.count + number * AT_ONCE..].first_chunk_mut::<AT_ONCE>() {
-            // SAFETY: the room has the 64 bytes that are written; nothing is asked of its alignment.
+            // SAFETY: the room has the 64 bytes that are written; it needs no alignment.
             unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), places) };
         }
     };
@@ -128,7 +129,7 @@ fn push(ends: &mut Ends, at: usize, starts: u64) {
 #[target_feature(enable = "avx2")]
 fn avx2(block: &[u8; BLOCK]) -> Masks {
     let half = |number: usize| -> __m256i {
-        // SAFETY: both halves lie in the block's 64 bytes; nothing is asked of their alignment.
+        // SAFETY: both halves lie in the block's 64 bytes; they need no alignment.
         unsafe { _mm256_loadu_si256(block.as_ptr().add(32 * number).cast()) }
     };
     let halves = [half(0), half(1)];

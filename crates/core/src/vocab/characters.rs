@@ -1,10 +1,10 @@
-//! Characters that merging may begin with, in place of their bytes.
+//! Characters that merging can begin with, in place of their bytes.
 //!
-//! A character is a lead byte and its one or two continuation bytes. Suppose that no token that merges make begins or
-//! ends inside a character and reaches beyond its edge where this character stands. Then nothing but its own bytes
-//! merges in it until it is whole; what happens in it does not depend on what is beside it, nor the other way round,
-//! so that a piece may as well begin with the character whole. Tokens that do reach across are known by the two bytes
-//! at the edge: a table of 256 by 256 bits says which edges some token crosses from within, or into, a character.
+//! A character is a lead byte and its one or two continuation bytes. Suppose that at a place in a piece no token that merges
+//! make begins or ends inside the character there and extends beyond its edge. Then only the character's own bytes merge in
+//! it until it is whole: its inside does not depend on its neighbours, nor they on its inside, so the piece can begin with
+//! the whole character. Tokens that do cross an edge are known by the two bytes at the edge: a table of 256 by 256 bits
+//! marks each edge that some token crosses from the inside of a character, or into it.
 
 /// The symbols of whole characters, and the edges at which bytes are needed.
 pub(crate) struct Characters {
@@ -50,7 +50,7 @@ impl Characters {
         new
     }
 
-    /// No characters: every piece begins with bytes.
+    /// No characters: merging begins with bytes.
     pub(super) fn none() -> Self {
         Self { two: Vec::new(), three: Vec::new(), crossed: vec![[u64::MAX; 4]; 256] }
     }
@@ -98,7 +98,7 @@ impl Characters {
     }
 }
 
-/// How many bytes a character that begins with this byte has; 0 if none that counts here does.
+/// The length of a character with this lead byte; 0 if it is not two or three bytes.
 #[inline]
 fn length(lead: u8) -> usize {
     match lead {

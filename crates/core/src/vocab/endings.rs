@@ -1,15 +1,15 @@
-//! The tokens that end at a place of a text that grows.
+//! The tokens that end at a place of a growing text.
 
 use crate::vocab::tokens::{Candidates, Tokens, three};
 
-/// How far back tokens begin that end with certain bytes.
+/// The length of the longest token with a given ending.
 pub(crate) struct Endings {
-    /// The length of the longest token that ends with three bytes, by their hash; all ones for what is longer.
+    /// The length of the longest token that ends with three bytes, by their hash; saturated at all ones.
     reach: Vec<u8>,
 }
 
 impl Endings {
-    /// Goes through all tokens once.
+    /// Reads all tokens once.
     pub(super) fn new(tokens: &Tokens) -> Self {
         let mut reach = vec![2; 1 << 16];
         for index in 0..tokens.ids().len() {
@@ -22,7 +22,7 @@ impl Endings {
         Self { reach }
     }
 
-    /// Looks which tokens may end `text`.
+    /// Finds the tokens that may end `text`.
     ///
     /// Time: the length of the longest token that ends with the same three bytes.
     #[inline]

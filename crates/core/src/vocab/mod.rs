@@ -1,8 +1,10 @@
-//! The vocabulary, compiled: tokens, ids, and what each adjacent pair merges into. Immutable.
+//! A compiled vocabulary: tokens, ids, and the merge of each adjacent pair. Immutable.
+//!
+//! Compiling needs merging where a vocabulary is not proper: `merge::compile` has [`Vocab::new`].
 
 mod characters;
 mod endings;
-mod pairs;
+mod pair_table;
 mod rules;
 mod tokens;
 
@@ -10,21 +12,20 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::error::Result;
-use crate::merge::{self, Scratch};
 
 use characters::Characters;
 pub(crate) use endings::Endings;
-pub(crate) use pairs::{NONE, NOTHING};
+pub(crate) use pair_table::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
 pub(crate) use tokens::{Candidates, Rolling, Tokens};
 
-/// The id that no token has: it stands for "there is none".
+/// An id that no token has: "none".
 pub const NO_ID: u32 = u32::MAX;
 
-/// What an adjacent pair of ids becomes, and how early.
+/// The merge of an adjacent pair of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merge {
-    /// Lower ranks merge first; counted without what never merges.
+    /// Lower ranks merge first; pairs that never merge have none.
     pub rank: u32,
     /// The id of the token that the pair becomes.
     pub id: u32,
@@ -39,7 +40,7 @@ pub enum Semantics {
     Merges {
         /// The list, in rank order.
         pairs: Vec<(u32, u32)>,
-        /// Whether a piece that is a token is taken whole, even if no merges lead to it.
+        /// Whether a piece that is a token becomes that token even if no merges make it.
         ignore_merges: bool,
     },
 }
@@ -62,13 +63,13 @@ pub struct Vocab {
     whole: Option<Vec<bool>>,
     /// Whether some token is made by no merge. Of proper vocabularies only.
     has_unmade: bool,
-    /// Made when a text grows first.
+    /// Made when a text grows for the first time.
     endings: OnceLock<Endings>,
-    /// What stands for several ids, in vocabularies of characters.
+    /// Tokens that stand for several ids, in vocabularies of characters.
     beginnings: Option<Beginnings>,
 }
 
-/// Tokens that stand for beginnings of characters, and what is put out in their place (`model::OnBytes`).
+/// Tokens for the first bytes of characters, and the ids that replace them in the output (`model::OnBytes`).
 pub(crate) struct Beginnings {
     /// The first of their ids, which are above all others.
     pub(crate) first: u32,
@@ -77,14 +78,14 @@ pub(crate) struct Beginnings {
 }
 
 impl Vocab {
-    /// Compiles a vocabulary from parallel columns of tokens and ids.
-    ///
-    /// Time: linear in the bytes of the tokens, for vocabularies as they are trained.
-    ///
-    /// # Errors
-    /// `Format`, if an id or a token occurs twice, ids do not ascend, a token is empty, a merge names an id that is
-    /// not there or makes bytes that are not a token, or there are more than two million tokens or four million merges.
-    pub fn new(tokens: &[&[u8]], ids: &[u32], semantics: Semantics) -> Result<Self> {
+    /// The part of [`Vocab::new`] without merging. For vocabularies that are not proper, `encodes_to_itself` reports whether
+    /// merging the bytes of token `index` yields that token.
+    pub(crate) fn compiled(
+        tokens: &[&[u8]],
+        ids: &[u32],
+        semantics: Semantics,
+        encodes_to_itself: impl Fn(&Self, usize) -> bool,
+    ) -> Result<Self> {
         match semantics {
             Semantics::Ranks => {
                 let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
@@ -95,7 +96,12 @@ impl Vocab {
                 let rules = Rules::of_merges(&columns, tokens, &pairs)?;
                 let mut vocab = Self::of_rules(columns, rules);
                 if !ignore_merges {
-                    vocab.whole = Some((0..vocab.len()).map(|index| vocab.encodes_to_itself(index)).collect());
+                    let (rules, index) = (&vocab.rules, 0..vocab.len());
+                    vocab.whole = Some(if rules.is_proper() {
+                        index.map(|index| rules.symbol(index) != NONE).collect()
+                    } else {
+                        index.map(|index| encodes_to_itself(&vocab, index)).collect()
+                    });
                 }
                 Ok(vocab)
             }
@@ -121,12 +127,12 @@ impl Vocab {
         Ok(Self::of_rules(tokens, rules))
     }
 
-    /// The same with tokens that are put out as the bytes of beginnings of characters.
+    /// The same with tokens for the first bytes of characters.
     pub(crate) fn with_beginnings(self, beginnings: Beginnings) -> Self {
         Self { beginnings: Some(beginnings), ..self }
     }
 
-    /// Puts bytes in the place of beginnings of characters, in `ids[from..]`.
+    /// Replaces tokens for the first bytes of characters by the ids of these bytes, in `ids[from..]`.
     #[inline]
     pub(crate) fn expand(&self, ids: &mut Vec<u32>, from: usize) {
         if let Some(beginnings) = &self.beginnings {
@@ -134,22 +140,13 @@ impl Vocab {
         }
     }
 
-    fn encodes_to_itself(&self, index: usize) -> bool {
-        if self.rules.is_proper() {
-            return self.rules.symbol(index) != NONE;
-        }
-        let token = self.tokens.bytes_at(index);
-        let mut ids = Vec::new();
-        merge::encode(self, token, &mut Scratch::default(), &mut ids).is_ok() && ids == [self.ids()[index]]
-    }
-
-    /// What merges, and into what.
+    /// The merges.
     #[inline]
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// The characters that a piece may begin with.
+    /// The characters that merging can begin with.
     #[inline]
     pub(crate) fn characters(&self) -> &Characters {
         &self.characters
@@ -166,7 +163,7 @@ impl Vocab {
         self.endings.get_or_init(|| Endings::new(&self.tokens))
     }
 
-    /// Whether a piece is one id without being what merging its bytes gives. Of proper vocabularies only.
+    /// Whether a piece is one id that merging its bytes does not yield. For proper vocabularies only.
     #[inline]
     pub(crate) fn is_whole_unmade(&self, piece: &[u8]) -> bool {
         self.has_unmade && self.whole_without_merges(piece).is_some()
@@ -182,7 +179,7 @@ impl Vocab {
         self.tokens.all_bytes()
     }
 
-    /// Of the tokens that may be taken whole without merging: where they are in all bytes, and their ids.
+    /// The tokens that a piece may become without merging: their ranges in all bytes, and their ids.
     pub(crate) fn wholes(&self) -> impl Iterator<Item = (Range<usize>, u32)> + Clone {
         let taken = |index: &usize| self.whole.as_ref().is_none_or(|whole| whole[*index]);
         (0..self.len()).filter(taken).map(|index| (self.tokens.range_of(index), self.ids()[index]))
@@ -214,7 +211,7 @@ impl Vocab {
         self.ids().len()
     }
 
-    /// Whether there is no token at all.
+    /// Whether there are no tokens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ids().is_empty()
@@ -226,7 +223,7 @@ impl Vocab {
         self.tokens.ids()
     }
 
-    /// The bytes of a token, if there is one with this id.
+    /// The bytes of the token with this id, if there is one.
     #[must_use]
     pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
         self.tokens.index_of_id(id).map(|index| self.tokens.bytes_at(index))
@@ -245,7 +242,7 @@ impl Vocab {
         self.rules.id(u32::from(byte))
     }
 
-    /// What an adjacent pair of ids merges into; nothing as well if the two are never adjacent when their turn comes.
+    /// The merge of an adjacent pair of ids; None also if the two are never adjacent when their turn comes.
     #[must_use]
     pub fn merge(&self, left: u32, right: u32) -> Option<Merge> {
         let value = self.rules.value(self.symbol_of(left)?, self.symbol_of(right)?);
@@ -258,14 +255,14 @@ impl Vocab {
         Some(self.rules.symbol(index)).filter(|&symbol| symbol != NONE)
     }
 
-    /// The id of a piece that is taken whole, where merging is not known to give the same.
+    /// The id of a piece that is a token, unless merging is known to yield the same id.
     pub(crate) fn whole_without_merges(&self, piece: &[u8]) -> Option<u32> {
         let index = self.tokens.index_of_token(piece)?;
         let merged = self.rules.is_proper() && self.rules.symbol(index) != NONE;
         (self.whole.is_none() && !merged).then(|| self.ids()[index])
     }
 
-    /// The id of a piece that is a token and may be taken whole without merging.
+    /// The id of a piece that is a token and needs no merging.
     #[inline]
     #[must_use]
     pub fn whole(&self, piece: &[u8]) -> Option<u32> {

@@ -1,35 +1,35 @@
-//! The merges of a vocabulary, compiled: which pairs of symbols merge, and what makes each symbol.
+//! The compiled merges of a vocabulary: the pairs of symbols that merge, and the pair that makes each symbol.
 //!
-//! Symbols number tokens in the order in which merges make them: below 256 the bytes by their values, then what merges
-//! make, so that a symbol is its own rank. Ids come back in only when ids are put out.
+//! Symbols number tokens in the order in which merges make them: the bytes by value below 256, then the merged tokens, so
+//! that a symbol is its own rank. Symbols are converted to ids only for output.
 //!
 //! # Proper vocabularies
 //!
 //! Suppose that each merge's parts are bytes or made by earlier merges. Then merging the lowest rank first is the same as
 //! going through the ranks once, each time merging all pairs of that rank from left to right: a merge only makes pairs
-//! that rank above it. And what happens between two boundaries that no merge crosses does not depend on what is beyond
+//! that rank above it. And the merges between two boundaries that no merge crosses do not depend on the text beyond
 //! them. Three things follow.
 //!
 //! - Two adjacent tokens of an encoding are the encoding of their own bytes: they *fit*. A sequence of tokens is the
 //!   encoding of its bytes exactly if each two neighbours fit.
-//! - Whether two tokens fit is seen by taking back, from the latest merge to the earliest, what made their inner edges
+//! - Whether two tokens fit is decided by undoing the merges that made their inner edges, from the latest to the earliest
 //!   (`Rules::fit`): no pair that meets at the boundary may rank before the merge that ends the meeting.
-//! - A token is made by one pair, in every text: the two tokens that are left of its bytes when all that ranks lower has
-//!   merged. Pairs that do not fit when their turn comes never merge anywhere, and the table leaves them out. A token
-//!   that no pair makes stands in no encoding, except as a piece that is taken whole.
+//! - A token is made by one pair, in every text: the two tokens that remain of its bytes when all lower ranks have merged.
+//!   Pairs that do not fit when their turn comes never merge anywhere, and the table omits them. A token that no pair makes
+//!   occurs in no encoding, except as a whole piece.
 //!
 //! Under the semantics of ranks any cut of a token into two tokens is a pair. The parts of a cut that fits rank lower, so
-//! that this is the same with the cuts as the list of merges, unless a token that no cut makes in time has a cut with a part that ranks
-//! above it: that part could be made first, and then the cut would merge out of turn. Such a vocabulary is not proper,
-//! nor is a list of merges with a pair that uses a token before it is made, or that stands there twice. There all pairs
-//! are in the table, and only `naive` and `heap` are exact.
+//! that the same holds with the cuts as the list of merges. There is one exception: a token that no cut makes in time, and
+//! that has a cut with a part that ranks above it. That part could be made first, and then the cut would merge out of turn.
+//! Such a vocabulary is not proper, nor is a list of merges with a pair that uses a token before it is made, or that is
+//! listed twice. There all pairs are in the table, and only `naive` and `heap` are exact.
 //!
 //! Source: the README of the crate `bpe` (rust-gems) for fitting pairs; Berglund and van der Merwe, "Formalizing BPE
 //! Tokenization", 2023, for merging in one pass over the ranks.
 
 use crate::error::{Error, Kind, Result};
 use crate::vocab::NO_ID;
-use crate::vocab::pairs::{NONE, PairTable, SYMBOLS, VALUES};
+use crate::vocab::pair_table::{NONE, PairTable, SYMBOLS, VALUES};
 use crate::vocab::tokens::{Hashes, Tokens};
 
 /// The first symbol that is not a byte.
@@ -38,7 +38,7 @@ pub(crate) const FIRST: u32 = 256;
 /// Which pairs of symbols merge, and into what.
 pub(crate) struct Rules {
     pairs: PairTable,
-    /// What pair makes symbol `FIRST + i`; `NONE` twice if none does. Empty if the vocabulary is not proper.
+    /// The pair that makes symbol `FIRST + i`; `NONE` twice if none does. Empty if the vocabulary is not proper.
     parts: Vec<[u32; 2]>,
     /// The symbol that a pair of value `FIRST + i` makes; empty if values are symbols.
     products: Vec<u32>,
@@ -79,7 +79,7 @@ impl Rules {
         if self.products.is_empty() { value } else { self.products[(value - FIRST) as usize] }
     }
 
-    /// The two symbols whose merge makes this one; none for a byte. Of proper vocabularies only.
+    /// The two symbols whose merge makes this one; None for a byte. For proper vocabularies only.
     #[inline]
     pub(crate) fn parts(&self, symbol: u32) -> Option<[u32; 2]> {
         self.parts.get(symbol.wrapping_sub(FIRST) as usize).copied().filter(|parts| parts[0] != NONE)
@@ -97,7 +97,7 @@ impl Rules {
         self.symbols[index]
     }
 
-    /// Whether encodings are what the argument above says they are.
+    /// Whether the argument above applies.
     pub(crate) fn is_proper(&self) -> bool {
         self.proper
     }
@@ -108,7 +108,7 @@ impl Rules {
         self.lacks_bytes
     }
 
-    /// Whether the encoding of the bytes of two symbols is the two. Of proper vocabularies only.
+    /// Whether two symbols are the encoding of their own bytes. For proper vocabularies only.
     ///
     /// Time: the depth of the merges that made the inner edges.
     #[inline]
@@ -192,7 +192,7 @@ impl Rules {
         Some(cut.symbols)
     }
 
-    /// Of the cuts that fit one; that with the earliest parts is tried first, being it most often.
+    /// One of the cuts that fit; the one with the earliest parts is tried first, since it fits most often.
     fn first_that_fits(
         &self,
         columns: &Tokens,
@@ -226,7 +226,7 @@ impl Rules {
         cuts.iter().find(|cut| meet(&self.pairs, &self.parts, cut.symbols[0], cut.symbols[1])).copied()
     }
 
-    /// The same tokens, every way to cut one into two being a pair that merges into it.
+    /// The same tokens, with every cut of a token into two as a pair that merges into it.
     pub(super) fn with_all_cuts(mut self, columns: &Tokens) -> Self {
         self.proper = false;
         self.parts = Vec::new();
@@ -247,7 +247,7 @@ impl Rules {
         self
     }
 
-    /// Takes each merge that can happen when its turn comes; whether the list is such that no other can.
+    /// Adds each merge that can happen when its turn comes; returns whether no other can.
     fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> bool {
         let mut awaited = vec![false; columns.ids().len()];
         self.parts.reserve(merges.len());
@@ -273,7 +273,7 @@ impl Rules {
         true
     }
 
-    /// All merges as they stand in the list. A pair listed twice counts as `tokenizers` counts it: the later place stands.
+    /// All merges in list order. Of a pair listed twice the later place counts, as in `tokenizers`.
     fn take_all_merges(&mut self, columns: &Tokens, merges: &[[u32; 3]]) {
         self.parts = Vec::new();
         self.pairs = PairTable::with_capacity(merges.len());
@@ -302,7 +302,7 @@ fn has_a_higher_part(columns: &Tokens, index: u32) -> bool {
     })
 }
 
-/// Whether the encoding of the bytes of two symbols is the two, by the merges taken so far.
+/// Whether two symbols are the encoding of their own bytes, by the merges added so far.
 ///
 /// The symbols that meet at the boundary go back in time: of the two the one made later is replaced by its part at the
 /// boundary. While two symbols met, from when the later one was made until `limit`, their pair must not have merged. Of

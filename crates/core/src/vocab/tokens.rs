@@ -1,24 +1,23 @@
-//! Tokens and their ids, each found by the other, and the tokens that begin or end at a place of a text.
+//! Tokens and ids, each found by the other, and the tokens that begin or end at a place of a text.
 //!
 //! The hash of a token is a polynomial in [`BASE`] whose first byte has the lowest power: one multiplication and one
-//! addition give the hash of a beginning from that of the one before, with no long chain of them, and those of all ends
-//! follow from those of the beginnings. So it costs little more to look up many beginnings, or both sides of many cuts,
-//! than one.
+//! addition make the hash of a prefix from that of the prefix before, without a long dependency chain, and the hashes of
+//! all suffixes follow from those of the prefixes. So many prefixes, or both sides of many cuts, cost little more than one.
 //!
-//! Long because every way to hash a token has to stand beside the table that all of them look into.
+//! Long because every way to hash a token belongs beside the table that all of them use.
 
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
 use crate::vocab::NO_ID;
 
-/// No token is here.
+/// An empty slot.
 const EMPTY: u32 = u32::MAX;
 
 /// The base of the polynomial: odd, so that it has an inverse.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C55;
 
-/// What undoes a multiplication by [`BASE`], by Newton's iteration: each step doubles the bits that are right.
+/// The inverse of [`BASE`], by Newton's iteration: each step doubles the number of correct bits.
 const INVERSE: u64 = {
     let mut inverse = BASE;
     let mut step = 0;
@@ -59,15 +58,15 @@ pub(crate) struct Tokens {
     /// Open addressing: the index of a token in the lower bits, a tag from its hash in those above, or [`EMPTY`].
     slots: Vec<u32>,
     index_bits: u32,
-    /// A bit for each hash, by more of its bits than the slot has: most look-ups of what is no token end here.
+    /// A bit for each hash, by more of its bits than the slot has: most look-ups that fail end here.
     seen: Vec<u64>,
     /// The bytes of the longest token.
     longest: usize,
-    /// The length of the longest token that begins with three bytes, by their hash; all ones for what is longer.
+    /// The length of the longest token that begins with three bytes, by their hash; saturated at all ones.
     reach: Vec<u8>,
 }
 
-/// The hashes of all beginnings of one token.
+/// The hashes of all prefixes of one token.
 #[derive(Default)]
 pub(super) struct Hashes {
     beginnings: Vec<u64>,
@@ -99,7 +98,7 @@ impl Hashes {
     }
 }
 
-/// Puts the hash of each beginning of `token` that is not empty at the end of `hashes`.
+/// Appends the hash of each prefix of `token` that is not empty to `hashes`.
 #[inline]
 fn extend(hashes: &mut Vec<u64>, token: &[u8]) {
     let mut hash = 0_u64;
@@ -124,10 +123,10 @@ fn hash(token: &[u8]) -> u64 {
     hash
 }
 
-/// The tokens that begin, or end, at one place of a text: first those that probably do, then each as it is asked for.
+/// The tokens that begin, or end, at one place of a text: likely candidates first, each verified on request.
 #[derive(Default)]
 pub(crate) struct Candidates {
-    /// The hash of each beginning, or end, of the text that could be a token; as many as bytes were looked at.
+    /// The hash of each prefix, or suffix, of the text that could be a token, one for each byte read.
     hashes: Vec<u64>,
     /// Bit `i` of word `j`: a token of `64 j + i + 1` bytes may begin, or end, here.
     lengths: Vec<u64>,
@@ -155,7 +154,7 @@ impl Candidates {
     }
 }
 
-/// The hash of bytes that come one after another.
+/// A rolling hash of bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Rolling {
     hash: u64,
@@ -164,12 +163,12 @@ pub(crate) struct Rolling {
 }
 
 impl Rolling {
-    /// That of some bytes.
+    /// The hash of some bytes.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         bytes.iter().fold(Self { hash: 0, power: 1 }, |rolling, &byte| rolling.pushed(byte))
     }
 
-    /// That of one byte more.
+    /// The hash with one more byte.
     #[inline]
     pub(crate) fn pushed(self, byte: u8) -> Self {
         let Self { hash, power } = self;
@@ -191,7 +190,7 @@ fn spread(hash: u64) -> u64 {
 }
 
 impl Tokens {
-    /// Takes the columns, and calls `visit` with each token before it can be found.
+    /// Builds the table from columns; calls `visit` with each token before it can be found.
     ///
     /// # Errors
     /// `Format`, if an id or a token occurs twice, ids do not ascend or a token is empty.
@@ -264,7 +263,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// The index of the token with this hash that `is_it`, or else the free slot where it would stand.
+    /// The index of the token with this hash for which `is_it` holds, or else the free slot for it.
     #[inline]
     fn slot(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> std::result::Result<u32, usize> {
         let spread = spread(hash);
@@ -310,7 +309,7 @@ impl Tokens {
         self.seen[word] >> bit & 1 == 1
     }
 
-    /// Looks which tokens may begin `text`.
+    /// Finds the tokens that may begin `text`.
     ///
     /// Time: the length of the longest token that begins with the same three bytes.
     #[inline]
@@ -327,7 +326,7 @@ impl Tokens {
         self.sift(beginnings);
     }
 
-    /// Looks which tokens may end `text`, whose last so many bytes can be one.
+    /// Finds the tokens that may end `text`, up to a number of bytes.
     #[inline]
     pub(super) fn look_back(&self, text: &[u8], reach: usize, endings: &mut Candidates) {
         endings.hashes.clear();
@@ -340,7 +339,7 @@ impl Tokens {
         self.sift(endings);
     }
 
-    /// Of all lengths, leaves those of which there may be a token.
+    /// Keeps the lengths of which a token may exist.
     #[inline]
     fn sift(&self, candidates: &mut Candidates) {
         candidates.lengths.clear();
@@ -349,25 +348,25 @@ impl Tokens {
         }));
     }
 
-    /// The index of the token that is the first bytes of `text`, which was looked at.
+    /// The index of the token that equals the first bytes of `text`, after a search.
     #[inline]
     pub(crate) fn beginning(&self, text: &[u8], length: usize, beginnings: &Candidates) -> Option<u32> {
         self.find(beginnings.hashes[length - 1], &text[..length])
     }
 
-    /// The index of the token that is the last bytes of `text`, which was looked at.
+    /// The index of the token that equals the last bytes of `text`, after a search.
     #[inline]
     pub(crate) fn ending(&self, text: &[u8], length: usize, endings: &Candidates) -> Option<u32> {
         self.find(endings.hashes[length - 1], &text[text.len() - length..])
     }
 
-    /// The index of the token that is `bytes`, whose hash this is.
+    /// The index of the token `bytes`, by its hash.
     #[inline]
     pub(crate) fn find_rolling(&self, rolling: &Rolling, bytes: &[u8]) -> Option<u32> {
         if self.may_hold(rolling.hash) { self.find(rolling.hash, bytes) } else { None }
     }
 
-    /// The index of a token that probably has this hash: other tokens share what is compared, but rarely.
+    /// The index of a token that probably has this hash; rarely it is another token with the same compared bits.
     #[inline]
     pub(super) fn guess(&self, hash: u64) -> Option<u32> {
         self.slot(hash, |_| true).ok()
@@ -395,7 +394,7 @@ impl Tokens {
         &self.bytes[self.range_of(index)]
     }
 
-    /// Where token `index` is in all bytes.
+    /// The range of token `index` in all bytes.
     #[inline]
     pub(crate) fn range_of(&self, index: usize) -> Range<usize> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };

@@ -208,7 +208,8 @@ def _unparsable(text: str) -> str:
     if importlib.util.find_spec("jinja2") is None:
         return ""
     from bytepair.chat.limits import Limits  # noqa: PLC0415 (only a template asks for these)
-    from bytepair.chat.template import Template, compiled  # noqa: PLC0415 (as above)
+    from bytepair.chat.sandbox.program import compiled  # noqa: PLC0415 (as above)
+    from bytepair.chat.template import Template  # noqa: PLC0415 (as above)
 
     try:
         compiled(Template(text), Limits())

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair.drawing.characters import show_line
+from bytepair.drawing.display import draw
 from bytepair.drawing.wording import plural
 from bytepair.errors import FormatError
 
@@ -133,9 +134,7 @@ class Lint:
         return ", ".join(plural(counts[name], name) for name in SEVERITIES)
 
     def __str__(self) -> str:
-        from bytepair.view import linted  # noqa: PLC0415 (plain data knows nothing of looks)
-
-        return linted.text(self)
+        return draw(self, "linted.text")
 
     def for_cli(self) -> Lint:
         """The same findings with the remedies of the command line."""

@@ -76,7 +76,8 @@ def _unparsable(text: str) -> str:
     if not _has_jinja():
         return ""
     from bytepair.chat.limits import Limits  # noqa: PLC0415 (only a template asks for these)
-    from bytepair.chat.template import Template, compiled  # noqa: PLC0415 (as above)
+    from bytepair.chat.sandbox.program import compiled  # noqa: PLC0415 (as above)
+    from bytepair.chat.template import Template  # noqa: PLC0415 (as above)
 
     try:
         compiled(Template(text), Limits())

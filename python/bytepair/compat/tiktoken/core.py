@@ -16,7 +16,7 @@ from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     import numpy as np
@@ -507,9 +507,7 @@ class Encoding:
         return unstable.encode_bytes(self, text)
 
     def __getstate__(self) -> object:
-        from bytepair.compat.tiktoken import registry  # noqa: PLC0415 (it imports this)
-
-        if registry.ENCODINGS.get(self.name) is self:
+        if ENCODINGS.get(self.name) is self:
             return self.name
         return {
             "name": self.name,
@@ -520,9 +518,8 @@ class Encoding:
 
     def __setstate__(self, state: Any) -> None:
         if isinstance(state, str):
-            from bytepair.compat.tiktoken import registry  # noqa: PLC0415 (as above)
-
-            self.__dict__ = registry.get_encoding(state).__dict__
+            assert by_name is not None
+            self.__dict__ = by_name(state).__dict__
         else:
             Encoding.__init__(self, **state)
 
@@ -567,6 +564,13 @@ class Encoding:
             ids.append(id)
             start = end
         return ids + self._encode_stretch(text[start:])
+
+
+ENCODINGS: dict[str, Encoding] = {}
+"""The encodings that were made by name: one object for each name, pickled as that name."""
+
+by_name: Callable[[str], Encoding] | None = None
+"""`registry.get_encoding`, which the registry puts here: encodings are unpickled by it."""
 
 
 def _joined(text: str) -> str:

@@ -9,13 +9,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from bytepair.compat.tiktoken import load, splitting
-from bytepair.compat.tiktoken.core import Encoding
+from bytepair.compat.tiktoken import core, load, splitting
+from bytepair.compat.tiktoken.core import ENCODINGS, Encoding
 from bytepair.formats import hub
 from bytepair.tokenizer import Tokenizer
-
-ENCODINGS: dict[str, Encoding] = {}
-"""The encodings that were asked for; each is made once."""
 
 # The reserved name of an id that has a proper one, too. The core has one token an id.
 _SECOND_NAMES = {"o200k_harmony": {"<|reserved_200018|>": 200018}}
@@ -54,6 +51,9 @@ def get_encoding(encoding_name: str) -> Encoding:
             if encoding_name not in ENCODINGS:
                 ENCODINGS[encoding_name] = _make(encoding_name)
     return ENCODINGS[encoding_name]
+
+
+core.by_name = get_encoding
 
 
 def list_encoding_names() -> list[str]:

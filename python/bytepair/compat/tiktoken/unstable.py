@@ -6,15 +6,35 @@ They are its rules, not the truth about unstable tokens: what tiktoken leaves ou
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from bytepair.compat.tiktoken.core import Encoding
+    from collections.abc import Sequence
+
+    from bytepair.compat.tiktoken.specials import Specials
 
 _SPACE = b" \n\t"
 
 
-def encode_bytes(encoding: Encoding, data: bytes) -> list[int]:
+class Encodes(Protocol):
+    """The part of `Encoding` that these rules need."""
+
+    _specials: Specials
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]: ...
+    @property
+    def _sorted_tokens(self) -> list[bytes]: ...
+    def encode_ordinary(self, text: str) -> list[int]: ...  # noqa: D102 (documented there)
+    def encode_ordinary_batch(self, text: list[str]) -> list[list[int]]: ...  # noqa: D102 (documented there)
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes: ...  # noqa: D102 (documented there)
+    def decode_single_token_bytes(self, token: int) -> bytes: ...  # noqa: D102 (documented there)
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]: ...
+    def _encode_stretch(self, text: str) -> list[int]: ...
+    def _pieces(self, text: str) -> list[str]: ...
+
+
+def encode_bytes(encoding: Encodes, data: bytes) -> list[int]:
     """The ids of bytes; what follows the valid UTF-8 is merged with the last piece before it."""
     try:
         return encoding.encode_ordinary(data.decode())
@@ -26,7 +46,7 @@ def encode_bytes(encoding: Encoding, data: bytes) -> list[int]:
     return ids[: len(ids) - last] + encoding._encode_single_piece(rest)
 
 
-def encode_with_unstable(encoding: Encoding, text: str, allowed: frozenset[str]) -> tuple[list[int], list[list[int]]]:
+def encode_with_unstable(encoding: Encodes, text: str, allowed: frozenset[str]) -> tuple[list[int], list[list[int]]]:
     """The ids that stay, and what the rest might become; see `Encoding.encode_with_unstable`."""
     ids, last = _encode(encoding, text, allowed)
     last = _with_space_before(encoding, ids, last)
@@ -55,7 +75,7 @@ def encode_with_unstable(encoding: Encoding, text: str, allowed: frozenset[str])
     return stable, [*([id] for id in single), *map(list, sorted(completions))]
 
 
-def _encode(encoding: Encoding, text: str, allowed: frozenset[str]) -> tuple[list[int], int]:
+def _encode(encoding: Encodes, text: str, allowed: frozenset[str]) -> tuple[list[int], int]:
     """The ids of a text, and how many of them are from its last piece; none if that is a special token."""
     ids: list[int] = []
     start = 0
@@ -70,7 +90,7 @@ def _encode(encoding: Encoding, text: str, allowed: frozenset[str]) -> tuple[lis
     return ids, len(encoding._encode_single_piece(pieces[-1]))
 
 
-def _with_space_before(encoding: Encoding, ids: list[int], last: int) -> int:
+def _with_space_before(encoding: Encodes, ids: list[int], last: int) -> int:
     """`last`, with the tokens of white space before it if it begins with one: patterns cut space by what follows."""
     if last and _is_space(encoding, ids[len(ids) - last]):
         while last < len(ids) and _is_space(encoding, ids[len(ids) - last - 1]):
@@ -78,12 +98,12 @@ def _with_space_before(encoding: Encoding, ids: list[int], last: int) -> int:
     return last
 
 
-def _is_space(encoding: Encoding, id: int) -> bool:
+def _is_space(encoding: Encodes, id: int) -> bool:
     token = encoding.decode_single_token_bytes(id)
     return not token.strip(_SPACE) and encoding._mergeable_ranks.get(token) == id
 
 
-def _beginning_with(encoding: Encoding, start: bytes) -> list[bytes]:
+def _beginning_with(encoding: Encodes, start: bytes) -> list[bytes]:
     """The tokens that begin with these bytes, in order."""
     tokens = encoding._sorted_tokens
     # The least bytes that are greater than all that begin so.
@@ -92,7 +112,7 @@ def _beginning_with(encoding: Encoding, start: bytes) -> list[bytes]:
     return tokens[bisect_left(tokens, start) : end]
 
 
-def _until(encoding: Encoding, ids: list[int], size: int) -> tuple[int, ...]:
+def _until(encoding: Encodes, ids: list[int], size: int) -> tuple[int, ...]:
     """The first ids that have so many bytes together."""
     for number, id in enumerate(ids, 1):
         size -= len(encoding.decode_single_token_bytes(id))
@@ -101,7 +121,7 @@ def _until(encoding: Encoding, ids: list[int], size: int) -> tuple[int, ...]:
     return tuple(ids)
 
 
-def _merge(encoding: Encoding, piece: bytes) -> list[int]:
+def _merge(encoding: Encodes, piece: bytes) -> list[int]:
     """The ids of a piece by merges alone, even if it is a token."""
     ids = encoding._encode_single_piece(piece)
     if len(ids) > 1 or len(piece) == 1:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair.compat.tokenizers.values import boolean, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from bytepair.compat.tokenizers.models import Model
+    from collections.abc import Iterable, Mapping
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
@@ -161,13 +159,17 @@ class AddedTokens:
         self.by_id[id] = token
         self.ids[token.content] = id
 
-    def add(self, tokens: Iterable[AddedToken], model: Model) -> int:
-        """Adds tokens: those that the vocabulary has keep their id, all others are numbered on.
+    def add(self, tokens: Iterable[AddedToken], vocab: Mapping[str, int]) -> int:
+        """Add tokens: a token of the vocabulary keeps its id; the others get the next free ids in order.
+
+        Args:
+            tokens: The tokens.
+            vocab: The vocabulary of the model.
 
         Returns:
-            How many were not there already with the same flags.
+            The number of tokens that are new or have changed flags.
         """
-        size = len(model._ids())
+        size = len(vocab)
         last = max(self.by_id, default=-1)
         following = last + 1 if self.by_id and (last >= size or size == 0) else size
         count = 0
@@ -176,7 +178,7 @@ class AddedTokens:
             if not token.content or (id is not None and self.by_id[id] == token):
                 continue
             if id is None:
-                id = model.token_to_id(token.content)
+                id = vocab.get(token.content)
             if id is None:
                 id = following
                 following += 1

@@ -15,7 +15,7 @@ from bytepair.progress import Phase, Report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bytepair.compat.tokenizers.tokenizer import Tokenizer
+    from bytepair.compat.tokenizers.added_tokens import AddedTokens
 
 _BATCH_TEXTS = 1000
 _BATCH_CHARACTERS = 4_000_000
@@ -54,21 +54,27 @@ def texts(iterator: Iterable[Any]) -> Iterator[str]:
 
 
 def count_words(
-    tokenizer: Tokenizer, sequences: Iterable[str | bytes], length: int | None, report: Report | None
+    stages: dict[str, Any],
+    added: AddedTokens,
+    sequences: Iterable[str | bytes],
+    length: int | None,
+    report: Report | None,
 ) -> dict[str, int]:
-    """The words of texts, as the stages before the model make them, and how often each occurs.
+    """Count the words of texts after normalization and pre-tokenization.
+
+    Args:
+        stages: The normalizer and the pre-tokenizer as JSON, by these names.
+        added: The added tokens, which are cut out of the texts first.
+        sequences: The texts.
+        length: The number of texts, for progress; None if unknown.
+        report: The progress report, or None.
 
     Raises:
-        EncodeError: A text is not Unicode.
+        EncodeError: A text is not valid Unicode.
     """
-    stages = {
-        name: None if part is None else part._raw()
-        for name, part in (("normalizer", tokenizer.normalizer), ("pre_tokenizer", tokenizer.pre_tokenizer))
-    }
-    added = tokenizer._added.table()
-    free = next(id for id in numbers() if id not in tokenizer._added.by_id)
+    free = next(id for id in numbers() if id not in added.by_id)
     blank = {"type": "WordLevel", "vocab": {"\0": free}, "unk_token": "\0"}
-    counter = PieceCounter.of(compile_core(blank, added, stages))
+    counter = PieceCounter.of(compile_core(blank, added.table(), stages))
     with Phase(report, "texts", length) as phase:
         done = 0
         for batch in _batches(sequences):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from bytepair._core import decode_tokens
 from bytepair.compat.tokenizers.components import Component, Inner, Option
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence as Tokens
 
     from typing_extensions import Self
-
-    from bytepair.compat.tokenizers.tokenizer import Tokenizer
 
 
 class Decoder(Component):
@@ -161,6 +159,13 @@ def _ids(given: Any) -> list[int]:
     return [id_number("ids", id) for id in listed("ids", given)]
 
 
+class Decodes(Protocol):
+    """A tokenizer, as far as `DecodeStream` uses it."""
+
+    def decode(self, ids: Tokens[int], skip_special_tokens: bool = True) -> str:
+        """Return the text of ids."""
+
+
 class DecodeStream:
     """Decodes ids that come one after another: each step gives the text that is certain by then, or None.
 
@@ -186,7 +191,7 @@ class DecodeStream:
         self._shown = ""
         self._shown_ids = 0
 
-    def step(self, tokenizer: Tokenizer, id: int | Tokens[int]) -> str | None:
+    def step(self, tokenizer: Decodes, id: int | Tokens[int]) -> str | None:
         """The text that one or more ids add; None if that is not certain yet.
 
         Raises:

@@ -13,6 +13,7 @@ from bytepair.call import encoding as core
 from bytepair.call.post_processing import _joined
 from bytepair.call.processors import _copy, added, claim
 from bytepair.call.truncation import Padding, Truncation
+from bytepair.compat.tokenizers.limits import pad
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,21 +242,6 @@ def copies(encoding: Any, pair: Any) -> list[core.Encoding]:
         if not isinstance(each, Encoding) and (each is encoding or each is not None):
             raise TypeError(f"an encoding is an Encoding, not {type(each).__name__}")
     return [encoding._copy()] if pair is None else [encoding._copy(), pair._copy()]
-
-
-def pad(encoding: core.Encoding, padding: Padding, width: int, type_id: int) -> None:
-    """As `Padding.pad`, with the type id that is meant."""
-    for other in encoding.overflowing:
-        pad(other, padding, width, type_id)
-    count = width - len(encoding)
-    if count <= 0:
-        return
-    overflowing, encoding.overflowing = encoding.overflowing, []
-    padding.pad(encoding, width)
-    encoding.overflowing = overflowing
-    more = [type_id] * count
-    types = encoding.type_ids
-    encoding.type_ids = types[:-count] + more if padding.side == "right" else more + types[count:]
 
 
 def _merged(left: core.Encoding, right: core.Encoding, growing: bool) -> core.Encoding:

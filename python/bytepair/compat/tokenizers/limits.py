@@ -12,6 +12,8 @@ from bytepair.formats.hf_common import shown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bytepair.call.encoding import Encoding
+
 T = TypeVar("T")
 Json = Any
 
@@ -119,6 +121,21 @@ class PaddingParams(NamedTuple):
             known,
             "/padding",
         )
+
+
+def pad(encoding: Encoding, padding: Padding, width: int, type_id: int) -> None:
+    """As `Padding.pad`, with a type id for the padding."""
+    for other in encoding.overflowing:
+        pad(other, padding, width, type_id)
+    count = width - len(encoding)
+    if count <= 0:
+        return
+    overflowing, encoding.overflowing = encoding.overflowing, []
+    padding.pad(encoding, width)
+    encoding.overflowing = overflowing
+    more = [type_id] * count
+    types = encoding.type_ids
+    encoding.type_ids = types[:-count] + more if padding.side == "right" else more + types[count:]
 
 
 def _read(make: Callable[[], T], table: Json, known: set[str], pointer: str) -> T:

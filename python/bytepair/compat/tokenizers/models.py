@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 from bytepair.compat.tokenizers.components import Changes, Component, Option
 from bytepair.compat.tokenizers.spelling import spell
+from bytepair.compat.tokenizers.trainers import BpeTrainer, Trainer, UnigramTrainer, WordLevelTrainer, WordPieceTrainer
 from bytepair.compat.tokenizers.values import boolean, id_number, listed, natural, optional, real, text
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats.hf_common import shown
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from bytepair.compat.tokenizers.trainers import Trainer
     from bytepair.tokenizer import Tokenizer as Core
 
 Json = Any
@@ -45,7 +45,7 @@ class Model(Component):
 
     _stage = "model"
     _kinds: ClassVar[dict[str, type[Component]]] = {}
-    _trainer: ClassVar[str]
+    _trainer: ClassVar[type[Trainer]]
 
     def _ids(self) -> dict[str, int]:
         """The vocabulary, which nobody changes."""
@@ -96,10 +96,7 @@ class Model(Component):
 
     def get_trainer(self) -> Trainer:
         """A trainer for such models, with its defaults."""
-        from bytepair.compat.tokenizers import trainers  # noqa: PLC0415 (trainers need models)
-
-        trainer: Trainer = getattr(trainers, self._trainer)()
-        return trainer
+        return self._trainer()
 
     def save(self, folder: str, prefix: str | None = None, name: str | None = None) -> list[str]:
         """Writes the files of the model into a folder; returns their paths.
@@ -210,7 +207,7 @@ class BPE(Model):
         ['a', 'ab']
     """
 
-    _trainer = "BpeTrainer"
+    _trainer = BpeTrainer
     dropout = Option["float | None"](optional(_probability), None)
     unk_token = Option["str | None"](optional(text), None)
     continuing_subword_prefix = Option["str | None"](optional(text), None)
@@ -335,7 +332,7 @@ class WordPiece(Model):
         ['low', '##er']
     """
 
-    _trainer = "WordPieceTrainer"
+    _trainer = WordPieceTrainer
     unk_token = Option[str](text, "[UNK]")
     continuing_subword_prefix = Option[str](text, "##")
     max_input_chars_per_word = Option[int](natural, 100)
@@ -394,7 +391,7 @@ class WordLevel(Model):
         FormatError: The file is broken.
     """
 
-    _trainer = "WordLevelTrainer"
+    _trainer = WordLevelTrainer
     unk_token = Option[str](text, "<unk>")
 
     def __init__(self, vocab: Mapping[str, int] | str | None = None, unk_token: str | None = None) -> None:
@@ -447,7 +444,7 @@ class Unigram(Model):
         ValueError: `unk_id` is no id.
     """
 
-    _trainer = "UnigramTrainer"
+    _trainer = UnigramTrainer
     alpha: float | None
     nbest_size: int | None
 

@@ -11,7 +11,7 @@ from bytepair.call.offsets import located, spelled
 from bytepair.call.post_processing import PostProcessor
 from bytepair.call.processors import added
 from bytepair.call.truncation import Padding, Truncation
-from bytepair.compat.tokenizers.encoding import pad
+from bytepair.compat.tokenizers.limits import pad
 from bytepair.errors import EncodeError, LimitError
 
 if TYPE_CHECKING:

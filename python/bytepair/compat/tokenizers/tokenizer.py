@@ -355,7 +355,7 @@ class Tokenizer:
         return self._add(tokens_of(tokens, special=True))
 
     def _add(self, tokens: list[AddedToken]) -> int:
-        count = self._added.add(tokens, self._model)
+        count = self._added.add(tokens, self._model._ids())
         if count:
             self._added_changes += 1
             Changes.tell()
@@ -562,15 +562,23 @@ class Tokenizer:
             ArtifactError: A file cannot be read.
             TrainingError: There is nothing to train on, or a setting does not fit.
         """
-        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers.counting import lines  # noqa: PLC0415 (few train)
 
-        training.train(self, counting.lines(files), trainer)
+        self._train(lines(files), trainer)
 
     def train_from_iterator(self, iterator: Any, trainer: Trainer | None = None, length: int | None = None) -> None:
         """As `train`, on texts, or on batches of texts; `length` is how many there are, for the progress bar only."""
-        from bytepair.compat.tokenizers import counting, training  # noqa: PLC0415 (few train)
+        from bytepair.compat.tokenizers.counting import texts  # noqa: PLC0415 (few train)
 
-        training.train(self, counting.texts(iterator), trainer, length)
+        self._train(texts(iterator), trainer, length)
+
+    def _train(self, sequences: Iterable[str | bytes], trainer: Trainer | None, length: int | None = None) -> None:
+        from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
+
+        stages = {name: None if part is None else part._raw() for name, part in self._parts.items()}
+        stages = {name: stages[name] for name in ("normalizer", "pre_tokenizer")}
+        special = training.train(self._model, stages, self._added, sequences, trainer, length)
+        self.add_special_tokens(special)
 
 
 async def _in_thread(call: Callable[..., T], *said: Any) -> T:

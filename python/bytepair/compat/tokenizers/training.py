@@ -22,7 +22,7 @@ from bytepair.training.unigram import learn_unigram
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytepair.compat.tokenizers.tokenizer import Tokenizer
+    from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens
     from bytepair.training.learning import Learned
 
 _FIRST = 0x10000
@@ -37,36 +37,49 @@ _MODELS: dict[type[trainers.Trainer], type[models.Model]] = {
 }
 
 
-def train(
-    tokenizer: Tokenizer,
+def train(  # noqa: PLR0917 (a tokenizer's parts, then the arguments of its method)
+    model: Any,
+    stages: dict[str, Any],
+    added: AddedTokens,
     sequences: Iterable[str | bytes],
     given: trainers.Trainer | None,
     length: int | None = None,
-) -> None:
-    """Trains the model of a tokenizer, and adds the trainer's special tokens.
+) -> list[AddedToken]:
+    """Train the model of a tokenizer in place.
+
+    Args:
+        model: The model.
+        stages: The tokenizer's normalizer and pre-tokenizer as JSON, by these names.
+        added: The tokenizer's added tokens.
+        sequences: The texts.
+        given: The trainer; None for the model's default one.
+        length: The number of texts, for progress; None if unknown.
+
+    Returns:
+        The trainer's special tokens, for the tokenizer to add.
 
     Raises:
         TypeError: The trainer is for another model.
-        EncodeError: A text is not Unicode.
-        TrainingError: A setting does not fit.
+        EncodeError: A text is not valid Unicode.
+        TrainingError: A setting is out of range.
     """
-    model = tokenizer.model
     trainer: Any = model.get_trainer() if given is None else given
     wanted = next((each for kind, each in _MODELS.items() if isinstance(trainer, kind)), None)
     if wanted is None:
         raise TypeError(f"a trainer is a Trainer, not {type(trainer).__name__}")
-    if not isinstance(tokenizer.model, wanted):
-        kind = type(tokenizer.model).__name__
+    if not issubclass(type(model), wanted):
+        kind = type(model).__name__
         raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {kind}")
     report = _report(trainer)
-    words = count_words(tokenizer, sequences, length, report)
+    words = count_words(stages, added, sequences, length, report)
     if isinstance(trainer, trainers.WordLevelTrainer):
         _train_word_level(model, trainer, words)
     elif isinstance(trainer, trainers.UnigramTrainer):
         _train_unigram(model, trainer, words, report)
     else:
         _train_pairs(model, trainer, words, report)
-    tokenizer.add_special_tokens(trainer.special_tokens)
+    special_tokens: list[AddedToken] = trainer.special_tokens
+    return special_tokens
 
 
 def _report(trainer: Any) -> Report | None:

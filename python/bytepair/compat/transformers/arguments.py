@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+    from bytepair.compat.transformers.state import State
 
 NO_LIMIT = int(1e30)
 """The ``model_max_length`` of a tokenizer that knows none."""
@@ -24,7 +24,7 @@ class Lengths(NamedTuple):
 
 
 def lengths(
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: State,
     padding: Any,
     truncation: Any,
     max_length: int | None,
@@ -70,7 +70,7 @@ def _named(value: Any, usual: str) -> Any:
     return usual if value is True else value
 
 
-def pad_token(tokenizer: PreTrainedTokenizerFast) -> int:
+def pad_token(tokenizer: State) -> int:
     """The id that fills rows.
 
     Raises:

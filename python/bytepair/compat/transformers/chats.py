@@ -11,14 +11,14 @@ from bytepair.errors import TemplateError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bytepair.chat.spans import Rendered
-    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+    from bytepair.chat.rendering.spans import Rendered
+    from bytepair.compat.transformers.state import State
 
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 
 
-def template(tokenizer: PreTrainedTokenizerFast, name: str | None, tools: Any = None) -> str:
+def template(tokenizer: State, name: str | None, tools: Any = None) -> str:
     """As `PreTrainedTokenizerFast.get_chat_template`."""
     own = tokenizer.chat_template
     if isinstance(own, dict):
@@ -42,7 +42,7 @@ def template(tokenizer: PreTrainedTokenizerFast, name: str | None, tools: Any = 
 
 
 def apply(
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: State,
     conversation: Any,
     tools: Sequence[Any] | None = None,
     documents: Sequence[Mapping[str, Any]] | None = None,
@@ -89,7 +89,7 @@ def apply(
         ValueError: There is no template or no message, or options do not go together.
         NotImplementedError: An argument is not supported.
     """
-    from bytepair.chat.rendering import render  # noqa: PLC0415 (only who has chats needs what it imports)
+    from bytepair.chat.rendering.render import render  # noqa: PLC0415 (only who has chats needs what it imports)
 
     if sanitize_control_tokens:
         raise NotImplementedError("sanitize_control_tokens=True is not supported; use Tokenizer.encode_chat")

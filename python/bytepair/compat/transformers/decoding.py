@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair.errors import TokenizerWarning
 
 if TYPE_CHECKING:
-    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+    from bytepair.compat.transformers.state import State
 
 _SPACES = (
     *((f" {mark}", mark) for mark in ".?!,"),
@@ -45,7 +45,7 @@ def _row(ids: Any) -> list[int]:
     return [index(id) for id in (ids.tolist() if hasattr(ids, "tolist") else ids)]
 
 
-def clean_up(tokenizer: PreTrainedTokenizerFast, text: str, said: bool | None) -> str:
+def clean_up(tokenizer: State, text: str, said: bool | None) -> str:
     """A decoded text, without spaces before punctuation if a call or the tokenizer wants it so.
 
     Of BPE spaces are text, and stay; a call that wants them gone is told so by a TokenizerWarning.

@@ -9,11 +9,11 @@ from bytepair.compat.transformers import arguments
 from bytepair.compat.transformers.batch import BatchEncoding
 
 if TYPE_CHECKING:
-    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+    from bytepair.compat.transformers.state import State
 
 
 def pad(
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: State,
     encoded: Any,
     *,
     padding: Any = True,
@@ -58,7 +58,7 @@ def pad(
     return BatchEncoding(columns).convert_to_tensors(return_tensors)
 
 
-def _fill(tokenizer: PreTrainedTokenizerFast, columns: dict[str, Any], main: str, width: int, side: str) -> None:
+def _fill(tokenizer: State, columns: dict[str, Any], main: str, width: int, side: str) -> None:
     if side not in ("left", "right"):
         raise ValueError(f'padding_side={side!r} is unknown; use "left" or "right"')
     fillings = {

@@ -13,7 +13,7 @@ from bytepair.formats import configs, hf_json, manifest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+    from bytepair.compat.transformers.state import State
     from bytepair.formats.manifest import Side
 
 _ATTRIBUTES = (
@@ -22,7 +22,7 @@ _ATTRIBUTES = (
 )
 
 
-def save(tokenizer: PreTrainedTokenizerFast, folder: Path, *, save_jinja_files: bool) -> tuple[str, ...]:
+def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str, ...]:
     """As `PreTrainedTokenizerFast.save_pretrained`."""
     if folder.is_file():
         raise ArtifactError("a folder is wanted, and there is a file", file=str(folder))
@@ -42,7 +42,7 @@ def save(tokenizer: PreTrainedTokenizerFast, folder: Path, *, save_jinja_files: 
     return tuple(str(folder / name) for name in (configs.CONFIG, *templates, "tokenizer.json", manifest.NAME))
 
 
-def _config(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
+def _config(tokenizer: State) -> dict[str, Any]:
     config: dict[str, Any] = {name: getattr(tokenizer, name) for name in _ATTRIBUTES}
     config |= {key: value for key, value in tokenizer.init_kwargs.items() if _is_json(value)}
     config |= {name: None if token is None else str(token) for name, token in tokenizer._named.items()}
@@ -66,7 +66,7 @@ def _is_json(value: Any) -> bool:
     return True
 
 
-def _templates(tokenizer: PreTrainedTokenizerFast, config: dict[str, Any], *, as_files: bool) -> dict[str, bytes]:
+def _templates(tokenizer: State, config: dict[str, Any], *, as_files: bool) -> dict[str, bytes]:
     """The files of the templates, by name; if there are to be none, `config` has them."""
     said = tokenizer.chat_template
     if said is None:
@@ -96,7 +96,7 @@ def _write_templates(folder: Path, templates: dict[str, bytes]) -> None:
         files.write_all(place.parent, {place.name: content})
 
 
-def tokenizer_json(tokenizer: PreTrainedTokenizerFast) -> bytes:
+def tokenizer_json(tokenizer: State) -> bytes:
     """The engine's file, in which added tokens that stood in the vocabulary stand there again."""
     engine = tokenizer.engine
     written = hf_json.write(engine.spec)

@@ -95,9 +95,9 @@ class PreTrainedTokenizerFast(Vocabulary):
                 "tokenizers of transformers that are loaded already are taken by patch()"
             )
         self.__dict__["_named"] = {}
-        self._tok: Tokenizer = tokenizer_object
+        self._tok = tokenizer_object
         self._base = base if base is not None else added.base_size(tokenizer_object)
-        self._vocab: dict[str, int] | None = None
+        self._vocab = None
         self._set_up(settings, from_file=from_file)
         for token in (*self._named.values(), *self._extra):
             if token is not None and all(str(token) != each.content for each in listed):
@@ -115,17 +115,17 @@ class PreTrainedTokenizerFast(Vocabulary):
         names = [key for key, value in settings.items() if key in ROLES or (_is_named(key, value))]
         self._name({key: settings.pop(key) for key in names}, extra)
         most = settings.pop("model_max_length", settings.pop("max_len", None))
-        self.model_max_length: int = arguments.NO_LIMIT if most is None else most
-        self.padding_side: str = settings.pop("padding_side", "right")
-        self.truncation_side: str = settings.pop("truncation_side", "right")
-        self.model_input_names: list[str] = list(settings.pop("model_input_names", INPUTS))
-        self.clean_up_tokenization_spaces: bool = bool(settings.pop("clean_up_tokenization_spaces", False))
-        self.split_special_tokens: bool = bool(settings.pop("split_special_tokens", False))
-        self.name_or_path: str = settings.pop("name_or_path", "")
+        self.model_max_length = arguments.NO_LIMIT if most is None else most
+        self.padding_side = settings.pop("padding_side", "right")
+        self.truncation_side = settings.pop("truncation_side", "right")
+        self.model_input_names = list(settings.pop("model_input_names", INPUTS))
+        self.clean_up_tokenization_spaces = bool(settings.pop("clean_up_tokenization_spaces", False))
+        self.split_special_tokens = bool(settings.pop("split_special_tokens", False))
+        self.name_or_path = settings.pop("name_or_path", "")
         template = settings.pop("chat_template", None)
         if isinstance(template, (list, tuple)):
             template = {each["name"]: each["template"] for each in template}
-        self.chat_template: str | dict[str, str] | None = template
+        self.chat_template = template
         self._add_bos = bool(settings.pop("add_bos_token", False))
         self._add_eos = bool(settings.pop("add_eos_token", False))
         for name in ("padding_side", "truncation_side"):
@@ -137,7 +137,7 @@ class PreTrainedTokenizerFast(Vocabulary):
                 self._tok = _with_prefix_space(self._tok, bool(prefix))
             _check_settings(settings, "tokenizer_class", *_NO_EFFECT)
         self.init_inputs: tuple[Any, ...] = ()
-        self.init_kwargs: dict[str, Any] = settings
+        self.init_kwargs = settings
 
     @classmethod
     def from_pretrained(
@@ -371,9 +371,6 @@ class PreTrainedTokenizerFast(Vocabulary):
             self._tok, texts, pairs, options, tensors=tensors, columns=columns, unwrap=not given.is_batch
         )
         return batch.adopt(made)
-
-    def _wants(self, name: str, said: bool | None) -> bool:
-        return name in self.model_input_names if said is None else bool(said)
 
     def encode(  # noqa: PLR0917 (positions of transformers)
         self,

@@ -13,9 +13,9 @@ from bytepair.compat.transformers.saving import _ATTRIBUTES, tokenizer_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
+    from bytepair.compat.transformers.state import State
 
-T = TypeVar("T", bound="PreTrainedTokenizerFast")
+T = TypeVar("T", bound="State")
 
 _TRAINERS: dict[str, Any] = {
     "BPE": trainers.BpeTrainer,
@@ -53,7 +53,9 @@ def train_new(  # noqa: PLR0917 (as the method)
     for name, token in tokenizer._named.items():
         settings[name] = token if token is None else _name(token, renamed)
     settings["extra_special_tokens"] = [*(_name(token, renamed) for token in tokenizer._extra), *more]
-    return type(tokenizer)(Tokenizer.from_str(json.dumps(done)), **settings)
+    tokenizer_class: Any = type(tokenizer)
+    trained: T = tokenizer_class(Tokenizer.from_str(json.dumps(done)), **settings)
+    return trained
 
 
 def _name(token: Any, renamed: Mapping[str, str]) -> Any:

@@ -12,7 +12,7 @@ from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import added
 from bytepair.compat.transformers.added import as_added
 from bytepair.compat.transformers.decoding import plain_ids
-from bytepair.compat.transformers.names import SpecialTokens
+from bytepair.compat.transformers.state import State
 from bytepair.formats import configs, hf_stages
 
 if TYPE_CHECKING:
@@ -21,15 +21,8 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 
-class Vocabulary(SpecialTokens):
+class Vocabulary(State):
     """An engine, which is immutable, and its place: adding tokens puts another engine there."""
-
-    _tok: Tokenizer
-    _base: int
-    _vocab: dict[str, int] | None
-    _add_bos: bool
-    _add_eos: bool
-    model_max_length: int
 
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
         """The id of a token, or the ids of a list; that of ``unk_token``, or None, of one that there is not."""
@@ -87,11 +80,6 @@ class Vocabulary(SpecialTokens):
         """As `get_vocab`."""
         return self.get_vocab()
 
-    @property
-    def vocab_size(self) -> int:
-        """How many tokens the vocabulary has without those that were added to it."""
-        return self._base
-
     def __len__(self) -> int:
         return len(self._tok)
 
@@ -102,11 +90,6 @@ class Vocabulary(SpecialTokens):
     def is_fast(self) -> bool:
         """Yes."""
         return True
-
-    @property
-    def engine(self) -> Tokenizer:
-        """The tokenizer that does the work."""
-        return self._tok
 
     @property
     def added_tokens_decoder(self) -> dict[int, AddedToken]:

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,8 +148,9 @@ class _Array:
         self._sbatch.kill()
         _, self._said = self._sbatch.communicate()
         if is_running:
-            # Of jobs that are at their end nothing is lost, and if scancel is not there they end by themselves.
-            subprocess.run(["scancel", self._job], check=False, capture_output=True)
+            # Without scancel the jobs end by themselves; what they commit meanwhile is valid.
+            with suppress(OSError):
+                subprocess.run(["scancel", self._job], check=False, capture_output=True)
 
     def why(self) -> str:
         """See `watched.Job`."""

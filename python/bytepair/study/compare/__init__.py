@@ -1,4 +1,4 @@
-"""`compare`: two tokenizers beside each other, stage by stage and text by text."""
+"""`compare`: two tokenizers side by side, stage by stage and text by text."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from bytepair.sources.inputs import Reading
 from bytepair.study.compare import documents, texts
 from bytepair.study.compare.places import Locator
 from bytepair.study.compare.result import (
-    AddedTokens,
-    Compared,
     Comparison,
     Divergence,
-    Merges,
     Passage,
+    SharedAddedTokens,
+    SharedMerges,
+    SharedVocabulary,
     Side,
-    Source,
-    Stage,
-    Vocabulary,
+    SourceComparison,
+    StageComparison,
+    TokenTotals,
 )
 from bytepair.study.compare.stages import added_tokens, stages
 from bytepair.study.compare.vocabularies import keys, merges, stands_for, vocabulary
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 __all__ = [
-    "AddedTokens",
-    "Compared",
     "Comparison",
     "Divergence",
-    "Merges",
     "Passage",
+    "SharedAddedTokens",
+    "SharedMerges",
+    "SharedVocabulary",
     "Side",
-    "Source",
-    "Stage",
-    "Vocabulary",
+    "SourceComparison",
+    "StageComparison",
+    "TokenTotals",
     "compare",
 ]
 
@@ -56,40 +56,40 @@ def compare(
     examples: int = 10,
     threads: int | None = None,
 ) -> Comparison:
-    """Compares two tokenizers: their stages, their vocabularies, and what they make of texts.
+    """Compare two tokenizers: their stages, their vocabularies, and their tokens of texts.
 
-    Ids of unrelated vocabularies are different numbers for the same tokens, so places and bytes are compared first and
-    ids last. A place is between two characters: tokens that are parts of one character end behind it. What is saved is
-    what `b` needs less than `a`; it is counted by passages, which are the texts between two places where tokens of both
-    end, so that the tokens saved and lost in all passages are those of the whole.
+    Unrelated vocabularies have different ids for the same tokens, so boundaries and bytes are compared first and ids
+    last. A boundary is between two characters: tokens that are parts of one character end after it. Saved tokens are
+    those that `b` needs fewer than `a`. They are counted by passages, the texts between two boundaries that both
+    tokenizers share, so the tokens saved and lost in all passages add up to the totals.
 
     Args:
         a: The first tokenizer.
         b: The second.
         sources: A path, glob or URL, or a list of these, of all kinds of files that `bytepair.shard` reads; an iterable
             of texts; or a mapping of names to these. None compares the tokenizers alone.
-        names: What the two are called.
-        special: As for `Tokenizer.encode`; by default special tokens in the texts are text, as they are in a corpus.
+        names: The names of the two.
+        special: As for `Tokenizer.encode`; by default special tokens in the texts are text, as in a corpus.
         added: As for `Tokenizer.encode`.
-        errors: What becomes of bytes that are not UTF-8: ``strict`` raises, ``replace`` puts U+FFFD there.
+        errors: ``strict`` raises at bytes that are not UTF-8; ``replace`` replaces them with U+FFFD.
         field: The field or column that holds the text, for files of rows.
-        delimiter: What stands between two documents of a plain text; None: a file is one document.
-        examples: How many passages are given at most of those that save most, and of those that lose most.
-        threads: Up to how many threads encode; None for all cores.
+        delimiter: The separator of documents in plain text; None: a file is one document.
+        examples: The most passages to return of those that save most, and of those that lose most.
+        threads: The most threads that encode; None for all cores.
 
     Returns:
-        The comparison; ``as_dict()`` makes it JSON, `bytepair.view.compared` text and a page.
+        The comparison; ``as_dict()`` is for JSON, `bytepair.view.compared` draws text and a page.
 
     Raises:
         SourceError: No file matches, or an option has no effect on the files.
         ArtifactError: A file cannot be read.
-        EncodeError: A text is not UTF-8, or one of the two has no token for it; ``file`` and ``row`` say which it is.
+        EncodeError: A text is not UTF-8, or one of the two cannot encode it; ``file`` and ``row`` locate it.
         SpecialTokenError: A text holds a token that the call does not allow.
 
     Complexity:
-        A few times the time of encoding the texts with both; more where a stage changes the text, so that tokens have
-        to be located. Memory for the longest document, forty to eighty bytes for each of its tokens, eight megabytes
-        of others, and up to half a million passages of each source. So give a large plain text a `delimiter`.
+        A few times the time of encoding the texts with both; more where a stage changes the text, so that tokens must
+        be located. Memory for the longest document, 40 to 80 bytes for each of its tokens, 8 MB of others, and up to
+        half a million passages of each source. Set a `delimiter` for a large plain text.
 
     Example:
         >>> import bytepair as bp
@@ -102,18 +102,18 @@ def compare(
         ('er', (Passage(text='er', times=1, tokens_a=2, tokens_b=1),))
     """
     if examples < 0:
-        raise ValueError(f"examples={examples} is no number of passages; use 0 or more")
+        raise ValueError(f"examples={examples} is negative; use 0 or more")
     meant_a, meant_b = stands_for(a.spec), stands_for(b.spec)
     here = stages(a.spec, b.spec)
     numbers = keys(a, b, meant_a, meant_b)
     found = []
     if sources is not None:
         options = {"special": special, "added": added}
-        same_before = all(stage.same for stage in here if stage.name in {"added tokens", "normalizers", "split"})
+        same_before = all(stage.same for stage in here if stage.name in {"added tokens", "normalizer", "split"})
         same_model = all(stage.same for stage in here if stage.name == "model")
         first, second = (Locator(one, meant, options, threads) for one, meant in ((a, meant_a), (b, meant_b)))
         for name, batches in documents.batches(sources, Reading(field=field, delimiter=delimiter), errors):
-            tally = texts.Tally(name, first, second, numbers, same_before=same_before, same_model=same_model)
+            tally = texts.SourceTally(name, first, second, numbers, same_before=same_before, same_model=same_model)
             for batch in batches:
                 tally.add(batch)
             found.append(tally)

@@ -1,4 +1,4 @@
-"""The first place of a document where two tokenizers differ, and the stage that it is from."""
+"""The first difference of two tokenizers in a document, and the stage that causes it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _AROUND = 200
-"""Bytes around a passage that are looked at first."""
+"""Bytes around a passage in the first window."""
 
 _MARK = "\u2581"
 
 _SHOWN = 60
-"""Characters of an excerpt, and so many tokens or pieces of it, that are kept."""
+"""The most characters of an excerpt, and the most tokens or pieces of it, that are kept."""
 
 
 _Cause = tuple[str, tuple[str, ...], tuple[str, ...]]
-"""A stage, and what it gives in both."""
+"""A stage, and its output in both tokenizers."""
 
 
 class _Piece(NamedTuple):
-    """A piece or an added token: its interval in bytes, what the model is given of it, and which of both it is."""
+    """A piece or an added token: its interval in bytes, its text for the model, and which of both it is."""
 
     start: int
     end: int
@@ -36,18 +36,18 @@ class _Piece(NamedTuple):
 
 
 def cause(a: Locator, b: Locator, text: bytes, start: int, end: int, *, same_model: bool) -> _Cause:
-    """The first stage that does something else between two bytes of a text, and what it gives there in both.
+    """The first stage that differs between two bytes of a text, and its output there in both.
 
-    Stages are looked at in the passage alone: its added tokens, what it is after the normalizers, and where pieces end
-    in it. So what differs in tokens of the same pieces is the model's, wherever these pieces begin and end. But if both
-    have one model, something else in its pieces beyond the passage is what makes the difference, and is looked for.
+    Stages are compared in the passage alone: its added tokens, its normalized text, and the ends of pieces in it. A
+    difference in tokens of equal pieces is the model's, wherever these pieces begin and end. But if both have equal
+    models, a difference of the pieces beyond the passage is the cause, and is searched.
     """
     windows = [_window(side, text, start, end) for side in (a, b)]
     low, high = min(low for low, _ in windows), max(high for _, high in windows)
-    # Unlike models may spell spaces otherwise and mean the same by it; of one model a space and U+2581 are two things.
+    # Different models may spell a space differently; within one model a space and U+2581 are distinct.
     spells = [not same_model and spells_spaces(side.tokenizer.spec) for side in (a, b)]
     stages = [
-        _Stages(side, text, low, high, spells=of, alone=of and spells[0] != spells[1])
+        _WindowStages(side, text, low, high, spells=of, alone=of and spells[0] != spells[1])
         for side, of in zip((a, b), spells, strict=True)
     ]
     found = _cause_in(stages, text, start, end)
@@ -58,35 +58,35 @@ def cause(a: Locator, b: Locator, text: bytes, start: int, end: int, *, same_mod
     return found or ("model", (), ())
 
 
-def _cause_in(stages: list[_Stages], text: bytes, start: int, end: int) -> _Cause | None:
-    """The first stage before the model that does something else between two bytes; None if none does."""
+def _cause_in(stages: list[_WindowStages], text: bytes, start: int, end: int) -> _Cause | None:
+    """The first stage before the model that differs between two bytes; None if none does."""
     pieces = [side.pieces(start, end) for side in stages]
     added = [[piece for piece in found if piece.is_added] for found in pieces]
     if added[0] != added[1]:
         return "added tokens", _texts(added[0]), _texts(added[1])
     normalized = [side.normalized(start, end) for side in stages]
     if normalized[0] != normalized[1]:
-        return "normalizers", (normalized[0][:_SHOWN],), (normalized[1][:_SHOWN],)
+        return "normalizer", (normalized[0][:_SHOWN],), (normalized[1][:_SHOWN],)
     places = [[(max(piece.start, start), min(piece.end, end)) for piece in found] for found in pieces]
     if places[0] != places[1]:
         return "split", _excerpts(text, places[0]), _excerpts(text, places[1])
     for one, other in zip(*pieces, strict=True):
         if one.text != other.text and one[:2] == other[:2]:
-            # Beyond the passage normalizers can have changed it.
+            # Normalizers can have changed it beyond the passage.
             whole = [side.normalized(one.start, one.end) for side in stages]
             if whole[0] == whole[1]:
                 return "split", _texts(pieces[0]), _texts(pieces[1])
     return None
 
 
-class _Stages:
-    """What the stages of a tokenizer make of a window of a text.
+class _WindowStages:
+    """The output of a tokenizer's stages for a window of a text.
 
     Args:
         locator: The tokenizer.
         text: The text.
-        low: Where the window begins, between two characters.
-        high: Where it ends.
+        low: The start of the window, between two characters.
+        high: The end of the window.
         spells: Whether its model spells a space as U+2581.
         alone: Whether only this one of the two does.
     """
@@ -111,17 +111,17 @@ class _Stages:
             self._made, self._offsets = window, [(at, at + 1) for at in range(len(window))]
 
     def pieces(self, start: int, end: int) -> list[_Piece]:
-        """The pieces and added tokens that have something between two bytes."""
+        """The pieces and added tokens that overlap an interval of bytes."""
         low = self._at[0]
         return [
             piece
             for piece in self._pieces
-            # A piece of nothing, such as a space put before the text, belongs to what comes next.
+            # An empty piece, such as a prefix space, belongs to the next character.
             if max(piece.end, low + 1) > start and (piece.start < end or piece.start == piece.end == end)
         ]
 
     def normalized(self, start: int, end: int) -> str:
-        """What the normalizers make of what is between two bytes; seen in the window, for they can look there."""
+        """The normalized text of an interval of bytes, from the normalized window, since normalizers use context."""
         first, last = bisect_left(self._at, start), bisect_left(self._at, end)
         kept = "".join(
             character
@@ -137,7 +137,7 @@ def shown_tokens(tokenizer: Tokenizer, ids: list[int]) -> tuple[tuple[bytes, int
 
 
 def excerpts(text: bytes, start: int, end: int) -> tuple[str, str, str]:
-    """What stands before, in and behind a passage, each cut off behind some characters."""
+    """The text before, in and after a passage, each cut off."""
     before = text[max(start - 4 * _SHOWN, 0) : start].decode("utf-8", "ignore")[-_SHOWN:]
     after = text[end : end + 4 * _SHOWN].decode("utf-8", "ignore")[:_SHOWN]
     return before, _excerpt(text, start, end), after
@@ -151,7 +151,7 @@ def _excerpt(text: bytes, start: int, end: int) -> str:
 def _window(locator: Locator, text: bytes, start: int, end: int) -> tuple[int, int]:
     """A part of a text whose tokens in a passage are those of the text.
 
-    It is large enough if a larger one gives the same tokens; the whole text always is.
+    It is large enough if a larger one has the same tokens; the whole text always is.
     """
     around = _AROUND
     before: list[tuple[int, int, int]] | None = None
@@ -169,7 +169,7 @@ def _window(locator: Locator, text: bytes, start: int, end: int) -> tuple[int, i
 
 
 def _cut(text: bytes, place: int) -> int:
-    """The next place to the left that is between two characters, or an end of the text."""
+    """The nearest character boundary at or before a place, or an end of the text."""
     place = min(max(place, 0), len(text))
     while 0 < place < len(text) and text[place] & 0xC0 == 0x80:
         place -= 1

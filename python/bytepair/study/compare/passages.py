@@ -1,4 +1,4 @@
-"""Texts cut at the places where tokens of both tokenizers end, and what lies between two of these costs each."""
+"""Passages: the texts between shared token boundaries, and their tokens in both tokenizers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.study.compare.places import Encoded, Lines
+    from bytepair.study.compare.places import EncodedBatch, JoinedTexts
 
 _WINDOW = 1 << 20
-"""Bytes that are cut at a time, if both end a token in them."""
+"""Bytes that are cut at a time, if they hold a shared boundary."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,11 +23,11 @@ class Passages:
     """Some passages, in order.
 
     Attributes:
-        starts: Where each starts in `Lines`.
-        ends: Where it ends; behind the end of a document is one that has its last place, and maybe nothing else.
-        tokens_a: How many tokens of the first end in it.
-        tokens_b: How many of the second.
-        differs: Whether tokens end at other places in it, or in other numbers.
+        starts: The start of each in `JoinedTexts`.
+        ends: The end of each; the last of a document includes the byte after it, and may hold nothing else.
+        tokens_a: The tokens of the first that end in it.
+        tokens_b: The tokens of the second that end in it.
+        differs: Whether the two differ in boundaries or in the number of tokens.
     """
 
     starts: NDArray[np.int64]
@@ -37,8 +37,8 @@ class Passages:
     differs: NDArray[np.bool_]
 
 
-def passages(lines: Lines, a: Encoded, b: Encoded) -> Iterator[Passages]:
-    """All passages of a batch. The ends of documents are places where both end.
+def passages(lines: JoinedTexts, a: EncodedBatch, b: EncodedBatch) -> Iterator[Passages]:
+    """Cut a batch into passages. Ends of documents are shared boundaries.
 
     Complexity:
         Linear in bytes and tokens; memory for a window, and for the longest passage.
@@ -46,10 +46,10 @@ def passages(lines: Lines, a: Encoded, b: Encoded) -> Iterator[Passages]:
     Example:
         >>> import bytepair as bp
         >>> from bytepair.study.compare.documents import Batch
-        >>> from bytepair.study.compare.places import Lines, Locator
+        >>> from bytepair.study.compare.places import JoinedTexts, Locator
         >>> from bytepair.study.compare.vocabularies import stands_for
         >>> batch = Batch([b"slow lower"], 0, None, [0])
-        >>> lines, found = Lines(batch.texts), []
+        >>> lines, found = JoinedTexts(batch.texts), []
         >>> for size in (258, 259):
         ...     tok = bp.train({"low": 5, "lower": 2}, vocab_size=size, split="gpt2")
         ...     found.append(Locator(tok, stands_for(tok.spec), {}, 1).encode(batch, lines))

@@ -1,4 +1,4 @@
-"""Where tokens end in the texts that they are from: one tokenizer, many documents, no object for each token."""
+"""The ends of tokens in their texts, as arrays: one tokenizer, many documents, no object per token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
-from bytepair.study.explain.stages import Stages
+from bytepair.study.explain.stages import StagesBeforeModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 
 
-class Lines:
-    """The documents of a batch one behind the other, with a byte behind each that belongs to none.
+class JoinedTexts:
+    """The documents of a batch joined, with a separator byte after each.
 
-    So a place is in one document only, also behind its end, and in an empty one.
+    So each place belongs to one document only, the end of a document and an empty document included.
 
     Attributes:
         data: All bytes.
-        starts: Where each document starts.
-        sizes: The bytes of each.
-        ends: Behind the byte that is behind each.
+        starts: The start of each document.
+        sizes: The bytes of each document.
+        ends: The end of each document's separator.
 
     Example:
-        >>> lines = Lines([b"low", b"", b"e"])
+        >>> lines = JoinedTexts([b"low", b"", b"e"])
         >>> lines.starts.tolist(), lines.ends.tolist(), lines.document(np.array([3, 4, 5])).tolist()
         ([0, 4, 5], [4, 5, 7], [0, 0, 1])
     """
@@ -47,23 +47,23 @@ class Lines:
         self._cut = np.append((self.data & 0xC0) == 0x80, False)
 
     def document(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of the documents in which something ends at these places."""
+        """The numbers of the documents that these ends lie in."""
         return np.searchsorted(self.ends, places, "left")
 
     def complete(self, places: NDArray[np.int64]) -> None:
-        """Moves places behind the characters that they would cut."""
+        """Move places within a character to its end, in place."""
         for _ in range(3):
             places += self._cut[places]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
+class EncodedBatch:
     """The ids of a batch.
 
     Attributes:
-        ids: Of all documents.
-        offsets: Where the ids of each document start, and one more.
-        ends: Behind which byte of `Lines` each id's characters end, never falling.
+        ids: The ids of all documents.
+        offsets: The start of each document's ids, and the end of the last.
+        ends: The end of each id's characters in `JoinedTexts`, in bytes, ascending.
     """
 
     ids: NDArray[np.uint32]
@@ -72,11 +72,11 @@ class Encoded:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many ids each document has."""
+        """The number of ids of each document."""
         return np.diff(self.offsets)
 
     def within(self, number: int, start: int, end: int, *, is_last: bool) -> list[int]:
-        """The ids of a document that end between two places of `Lines`; the last one also has those at its very end."""
+        """The ids of a document that end between two places; the last passage also has those at its very end."""
         ends = self.ends[self.offsets[number] : self.offsets[number + 1]]
         low, high = np.searchsorted(ends, (start, end), "right")
         first, last = self.offsets[number] + low, self.offsets[number] + (len(ends) if is_last else high)
@@ -85,16 +85,16 @@ class Encoded:
 
 
 class Locator:
-    """Encodes batches, and says where the tokens end.
+    """Encodes batches and locates the ends of tokens.
 
-    Tokens of bytes have the length of their bytes, where no stage changed the text; what is left is located by the
+    Byte tokens have the length of their bytes where no stage changed the text; other tokens are located by the
     tokenizer itself.
 
     Args:
         tokenizer: The tokenizer.
-        meant: What its tokens stand for (`stands_for`).
+        meant: The bytes that its tokens represent (`stands_for`).
         options: ``special`` and ``added``, as `Tokenizer.encode` takes them.
-        threads: Up to how many threads encode.
+        threads: The most threads that encode.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Locator:
     ) -> None:
         self.tokenizer, self.meant, self.options, self._threads = tokenizer, meant, options, threads
         spec = tokenizer.spec
-        # A token that is refused inside a word hides others, which are found where it is not looked for.
+        # A token with `single_word` that is rejected inside a word can hide others, which are found without it.
         self._hides = any(token.single_word for token in spec.added_tokens)
         self._sizes: NDArray[np.int64] | None = None
         if (
@@ -118,16 +118,16 @@ class Locator:
                 self._sizes[token.id] = len(token.content.encode())
 
     @cached_property
-    def stages(self) -> Stages:
-        """What the tokenizer does before its model is asked."""
-        return Stages(self.tokenizer.spec)
+    def stages(self) -> StagesBeforeModel:
+        """The tokenizer's stages before its model."""
+        return StagesBeforeModel(self.tokenizer.spec)
 
-    def encode(self, batch: Batch, lines: Lines) -> Encoded:
-        """Encodes a batch.
+    def encode(self, batch: Batch, lines: JoinedTexts) -> EncodedBatch:
+        """Encode a batch.
 
         Raises:
-            EncodeError: As `Tokenizer.encode`, and so are the other errors; with the file, and as the row the number of
-                the document in its source.
+            EncodeError: As `Tokenizer.encode`, and so are the other errors; with the file, and with the number of the
+                document in its source as the row.
         """
         try:
             ids, offsets = self.tokenizer.encode_batch_flat(batch.texts, **self.options, threads=self._threads)
@@ -148,14 +148,14 @@ class Locator:
             known = np.diff(sums) == lines.sizes
             if self.tokenizer.spec.normalizers:
                 known &= np.fromiter(map(self._is_kept, batch.texts), np.bool_, len(counts))
-            # Behind each document is one byte that no token is of.
+            # The separator after each document belongs to no token.
             ends += np.repeat(lines.starts - sums[:-1], counts)
         for number in np.flatnonzero(~known).tolist():
             ends[offsets[number] : offsets[number + 1]] = self._located(batch.texts[number]) + lines.starts[number]
-        # A token of nothing, such as a space put before the text, belongs to what comes next.
+        # An empty token, such as a prefix space, belongs to the next character.
         np.maximum(ends, np.repeat(lines.starts + 1, counts), out=ends)
         lines.complete(ends)
-        return Encoded(ids, offsets, ends)
+        return EncodedBatch(ids, offsets, ends)
 
     def _is_kept(self, text: bytes) -> bool:
         if text.isascii():
@@ -167,7 +167,7 @@ class Locator:
         """The end of each id in a text, in bytes."""
         whole = text.decode()
         if not self._hides and not self.tokenizer.added_in(whole):
-            # Without added tokens all options say the same, and this makes no object for each id.
+            # Without added tokens the options have no effect, and this makes no object per id.
             found = self.tokenizer.located_trusted(whole, [])[1].reshape(-1, 2)[:, 1]
             if len(text) == len(whole):
                 return found

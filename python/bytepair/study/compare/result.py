@@ -1,7 +1,4 @@
-"""What a comparison says, as plain data.
-
-Long because each field is explained.
-"""
+"""The result of `compare`, as plain data. Long because each field is documented."""
 
 from __future__ import annotations
 
@@ -11,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-STAGES = ("added tokens", "normalizers", "split", "model", "ids")
-"""Where two tokenizers can part on a text, in the order in which they come: which added tokens stand in it, what it
-becomes before it is cut, its pieces, the tokens of these, and last the numbers of the same tokens."""
+STAGES = ("added tokens", "normalizer", "split", "model", "ids")
+"""The stages at which two tokenizers can diverge on a text, in order: added tokens, normalized text, pieces, their
+tokens, and last the ids of equal tokens."""
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
-    """A dataclass that JSON can hold."""
+class JsonData:
+    """A dataclass that converts to JSON."""
 
     def as_dict(self) -> dict[str, Any]:
-        r"""The same as a dict of dicts, lists, texts and numbers; what is computed of fields stands beside them.
+        r"""Convert to dicts, lists, texts and numbers, properties included.
 
-        Tokens are texts as well; bytes of them that are no text are spelled ``\xff``.
+        Tokens are texts; bytes that are not UTF-8 are spelled ``\xff``.
         """
         own = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
         return own | {name: _plain(getattr(self, name)) for name in self._computed()}
@@ -34,7 +31,7 @@ class Data:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Data):
+    if isinstance(value, JsonData):
         return value.as_dict()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
@@ -46,14 +43,14 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Side(Data):
+class Side(JsonData):
     """One of the two tokenizers.
 
     Attributes:
-        name: What it is called here.
+        name: Its name.
         fingerprint: The hash of its content.
-        semantics: ``"ranks"`` or ``"merges"``; of models that merge nothing their type.
-        tokens: How many it has.
+        semantics: ``"ranks"`` or ``"merges"``; for models without merges their type.
+        tokens: The number of its tokens.
         vocab_size: Its largest id, plus one.
     """
 
@@ -65,14 +62,14 @@ class Side(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Stage(Data):
-    """A stage, as the two have it.
+class StageComparison(JsonData):
+    """A stage of the two tokenizers.
 
     Attributes:
-        name: ``"added tokens"``, ``"normalizers"``, ``"split"``, ``"model"``, ``"post-processor"`` or ``"decoders"``.
-        same: Whether it is the same, of a model with all its tokens and merges.
-        a: What it is in the first tokenizer, a line for each step or option.
-        b: What it is in the second.
+        name: ``"added tokens"``, ``"normalizer"``, ``"split"``, ``"model"``, ``"post-processor"`` or ``"decoder"``.
+        same: Whether it is equal in both; for a model including all its tokens and merges.
+        a: The stage of the first tokenizer, a line for each step or option.
+        b: The stage of the second.
     """
 
     name: str
@@ -82,15 +79,15 @@ class Stage(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class AddedTokens(Data):
+class SharedAddedTokens(JsonData):
     """The added tokens of the two, by content.
 
     Attributes:
-        same: How many both have, with one id and one set of flags.
-        other_id: Content, first id and second id of those that have another id.
-        other_flags: Content of those that have the same id, but are special, stripped or looked for otherwise.
-        only_a: Content and id of those that only the first has.
-        only_b: Content and id of those that only the second has.
+        same: The number of tokens in both with equal id and flags.
+        other_id: Content, first id and second id of tokens whose ids differ.
+        other_flags: Content of tokens with equal ids whose flags differ.
+        only_a: Content and id of tokens of the first only.
+        only_b: Content and id of tokens of the second only.
     """
 
     same: int
@@ -101,17 +98,16 @@ class AddedTokens(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary(Data):
-    """The tokens of the two, by the bytes that they stand for; added tokens are not among them.
+class SharedVocabulary(JsonData):
+    """The tokens of the two, by the bytes that they represent; added tokens are excluded.
 
     Attributes:
-        a: How many different ones the first has.
-        b: How many the second has.
-        both: How many both have.
-        same_id: How many of these have one id.
-        used_a: Of the tokens that the first makes of the texts, the share that the second has as well; None without
-            texts.
-        used_b: The same of the second.
+        a: The number of distinct tokens of the first.
+        b: The number of distinct tokens of the second.
+        both: The number of shared tokens.
+        same_id: The number of shared tokens with equal ids.
+        used_a: The share of the first's tokens in the texts that are tokens of the second; None without texts.
+        used_b: The share of the second's tokens in the texts that are tokens of the first.
     """
 
     a: int
@@ -123,24 +119,24 @@ class Vocabulary(Data):
 
     @property
     def only_a(self) -> int:
-        """How many only the first has."""
+        """The number of tokens of the first only."""
         return self.a - self.both
 
     @property
     def only_b(self) -> int:
-        """How many only the second has."""
+        """The number of tokens of the second only."""
         return self.b - self.both
 
 
 @dataclass(frozen=True, slots=True)
-class Merges(Data):
-    """The merges of the two; of ranks those that they imply.
+class SharedMerges(JsonData):
+    """The merges of the two; for ranks the implied ones.
 
     Attributes:
-        a: How many the first has.
-        b: How many the second has.
-        both: How many both have, at whatever rank.
-        same_before: How many at the beginning are the same one by one: the number of the first that differs.
+        a: The number of merges of the first.
+        b: The number of merges of the second.
+        both: The number of shared merges, at any rank.
+        same_before: The length of the shared prefix: the number of the first merge that differs.
         next_a: The pair there in the first; None if it has no more.
         next_b: The pair there in the second.
     """
@@ -154,12 +150,12 @@ class Merges(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage(Data):
-    """Text between two places where tokens of both end, with no such place inside: so all of a text is passages.
+class Passage(JsonData):
+    """The text between two consecutive boundaries that both tokenizers share. Passages cover the whole text.
 
     Attributes:
-        text: What it is; of a long one how it begins.
-        times: How often it was found with another number of tokens.
+        text: The text; the beginning of a long one.
+        times: How often it occurred with different numbers of tokens.
         tokens_a: The tokens of the first in all of these.
         tokens_b: The tokens of the second.
     """
@@ -171,27 +167,27 @@ class Passage(Data):
 
     @property
     def saved(self) -> int:
-        """How many tokens fewer the second has; below zero, how many more."""
+        """The tokens that the second saves; negative if it needs more."""
         return self.tokens_a - self.tokens_b
 
 
 @dataclass(frozen=True, slots=True)
-class Divergence(Data):
-    """The first place of a document where the two differ.
+class Divergence(JsonData):
+    """The first difference in a document.
 
     Attributes:
-        stage: One of `STAGES`: the first stage that does something else there.
+        stage: One of `STAGES`: the first stage that differs there.
         document: The number of the document in its source, from 0.
-        file: The file that it is in; None for a text that is in none.
-        position: Where it is there: a byte, a row, or the number of a sample; of texts, its number.
-        character: The character of the document where the passage begins that differs.
+        file: The file of the document; None for a text of an iterable.
+        position: The document's place in the file: a byte, a row, or the number of a sample; for texts their number.
+        character: The start of the passage that differs, in characters of the document.
         before: Some text before the passage.
-        text: The passage; of a long one how it begins.
-        after: Some text behind it.
-        tokens_a: What the first makes of the passage: tokens and ids; of a long one the first few.
-        tokens_b: What the second makes of it.
-        seen_a: What the stage gives there in the first: added tokens, normalized text or pieces; empty for later ones.
-        seen_b: The same in the second.
+        text: The passage; the beginning of a long one.
+        after: Some text after it.
+        tokens_a: Tokens and ids of the passage in the first; the first few of a long one.
+        tokens_b: Tokens and ids of the passage in the second.
+        seen_a: The stage's output there in the first: added tokens, normalized text or pieces; empty for later stages.
+        seen_b: The stage's output there in the second.
     """
 
     stage: str
@@ -209,18 +205,18 @@ class Divergence(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared(Data):
-    """What was counted of some texts.
+class TokenTotals(JsonData):
+    """The totals of some texts.
 
     Attributes:
-        name: What they are called.
-        documents: How many there are.
+        name: Their name.
+        documents: The number of documents.
         text_bytes: The bytes of their UTF-8.
-        tokens_a: The tokens that the first makes of them.
-        tokens_b: Those of the second.
-        same_ids: The documents of which both make the same ids.
-        same_tokens: Those of which both make the same tokens, whatever the ids.
-        same_boundaries: Those in which tokens end behind the same characters, whatever the tokens.
+        tokens_a: The tokens of the first.
+        tokens_b: The tokens of the second.
+        same_ids: The number of documents with equal ids.
+        same_tokens: The number of documents with equal tokens, whatever the ids.
+        same_boundaries: The number of documents with equal token boundaries, whatever the tokens.
     """
 
     name: str
@@ -234,27 +230,27 @@ class Compared(Data):
 
     @property
     def saved(self) -> int:
-        """How many tokens fewer the second needs; below zero, how many more."""
+        """The tokens that the second saves; negative if it needs more."""
         return self.tokens_a - self.tokens_b
 
     @property
     def saved_share(self) -> float:
-        """The same, as a share of the tokens of the first."""
+        """The saved tokens as a share of the tokens of the first."""
         return self.saved / self.tokens_a if self.tokens_a else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Compared):
+class SourceComparison(TokenTotals):
     """The documents of a source.
 
     Attributes:
-        firsts: For each stage the first document whose first difference is from there, in the order of `STAGES`, among
-            the `looked_at` first documents that differ.
-        looked_at: In how many documents the stage of the first difference was looked for.
-        savings: The passages where the second saves most tokens in sum.
-        losses: Those where it needs most tokens more.
-        is_exact: Whether all passages were kept in mind. If not, those that came to least were forgotten meanwhile, and
-            `savings` and `losses` can lack some of their times.
+        firsts: For each stage, in the order of `STAGES`, the first document whose first difference is from there, among
+            the first `looked_at` documents that differ.
+        looked_at: The number of documents in which the stage of the first difference was searched.
+        savings: The passages where the second saves most tokens in total.
+        losses: The passages where it needs most additional tokens in total.
+        is_exact: Whether all passages were counted. If not, those that cost least were dropped in between, and
+            `savings` and `losses` can lack some of their occurrences.
     """
 
     firsts: tuple[Divergence, ...] = ()
@@ -265,8 +261,8 @@ class Source(Compared):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Data):
-    """Two tokenizers beside each other; what is saved is what the second needs less than the first.
+class Comparison(JsonData):
+    """Two tokenizers side by side. Saved tokens are those that the second needs fewer than the first.
 
     Attributes:
         a: The first.
@@ -275,16 +271,16 @@ class Comparison(Data):
         added: Their added tokens.
         vocabulary: Their tokens.
         merges: Their merges; None if one has none, or its ranks imply none.
-        sources: What they make of texts, one for each source.
+        sources: Their tokens of texts, one result for each source.
     """
 
     a: Side
     b: Side
-    stages: tuple[Stage, ...]
-    added: AddedTokens
-    vocabulary: Vocabulary
-    merges: Merges | None
-    sources: tuple[Source, ...] = ()
+    stages: tuple[StageComparison, ...]
+    added: SharedAddedTokens
+    vocabulary: SharedVocabulary
+    merges: SharedMerges | None
+    sources: tuple[SourceComparison, ...] = ()
 
     @property
     def is_same(self) -> bool:
@@ -292,19 +288,19 @@ class Comparison(Data):
         return self.a.fingerprint == self.b.fingerprint
 
     @property
-    def total(self) -> Compared:
+    def total(self) -> TokenTotals:
         """The sums over all sources."""
-        names = [field.name for field in fields(Compared) if field.name != "name"]
-        return Compared("total", **{name: sum(getattr(one, name) for one in self.sources) for name in names})
+        names = [field.name for field in fields(TokenTotals) if field.name != "name"]
+        return TokenTotals("total", **{name: sum(getattr(one, name) for one in self.sources) for name in names})
 
     @property
     def differs(self) -> bool:
-        """Whether a document of the sources has other ids."""
+        """Whether a document of the sources has different ids."""
         return self.total.same_ids < self.total.documents
 
     @property
     def first_stage(self) -> str | None:
-        """The first stage that does something else with some document; None if all have the same ids."""
+        """The first stage that differs on some document; None if all have equal ids."""
         found = {first.stage for source in self.sources for first in source.firsts}
         return next((stage for stage in STAGES if stage in found), None)
 

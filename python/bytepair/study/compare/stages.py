@@ -1,11 +1,11 @@
-"""The stages of two tokenizers beside each other: what their specs say, before any text is looked at."""
+"""The stages of two tokenizers side by side, from their specs alone."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from bytepair.model.spec import BytePair, split_name
-from bytepair.study.compare.result import AddedTokens, Stage, options
+from bytepair.study.compare.result import SharedAddedTokens, StageComparison, options
 
 if TYPE_CHECKING:
     from bytepair.model.spec import AddedToken, Model, TokenizerSpec
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _COLUMNS = {"tokens", "ids", "merges", "scores", "alphabet"}
 
 
-def stages(a: TokenizerSpec, b: TokenizerSpec) -> tuple[Stage, ...]:
-    """Each stage of two specs, in order, with what it is in both.
+def stages(a: TokenizerSpec, b: TokenizerSpec) -> tuple[StageComparison, ...]:
+    """Compare each stage of two specs, in order.
 
     Example:
         >>> import bytepair as bp
@@ -23,20 +23,20 @@ def stages(a: TokenizerSpec, b: TokenizerSpec) -> tuple[Stage, ...]:
         [('split', ('gpt2',), ('cl100k',))]
     """
     return (
-        Stage("added tokens", a.added_tokens == b.added_tokens, _added_lines(a), _added_lines(b)),
-        Stage("normalizers", a.normalizers == b.normalizers, a.normalizers, b.normalizers),
-        Stage("split", _split_of(a) == _split_of(b), _split_lines(a), _split_lines(b)),
-        Stage("model", a.model == b.model, _model_lines(a.model), _model_lines(b.model)),
-        Stage("post-processor", a.post_processor == b.post_processor, _post_lines(a), _post_lines(b)),
-        Stage("decoders", a.decoders == b.decoders, a.decoders, b.decoders),
+        StageComparison("added tokens", a.added_tokens == b.added_tokens, _added_lines(a), _added_lines(b)),
+        StageComparison("normalizer", a.normalizers == b.normalizers, a.normalizers, b.normalizers),
+        StageComparison("split", _split_of(a) == _split_of(b), _split_lines(a), _split_lines(b)),
+        StageComparison("model", a.model == b.model, _model_lines(a.model), _model_lines(b.model)),
+        StageComparison("post-processor", a.post_processor == b.post_processor, _post_lines(a), _post_lines(b)),
+        StageComparison("decoder", a.decoders == b.decoders, a.decoders, b.decoders),
     )
 
 
-def added_tokens(a: TokenizerSpec, b: TokenizerSpec) -> AddedTokens:
-    """The added tokens of two specs, by content."""
+def added_tokens(a: TokenizerSpec, b: TokenizerSpec) -> SharedAddedTokens:
+    """Compare the added tokens of two specs, by content."""
     mine, theirs = ({token.content: token for token in spec.added_tokens} for spec in (a, b))
     both = [(token, theirs[content]) for content, token in mine.items() if content in theirs]
-    return AddedTokens(
+    return SharedAddedTokens(
         same=sum(one == other for one, other in both),
         other_id=tuple((one.content, one.id, other.id) for one, other in both if one.id != other.id),
         other_flags=tuple(one.content for one, other in both if one != other and one.id == other.id),
@@ -65,19 +65,19 @@ def _split_lines(spec: TokenizerSpec) -> tuple[str, ...]:
 
 
 def _model_lines(model: Model) -> tuple[str, ...]:
-    said = dict(options(model))
+    settings = dict(options(model))
     if isinstance(model, BytePair):
         kind = f"BytePair of {'bytes' if model.alphabet is None else 'characters'}, {model.semantics}"
-        said |= options(model.alphabet) if model.alphabet else {}
+        settings |= options(model.alphabet) if model.alphabet else {}
     else:
         kind = type(model).__name__
     lines = [kind, f"{len(model.tokens):,} tokens"]
     if isinstance(model, BytePair) and model.merges is not None:
         lines.append(f"{len(model.merges):,} merges")
-    # What is off or not there is not worth a line.
+    # Options that are off or missing are left out.
     lines += [
         name if value is True else f"{name} {value}"
-        for name, value in said.items()
+        for name, value in settings.items()
         if name not in _COLUMNS and value is not None and value is not False
     ]
     return tuple(lines)

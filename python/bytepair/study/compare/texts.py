@@ -1,4 +1,4 @@
-"""What two tokenizers make of the documents of a source: sums, the first differences, and the passages that cost."""
+"""Two tokenizers on the documents of a source: totals, first differences, and the passages that cost most."""
 
 from __future__ import annotations
 
@@ -9,40 +9,42 @@ import numpy as np
 
 from bytepair.study.compare.divergence import cause, excerpts, shown_tokens
 from bytepair.study.compare.passages import passages
-from bytepair.study.compare.places import Lines
-from bytepair.study.compare.result import STAGES, Divergence, Passage, Source
+from bytepair.study.compare.places import JoinedTexts
+from bytepair.study.compare.result import STAGES, Divergence, Passage, SourceComparison
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair.study.compare.documents import Batch
     from bytepair.study.compare.passages import Passages
-    from bytepair.study.compare.places import Encoded, Locator
-    from bytepair.study.compare.vocabularies import Keys
+    from bytepair.study.compare.places import EncodedBatch, Locator
+    from bytepair.study.compare.vocabularies import TokenKeys
 
 _LOOKED_AT = 1000
-"""Documents of a source that differ and in which the stage is looked for."""
+"""Differing documents of a source in which the stage of the first difference is searched."""
 
 _MOST_PASSAGES = 1 << 19
-"""Passages that are kept in mind."""
+"""Passages that are counted at a time."""
 
 _LONG = 200
-"""Bytes of a passage that are kept; a longer one is told from others by its hash."""
+"""Bytes of a passage that are kept; a longer one is identified by its hash."""
 
 
-class Tally:
-    """What is counted of a source, batch by batch.
+class SourceTally:
+    """The counts of a source, batch by batch.
 
     Args:
-        name: What the source is called.
+        name: The name of the source.
         a: The first tokenizer.
         b: The second.
-        keys: What their tokens stand for.
-        same_before: Whether all stages before the model are the same, so that differences are the model's.
-        same_model: Whether the models are.
+        keys: The numbers of their tokens.
+        same_before: Whether all stages before the model are equal, so that differences are the model's.
+        same_model: Whether the models are equal.
     """
 
-    def __init__(self, name: str, a: Locator, b: Locator, keys: Keys, *, same_before: bool, same_model: bool) -> None:
+    def __init__(
+        self, name: str, a: Locator, b: Locator, keys: TokenKeys, *, same_before: bool, same_model: bool
+    ) -> None:
         self.name, self.sides, self.keys = name, (a, b), keys
         self.same_before, self.same_model = same_before, same_model
         self.documents = self.text_bytes = self.same_ids = self.same_tokens = self.same_boundaries = 0
@@ -53,8 +55,8 @@ class Tally:
         self.is_exact = True
 
     def add(self, batch: Batch) -> None:
-        """Counts a batch."""
-        lines = Lines(batch.texts)
+        """Count a batch."""
+        lines = JoinedTexts(batch.texts)
         a, b = (side.encode(batch, lines) for side in self.sides)
         self.uses = [
             uses + np.bincount(one.ids, minlength=len(uses)) for uses, one in zip(self.uses, (a, b), strict=True)
@@ -72,7 +74,7 @@ class Tally:
                     break
                 places.setdefault(number, (int(found.starts[place]), int(found.ends[place])))
             self._remember(lines, found)
-        # Ids can be the same of other texts: where a normalizer drops characters, or where they are unknown.
+        # Different texts can have equal ids: where a normalizer drops characters, or where they are unknown.
         other_tokens = _unlike(a, b, self.keys.a[a.ids], self.keys.b[b.ids])
         other_ids = _unlike(a, b, a.ids, b.ids)
         ids_only = ~(other_boundaries | other_tokens)
@@ -86,16 +88,16 @@ class Tally:
                 start, end = places[number]
             else:
                 start, end = self._unlike_token(number, base, (a, b), ids_only=bool(ids_only[number]))
-            # The byte behind a document is none of its text.
+            # The byte after a document is not part of its text.
             place = start - base, min(end - base, len(batch.texts[number]))
             self._look(batch, number, (a, b), base, place, ids_only=bool(ids_only[number]))
 
-    def result(self, examples: int) -> Source:
-        """What it came to, with so many savings and losses."""
+    def result(self, examples: int) -> SourceComparison:
+        """Return the result, with at most `examples` savings and losses."""
         order = sorted(self.passages.items(), key=lambda item: (-abs(item[1][1] - item[1][2]), item[0]))
         savings = [item for item in order if item[1][1] > item[1][2]][:examples]
         losses = [item for item in order if item[1][1] < item[1][2]][:examples]
-        return Source(
+        return SourceComparison(
             name=self.name,
             documents=self.documents,
             text_bytes=self.text_bytes,
@@ -115,13 +117,13 @@ class Tally:
         self,
         batch: Batch,
         number: int,
-        encoded: tuple[Encoded, Encoded],
+        encoded: tuple[EncodedBatch, EncodedBatch],
         base: int,
         place: tuple[int, int],
         *,
         ids_only: bool,
     ) -> None:
-        """Keeps the first difference of a document, if it is the first of its stage."""
+        """Keep the first difference of a document, if it is the first of its stage."""
         text, (start, end) = batch.texts[number], place
         stage = "ids" if ids_only else "model"
         seen_a: tuple[str, ...] = ()
@@ -151,9 +153,9 @@ class Tally:
         )
 
     def _unlike_token(
-        self, number: int, base: int, encoded: tuple[Encoded, Encoded], *, ids_only: bool
+        self, number: int, base: int, encoded: tuple[EncodedBatch, EncodedBatch], *, ids_only: bool
     ) -> tuple[int, int]:
-        """Where the first token is that is another, of a document whose boundaries are the same."""
+        """The place of the first different token, in a document whose boundaries are equal."""
         a, b = encoded
         here, there = (slice(one.offsets[number], one.offsets[number + 1]) for one in encoded)
         mine, theirs = a.ids[here], b.ids[there]
@@ -162,11 +164,11 @@ class Tally:
         before = a.ends[here][a.ends[here] < end]
         return int(before[-1]) if len(before) else base, end
 
-    def _remember(self, lines: Lines, found: Passages) -> None:
-        """Adds up what passages with other numbers of tokens come to."""
+    def _remember(self, lines: JoinedTexts, found: Passages) -> None:
+        """Add up the costs of passages with different numbers of tokens."""
         costs = found.tokens_a != found.tokens_b
         ends = found.ends[costs]
-        # The byte behind a document is none of its text.
+        # The byte after a document is not part of its text.
         ends = np.minimum(ends, lines.ends[lines.document(ends)] - 1)
         known, data = self.passages, lines.bytes
         rows = (column.tolist() for column in (found.starts[costs], ends, found.tokens_a[costs], found.tokens_b[costs]))
@@ -185,8 +187,8 @@ class Tally:
             self.passages = dict(order[: _MOST_PASSAGES // 2])
 
 
-def shares(tallies: list[Tally], keys: Keys) -> tuple[float, float] | None:
-    """Of the tokens that each makes of all texts, the share that the other has as well."""
+def shares(tallies: list[SourceTally], keys: TokenKeys) -> tuple[float, float] | None:
+    """The shares of each tokenizer's tokens in all texts that are also tokens of the other."""
     found = []
     for of, uses, there in (
         (keys.a, [tally.uses[0] for tally in tallies], keys.in_b),
@@ -199,8 +201,8 @@ def shares(tallies: list[Tally], keys: Keys) -> tuple[float, float] | None:
     return found[0], found[1]
 
 
-def _unlike(a: Encoded, b: Encoded, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.bool_]:
-    """In which documents a column of the tokens differs."""
+def _unlike(a: EncodedBatch, b: EncodedBatch, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether each document differs in a column of its tokens."""
     counts = a.counts
     unlike = np.asarray(counts != b.counts)
     if not unlike.all():
@@ -211,7 +213,7 @@ def _unlike(a: Encoded, b: Encoded, mine: NDArray[Any], theirs: NDArray[Any]) ->
 
 
 def _long_key(passage: bytes) -> bytes:
-    """How a long passage begins, and its hash behind a byte that is in no text."""
+    """The beginning of a long passage, a byte that no UTF-8 text has, and the passage's hash."""
     return passage[:_LONG] + b"\xff" + blake2b(passage, digest_size=16).digest()
 
 

@@ -1,7 +1,7 @@
-"""The tokens and merges of two tokenizers beside each other, by the bytes that they stand for.
+"""The tokens and merges of two tokenizers side by side, by the bytes that they represent.
 
-Ids are numbers that each vocabulary gives as it likes, and some vocabularies spell a space as U+2581 or a byte as
-``<0x0A>``: only what a token stands for can be compared.
+Each vocabulary assigns its own ids, and some spell a space as U+2581 or a byte as ``<0x0A>``, so only the bytes that a
+token represents can be compared.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bytepair.errors import FormatError
 from bytepair.model.marks import falls_back, named_byte
 from bytepair.model.semantics import to_merges
 from bytepair.model.spec import BytePair
-from bytepair.study.compare.result import Merges, Vocabulary
+from bytepair.study.compare.result import SharedMerges, SharedVocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,14 +27,14 @@ _SPACE = "\u2581"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Keys:
-    """A number for what each token stands for, the same in both tokenizers.
+class TokenKeys:
+    """A number for the bytes that each token represents, equal in both tokenizers.
 
     Attributes:
-        a: By the ids of the first; -1 where there is no token.
-        b: By the ids of the second.
-        in_a: By number: whether it is a token of the first.
-        in_b: Whether it is a token of the second.
+        a: The number of each id of the first; -1 for an id without a token.
+        b: The number of each id of the second.
+        in_a: Whether each number is a token of the first.
+        in_b: Whether each number is a token of the second.
     """
 
     a: NDArray[np.int64]
@@ -44,10 +44,10 @@ class Keys:
 
 
 def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
-    r"""The bytes that each token of a model stands for, by id.
+    r"""The bytes that each token of a model represents, by id.
 
-    U+2581 is a space where a stage says so, and ``<0x0A>`` is a byte where the model falls back to bytes; all else is
-    as the vocabulary spells it, so also ``##`` and ``</w>``.
+    U+2581 is a space if a stage replaces spaces by it, and ``<0x0A>`` is a byte if the model falls back to bytes; all
+    else is spelled as in the vocabulary, ``##`` and ``</w>`` included.
 
     Example:
         >>> import bytepair as bp
@@ -66,13 +66,13 @@ def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
 
 
 def spells_spaces(spec: TokenizerSpec) -> bool:
-    """Whether U+2581 stands for a space."""
+    """Whether U+2581 represents a space."""
     steps = (*spec.normalizers, *spec.pre_tokenizers, *spec.decoders)
     return not spec.is_byte_level and any(_SPACE in step or "Metaspace" in step for step in steps)
 
 
-def keys(a: Tokenizer, b: Tokenizer, meant_a: dict[int, bytes], meant_b: dict[int, bytes]) -> Keys:
-    """Numbers the tokens of two tokenizers, added ones among them, by what they stand for."""
+def keys(a: Tokenizer, b: Tokenizer, meant_a: dict[int, bytes], meant_b: dict[int, bytes]) -> TokenKeys:
+    """Number the tokens of two tokenizers, added ones included, by the bytes that they represent."""
     numbers: dict[bytes, int] = {}
     found = []
     for tokenizer, meant in ((a, meant_a), (b, meant_b)):
@@ -83,11 +83,13 @@ def keys(a: Tokenizer, b: Tokenizer, meant_a: dict[int, bytes], meant_b: dict[in
         found.append(of)
     of_a, of_b = found
     in_a, in_b = (np.isin(np.arange(len(numbers)), of) for of in found)
-    return Keys(of_a, of_b, in_a, in_b)
+    return TokenKeys(of_a, of_b, in_a, in_b)
 
 
-def vocabulary(meant_a: dict[int, bytes], meant_b: dict[int, bytes], used: tuple[float, float] | None) -> Vocabulary:
-    """How many tokens two vocabularies have in common.
+def vocabulary(
+    meant_a: dict[int, bytes], meant_b: dict[int, bytes], used: tuple[float, float] | None
+) -> SharedVocabulary:
+    """Count the tokens that two vocabularies have in common.
 
     Example:
         >>> vocabulary({0: b"a", 1: b"b"}, {0: b"a", 1: b"c", 2: b"b"}, None).as_dict()["same_id"]
@@ -95,11 +97,13 @@ def vocabulary(meant_a: dict[int, bytes], meant_b: dict[int, bytes], used: tuple
     """
     mine, theirs = set(meant_a.values()), set(meant_b.values())
     same_id = sum(meant_b.get(id) == token for id, token in meant_a.items())
-    return Vocabulary(len(mine), len(theirs), len(mine & theirs), same_id, *(used or (None, None)))
+    return SharedVocabulary(len(mine), len(theirs), len(mine & theirs), same_id, *(used or (None, None)))
 
 
-def merges(a: TokenizerSpec, b: TokenizerSpec, meant_a: dict[int, bytes], meant_b: dict[int, bytes]) -> Merges | None:
-    """How many merges two models have in common, and where their lists part."""
+def merges(
+    a: TokenizerSpec, b: TokenizerSpec, meant_a: dict[int, bytes], meant_b: dict[int, bytes]
+) -> SharedMerges | None:
+    """Count the merges that two models have in common, and find where their lists diverge."""
     mine, theirs = _pairs(a, meant_a), _pairs(b, meant_b)
     if mine is None or theirs is None:
         return None
@@ -109,7 +113,7 @@ def merges(a: TokenizerSpec, b: TokenizerSpec, meant_a: dict[int, bytes], meant_
     )
     both = len(set(mine) & set(theirs))
     next_a, next_b = (pairs[same] if same < len(pairs) else None for pairs in (mine, theirs))
-    return Merges(len(mine), len(theirs), both, same, next_a, next_b)
+    return SharedMerges(len(mine), len(theirs), both, same, next_a, next_b)
 
 
 def _pairs(spec: TokenizerSpec, meant: dict[int, bytes]) -> list[tuple[bytes, bytes]] | None:
@@ -121,6 +125,6 @@ def _pairs(spec: TokenizerSpec, meant: dict[int, bytes]) -> list[tuple[bytes, by
         try:
             pairs = to_merges(model).merges
         except FormatError:
-            # A token that no two lower ones make: its ranks are no list of merges.
+            # A token is not made by two lower ones: its ranks do not form a list of merges.
             return None
     return [(meant[left], meant[right]) for left, right in pairs or ()]

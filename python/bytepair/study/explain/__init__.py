@@ -1,25 +1,33 @@
-"""Why a text has its ids: the stages it goes through, its pieces, and how each becomes tokens, step by step."""
+"""Why a text has its ids: its stages, its pieces, and the steps from each piece to its tokens."""
 
 from __future__ import annotations
 
 from bytepair.study.explain.composing import explain
-from bytepair.study.explain.explanation import Change, ExplainedPiece, Explanation, Match, Normalized, Scored, Way
-from bytepair.study.explain.merging import Made, Step
+from bytepair.study.explain.explanation import (
+    ExplainedPiece,
+    Explanation,
+    LongestMatch,
+    NormalizedStretch,
+    NormalizerChange,
+    ScoredToken,
+    Segmentation,
+)
+from bytepair.study.explain.merging import MergeStep, TokenMerge
 from bytepair.study.explain.timelines import Timeline, TimelineMerge, timeline
 from bytepair.study.explain.trees import made_by, taken_whole
 
 __all__ = [
-    "Change",
     "ExplainedPiece",
     "Explanation",
-    "Made",
-    "Match",
-    "Normalized",
-    "Scored",
-    "Step",
+    "LongestMatch",
+    "MergeStep",
+    "NormalizedStretch",
+    "NormalizerChange",
+    "ScoredToken",
+    "Segmentation",
     "Timeline",
     "TimelineMerge",
-    "Way",
+    "TokenMerge",
     "explain",
     "made_by",
     "taken_whole",

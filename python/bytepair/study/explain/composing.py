@@ -1,13 +1,13 @@
-"""`explain`: all stages of a tokenizer, one after another, each said as it happens."""
+"""`explain`: all stages of a tokenizer, step by step."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair.model.kept import kept
+from bytepair.model.cache import cached
 from bytepair.study.explain.explanation import ExplainedPiece, Explanation
 from bytepair.study.explain.models import Explainer, explainer_of
-from bytepair.study.explain.stages import Stages
+from bytepair.study.explain.stages import StagesBeforeModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 
-class _Parts(NamedTuple):
-    """What explains the texts of one tokenizer."""
+class _Explainers(NamedTuple):
+    """The stages and the model of one tokenizer, ready to explain texts."""
 
-    stages: Stages
+    stages: StagesBeforeModel
     model: Explainer
 
 
 def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", added: str = "match") -> Explanation:
-    """Why a text has its ids: what normalizers change, the pieces, and the merges, matches or ways of each.
+    """Explain the ids of a text: normalizer changes, pieces, and the merges, matches or segmentations of each.
 
-    The ids are those of ``tokenizer.encode(text, special=special, added=added)``, worked out here by the definition of
-    each model and not by the fast encoders.
+    The ids are those of ``tokenizer.encode(text, special=special, added=added)``, computed by the definition of each
+    model, not by the fast encoders.
 
     Args:
         tokenizer: Any tokenizer.
@@ -38,10 +38,10 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
     Raises:
         SpecialTokenError: The text holds a token that the call does not allow; all errors are those of
             `Tokenizer.encode`.
-        TypeError: `text` is no ``str``.
+        TypeError: `text` is not a ``str``.
 
-    Time is n log n in the longest piece, in Python: a million characters take some seconds. The first call with a
-    tokenizer makes tables of its vocabulary, which are kept with it.
+    Time is n log n in the longest piece, in Python: a million characters take a few seconds. The first call with
+    a tokenizer builds tables of its vocabulary, which are cached on it.
 
     Example:
         >>> import bytepair as bp
@@ -51,13 +51,13 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
         ([257], [(108, 111, 256, 0), (256, 119, 257, 1)])
     """
     if not isinstance(text, str):
-        raise TypeError(f"the text is a str, not {type(text).__name__}")
-    said: dict[str, Any] = {"special": special, "added": added}
-    # Whatever is wrong with the text is said as encoding it says it.
-    tokenizer.count(text, **said)
-    parts = kept(tokenizer, "explaining", _parts)
+        raise TypeError(f"text must be a str, not {type(text).__name__}")
+    options: dict[str, Any] = {"special": special, "added": added}
+    # Errors of the text are those of encoding it.
+    tokenizer.count(text, **options)
+    parts = cached(tokenizer, "explain", _parts)
     pieces = []
-    for start, end, piece, id in parts.stages.segments(text, said):
+    for start, end, piece, id in parts.stages.segments(text, options):
         if id is not None:
             pieces.append(ExplainedPiece(start, end, piece, "added", (id,)))
         else:
@@ -66,23 +66,23 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
         text=text,
         semantics=tokenizer.spec.semantics,
         normalizers=parts.stages.normalizers,
-        normalized=parts.stages.normalized(text, said),
+        normalized=parts.stages.normalized(text, options),
         pieces=tuple(pieces),
         tokens={id: tokenizer.token_bytes(id) for id in sorted(_named(pieces))},
         spelled=not tokenizer.spec.is_byte_level,
     )
 
 
-def _parts(tokenizer: Tokenizer) -> _Parts:
-    return _Parts(Stages(tokenizer.spec), explainer_of(tokenizer))
+def _parts(tokenizer: Tokenizer) -> _Explainers:
+    return _Explainers(StagesBeforeModel(tokenizer.spec), explainer_of(tokenizer))
 
 
 def _named(pieces: Iterable[ExplainedPiece]) -> set[int]:
-    """All ids that are named."""
+    """All ids that occur."""
     named: set[int] = set()
     for piece in pieces:
         named.update(piece.ids, piece.symbols)
         named.update(step.result for step in piece.steps if step.result is not None)
-        for way in piece.ways:
+        for way in piece.segmentations:
             named.update(token.id for token in way.tokens)
     return named

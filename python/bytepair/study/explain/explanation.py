@@ -1,24 +1,24 @@
-"""What `explain` gives: plain data, which `bytepair.view.explained` shows."""
+"""The result of `explain`: plain data, which `bytepair.view.explained` draws."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair.study.explain.merging import Step
+from bytepair.study.explain.merging import MergeStep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What one normalizer made of a stretch of text.
+class NormalizerChange:
+    """The change of a stretch of text by one normalizer.
 
     Attributes:
-        step: The normalizer: as ``tokenizer.json`` has it if that is short, else its name.
-        before: The text that it was given.
-        after: The text that it made of it.
+        step: The normalizer as in ``tokenizer.json`` if that is short, else its name.
+        before: The text before.
+        after: The text after.
     """
 
     step: str
@@ -27,30 +27,30 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Normalized:
+class NormalizedStretch:
     """A stretch between added tokens that normalizers changed.
 
     Attributes:
         start: Its first character.
         end: The character behind its last one.
-        changes: What each normalizer did that changed anything, in order.
+        changes: The changes in order, one for each normalizer that changed the text.
     """
 
     start: int
     end: int
-    changes: tuple[Change, ...]
+    changes: tuple[NormalizerChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class LongestMatch:
     """A search for the longest token, by WordPiece.
 
     Attributes:
-        at: The character of the piece from which on tokens were tried, the longest first.
-        end: The character behind the token that was taken; `at` if none fits.
-        tried: How many longer beginnings of the rest were looked up before, and are no tokens. What is longer than any
-            token was not.
-        result: The id that was taken; None if none fits, which makes the whole piece unknown.
+        at: The character of the piece at which tokens were tried, the longest first.
+        end: The end of the matched token; `at` if none matches.
+        tried: The number of longer prefixes of the rest that were looked up without a match. Prefixes longer than any
+            token are not looked up.
+        result: The matched id; None if none matches, which makes the whole piece unknown.
     """
 
     at: int
@@ -60,15 +60,15 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A token on a way through a piece, by Unigram.
+class ScoredToken:
+    """A token of a segmentation, by Unigram.
 
     Attributes:
         at: Its first character in the piece.
         end: The character behind its last one.
         id: Its id.
-        score: What it adds to the sum.
-        is_unknown: Whether it stands for a character that is no token, and scores for that.
+        score: Its score.
+        is_unknown: Whether it is the unknown token, with the score of an unknown character.
     """
 
     at: int
@@ -79,15 +79,15 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way to spell a piece, by Unigram.
+class Segmentation:
+    """A segmentation of a piece, by Unigram.
 
     Attributes:
         tokens: Its tokens in order.
         score: The sum of their scores, added up from left to right.
     """
 
-    tokens: tuple[Scored, ...]
+    tokens: tuple[ScoredToken, ...]
     score: float
 
 
@@ -98,15 +98,15 @@ class ExplainedPiece:
     Attributes:
         start: Its first character in the text.
         end: The character behind its last one.
-        text: The piece as the model sees it, after all that normalizers and pre-tokenizers did.
-        kind: ``"added"``; of models that merge ``"whole"`` for a token that merging alone would not give, and
-            ``"merged"``; ``"longest match"`` (WordPiece); ``"best path"`` (Unigram); ``"word"`` (WordLevel); or
-            ``"unknown"`` for a piece that is as a whole no token.
+        text: The piece as the model sees it, after normalizers and pre-tokenizers.
+        kind: ``"added"``; for BPE ``"whole"`` for a token that merging alone would not reach, and ``"merged"``;
+            ``"longest match"`` (WordPiece); ``"best path"`` (Unigram); ``"word"`` (WordLevel); or ``"unknown"`` for a
+            piece that is unknown as a whole.
         ids: Its ids.
         symbols: The ids that merging started from.
         steps: The merges, or the matches, in order.
-        ways: Of a Unigram the best way and, if there is another one, the runner-up.
-        note: What else is to be said, as a sentence without its full stop; or empty.
+        segmentations: For Unigram the best segmentation and the runner-up, if there is one.
+        note: A remark, as a sentence without its full stop; or empty.
     """
 
     start: int
@@ -115,19 +115,19 @@ class ExplainedPiece:
     kind: str
     ids: tuple[int, ...]
     symbols: tuple[int, ...] = ()
-    steps: tuple[Step, ...] | tuple[Match, ...] = ()
-    ways: tuple[Way, ...] = ()
+    steps: tuple[MergeStep, ...] | tuple[LongestMatch, ...] = ()
+    segmentations: tuple[Segmentation, ...] = ()
     note: str = ""
 
     @property
-    def merges(self) -> tuple[Step, ...]:
+    def merges(self) -> tuple[MergeStep, ...]:
         """The steps that are merges."""
-        return tuple(step for step in self.steps if isinstance(step, Step))
+        return tuple(step for step in self.steps if isinstance(step, MergeStep))
 
     @property
-    def matches(self) -> tuple[Match, ...]:
+    def matches(self) -> tuple[LongestMatch, ...]:
         """The steps that are matches."""
-        return tuple(step for step in self.steps if isinstance(step, Match))
+        return tuple(step for step in self.steps if isinstance(step, LongestMatch))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,29 +136,29 @@ class Explanation:
 
     Attributes:
         text: The text.
-        semantics: ``"ranks"`` or ``"merges"``; of models that merge nothing their type.
-        normalizers: All normalizers, as `Change.step` says them.
+        semantics: ``"ranks"`` or ``"merges"``; for models without merges their type.
+        normalizers: All normalizers, spelled like `NormalizerChange.step`.
         normalized: The stretches of the text that they changed.
         pieces: The pieces and added tokens in order.
-        tokens: The bytes of each token that is named anywhere here, by id.
-        spelled: Whether tokens are spelled in characters, and not the bytes that they stand for.
+        tokens: The bytes of each token that occurs anywhere here, by id.
+        spelled: Whether tokens are spelled in characters, and not as the bytes of the text.
     """
 
     text: str
     semantics: str
     normalizers: tuple[str, ...]
-    normalized: tuple[Normalized, ...]
+    normalized: tuple[NormalizedStretch, ...]
     pieces: tuple[ExplainedPiece, ...]
     tokens: Mapping[int, bytes]
     spelled: bool
 
     @property
     def ids(self) -> list[int]:
-        """The ids of the text, as `Tokenizer.encode` gives them."""
+        """The ids of the text: those of `Tokenizer.encode`."""
         return [id for piece in self.pieces for id in piece.ids]
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as values that JSON has; tokens are in hexadecimal.
+        """The explanation as plain data for JSON; tokens are in hexadecimal.
 
         Example:
             >>> import bytepair as bp

@@ -1,7 +1,7 @@
-"""Which pairs of a byte-pair model merge, in which order, and what merges make a token.
+"""The merges of a byte-pair model: which pairs merge, in which order, and which merges make a token.
 
-This is the definition in plain Python, for those who look: the lowest-ranked pair merges first, of equal ones the
-leftmost. A heap over a linked list keeps it n log n on every input.
+This is the definition in plain Python: the lowest-ranked pair merges first; ties go left to right. A heap over a linked
+list keeps it n log n on every input.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 _GONE = -1
-"""In the place of a symbol that was merged into the one before it."""
+"""Marks a symbol that was merged into the one before it."""
 
 
-class Made(NamedTuple):
+class TokenMerge(NamedTuple):
     """The merge that makes a token.
 
     Attributes:
@@ -37,7 +37,7 @@ class Made(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MergeStep:
     """One merge in a piece.
 
     Attributes:
@@ -45,7 +45,7 @@ class Step:
         left: The id on its left.
         right: The id on its right.
         result: The id of the token that they become.
-        rank: As `Made.rank`.
+        rank: As `TokenMerge.rank`.
     """
 
     at: int
@@ -65,7 +65,7 @@ class Merging:
         >>> from bytepair.model.spec import BytePair
         >>> merging = Merging(BytePair((b"a", b"b", b"ab"), (0, 1, 2), partial_alphabet=True))
         >>> merging.symbols("aab"), merging.merge([0, 0, 1])
-        ([0, 0, 1], ([Step(at=1, left=0, right=1, result=2, rank=2)], [0, 2]))
+        ([0, 0, 1], ([MergeStep(at=1, left=0, right=1, result=2, rank=2)], [0, 2]))
     """
 
     def __init__(self, model: BytePair) -> None:
@@ -73,13 +73,13 @@ class Merging:
         self._tokens = dict(zip(model.ids, model.tokens, strict=True))
         self._ids = {token: id for id, token in self._tokens.items()}
         self._takes_whole = model.merges is None or model.ignore_merges
-        # A token that goes on in a word begins with this, and loses it where it is merged into what stands before.
+        # A token inside a word begins with this prefix, and loses it when it is merged into the token before.
         self._prefix = len(inner_prefix(model).encode())
         self._pairs: dict[tuple[int, int], tuple[int, int]] | None = None
         if model.merges is not None:
-            # Of a pair that is listed twice the later place stands, as in tokenizers.
+            # A pair listed twice has its later rank, as in tokenizers.
             self._pairs = {pair: (rank, self.joined(*pair)) for rank, pair in enumerate(model.merges)}
-        self._made: dict[int, Made | None] = {}
+        self._made: dict[int, TokenMerge | None] = {}
 
     def pair(self, left: int, right: int) -> tuple[int, int] | None:
         """The rank of an adjacent pair, and the id that it becomes; None if it does not merge."""
@@ -97,19 +97,19 @@ class Merging:
         return self._ids.get(piece.encode()) if self._takes_whole else None
 
     def symbols(self, piece: str) -> list[int]:
-        """The ids that merging a piece starts from; none if a byte of it is no token.
+        """The ids that merging a piece starts from; none if one of its bytes is not a token.
 
-        A character that is no token is what the model makes of it: its bytes, the unknown token, or nothing.
+        A character that is not a token becomes its bytes, the unknown token or nothing, as the model says.
         """
         return self._bytes(piece.encode()) if self._alphabet is None else self._characters(self._alphabet, piece)
 
     def lost(self, piece: str) -> int:
-        """How many characters of a piece vanish, since nothing stands for them."""
+        """The number of dropped characters of a piece: those with neither token, bytes nor unknown token."""
         if self._alphabet is None or self._alphabet.unk_token is not None:
             return 0
         return sum(found == [] for found in self._each(self._alphabet, piece, inner=False, ends=True))
 
-    def merge(self, symbols: list[int]) -> tuple[list[Step], list[int]]:
+    def merge(self, symbols: list[int]) -> tuple[list[MergeStep], list[int]]:
         """All merges of some symbols in order, and the ids that are left; n log n."""
         ids = [*symbols]
         end = len(ids)
@@ -117,7 +117,7 @@ class Merging:
         after = list(range(1, end + 1))
 
         def entry(at: int) -> tuple[int, int, int] | None:
-            """What the pair that begins at a place would do: its rank, the place, and the id that it becomes."""
+            """The heap entry of the pair that begins at a place: rank, place, and the id that it becomes."""
             if at < 0 or after[at] >= end or ids[at] == _GONE:
                 return None
             found = self.pair(ids[at], ids[after[at]])
@@ -129,11 +129,11 @@ class Merging:
         while heap:
             top = heappop(heap)
             rank, at, result = top
-            # An entry is not taken out when its pair goes away: it is found stale here.
+            # An entry stays in the heap when its pair goes away, and is found stale here.
             if entry(at) != top:
                 continue
             gone = after[at]
-            steps.append(Step(at, ids[at], ids[gone], result, rank))
+            steps.append(MergeStep(at, ids[at], ids[gone], result, rank))
             ids[at], ids[gone] = result, _GONE
             after[at] = after[gone]
             if after[at] < end:
@@ -143,17 +143,17 @@ class Merging:
                     heappush(heap, fresh)
         return steps, [id for id in ids if id != _GONE]
 
-    def made(self, id: int) -> Made | None:
+    def made(self, id: int) -> TokenMerge | None:
         """The merge that makes a token; None if none does. See `made_by`."""
         if id not in self._made:
-            found: dict[int, Made | None] = {id: None}
+            found: dict[int, TokenMerge | None] = {id: None}
             for symbols in self._spellings(id):
                 steps, left = self.merge(symbols)
                 if left == [id] and steps:
-                    # What stands in the span of a token is made as that token alone is, so that all of it is known now.
-                    found |= {step.result: Made(step.left, step.right, step.rank) for step in steps}
+                    # A token within the span of another is made as it is alone, so all of these are known now.
+                    found |= {step.result: TokenMerge(step.left, step.right, step.rank) for step in steps}
                     break
-            # At once: another thread that asks meanwhile must not be told that nothing makes it.
+            # In one step: another thread must not read None in between.
             self._made.update(found)
         return self._made[id]
 
@@ -174,7 +174,7 @@ class Merging:
         text = token.decode()
         prefix = self._alphabet.continuing_subword_prefix or ""
         suffix = self._alphabet.end_of_word_suffix or ""
-        # As it stands in the middle of a word, at its end, and at its beginning.
+        # In the middle of a word, at its end, and at its beginning.
         for inner in (True, False):
             for ends in (True, False):
                 if (inner and not prefix) or (ends and not suffix):
@@ -183,7 +183,7 @@ class Merging:
                 bare = bare.removesuffix(suffix) if ends else bare
                 if len(bare) + len(prefix) * inner + len(suffix) * ends == len(text):
                     yield self._characters(self._alphabet, bare, inner=inner, ends=ends)
-        # Bytes that fell back and unknown tokens can merge as well, if a list says so.
+        # Byte-fallback tokens and unknown tokens can merge as well, if a list has such pairs.
         parts = {name_of_byte(byte) for byte in range(256)} if self._alphabet.byte_fallback else set()
         if self._alphabet.unk_token:
             parts.add(self._alphabet.unk_token)
@@ -191,7 +191,7 @@ class Merging:
             yield self._atoms(text, parts)
 
     def _atoms(self, text: str, parts: set[str]) -> list[int]:
-        """The symbols of a token that is spelled with such parts, each of which is one; empty if there are none."""
+        """The symbols of a token spelled with such parts, each of which is one symbol; empty if one is unknown."""
         lengths = sorted({len(part) for part in parts}, reverse=True)
         symbols, at = [], 0
         while at < len(text):
@@ -208,7 +208,7 @@ class Merging:
         return known if len(known) == len(token) else []
 
     def _characters(self, how: Characters, text: str, *, inner: bool = False, ends: bool = True) -> list[int]:
-        """The symbols of characters: those of a piece, or of a part of one, which may be `inner`, or end it."""
+        """The symbols of a piece, or of a part of one: `inner` if text precedes it, `ends` if none follows."""
         unk = [] if how.unk_token is None else [self._ids[how.unk_token.encode()]]
         symbols: list[int] = []
         # An unknown token waits for the next character that is a token.
@@ -225,7 +225,7 @@ class Merging:
         return symbols + waiting
 
     def _each(self, how: Characters, text: str, *, inner: bool, ends: bool) -> Iterator[int | list[int]]:
-        """For each character its token; else its bytes; else nothing."""
+        """For each character its token, else its bytes, else nothing."""
         prefix, suffix = how.continuing_subword_prefix or "", how.end_of_word_suffix or ""
         for place, character in enumerate(text):
             before = prefix if inner or place else ""
@@ -234,7 +234,7 @@ class Merging:
             yield id if id is not None else self._fallen(spelled) if how.byte_fallback else []
 
     def _fallen(self, spelled: str) -> list[int]:
-        """The tokens of bytes; none unless there is one for each."""
+        """The byte-fallback tokens of a character; none unless each byte has one."""
         fallen = [self._ids.get(name_of_byte(byte).encode()) for byte in spelled.encode()]
         known = [id for id in fallen if id is not None]
         return known if len(known) == len(fallen) else []

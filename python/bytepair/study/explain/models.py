@@ -1,4 +1,4 @@
-"""How each kind of model makes ids of a piece, by its definition and step by step."""
+"""The steps from a piece to its ids, by the definition of each kind of model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bytepair.model.marks import name_of_byte
 from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
-from bytepair.study.explain.explanation import Match, Scored, Way
+from bytepair.study.explain.explanation import LongestMatch, ScoredToken, Segmentation
 from bytepair.study.explain.merging import Merging
 from bytepair.study.explain.trees import merging_of
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _UNKNOWN_COSTS = 10.0
-"""How much less a character scores that is no token than the worst token does."""
+"""The score of an unknown character is the worst token's minus this."""
 
 
 class Explainer(Protocol):
-    """A model that says how it makes ids of a piece."""
+    """A model that explains the ids of a piece."""
 
     def explain(self, piece: str) -> dict[str, Any]:
         """The fields of `ExplainedPiece` from `kind` on."""
 
 
 def explainer_of(tokenizer: Tokenizer) -> Explainer:
-    """What explains the pieces of a tokenizer."""
+    """The explainer of a tokenizer's model."""
     match tokenizer.spec.model:
         case WordPiece() as model:
             return ByLongestMatch(model)
@@ -57,12 +57,12 @@ class ByMerging:
             note = "it is a token, and taken whole" + (f"; merging would end in {len(ids)} tokens" if ids else "")
             return {"kind": "whole", "ids": (whole,), "note": note}
         lost = self._merging.lost(piece)
-        note = f"characters that are no token vanish: {lost} of them" if lost else ""
+        note = f"{lost} characters without a token are dropped" if lost else ""
         return {"kind": "merged", "ids": tuple(ids), "symbols": tuple(symbols), "steps": tuple(steps), "note": note}
 
 
 class ByLongestMatch:
-    """WordPiece: the longest token that begins here, again and again.
+    """WordPiece: the longest token that matches, repeatedly.
 
     Args:
         model: The model.
@@ -70,7 +70,7 @@ class ByLongestMatch:
     Example:
         >>> explainer = ByLongestMatch(WordPiece((b"[UNK]", b"un", b"##able"), (0, 1, 2)))
         >>> explainer.explain("unable")["steps"]
-        (Match(at=0, end=2, tried=4, result=1), Match(at=2, end=6, tried=0, result=2))
+        (LongestMatch(at=0, end=2, tried=4, result=1), LongestMatch(at=2, end=6, tried=0, result=2))
     """
 
     def __init__(self, model: WordPiece) -> None:
@@ -87,25 +87,25 @@ class ByLongestMatch:
         if len(piece) > self._most:
             return self._unknown(f"it is longer than {self._most} characters", [])
         at = 0
-        steps: list[Match] = []
+        steps: list[LongestMatch] = []
         while at < len(piece):
             match = self._longest_at(piece, at)
             steps.append(match)
             if match.result is None:
-                return self._unknown(f"no token fits at character {at}, so the whole piece is unknown", steps)
+                return self._unknown(f"no token matches at character {at}, so the whole piece is unknown", steps)
             at = match.end
         ids = tuple(step.result for step in steps)
         return {"kind": "longest match", "ids": ids, "steps": tuple(steps)}
 
-    def _longest_at(self, piece: str, at: int) -> Match:
+    def _longest_at(self, piece: str, at: int) -> LongestMatch:
         first = min(len(piece) - at, self._longest[bool(at)])
         for length in range(first, 0, -1):
             id = self._ids.get((self._prefix if at else "") + piece[at : at + length])
             if id is not None:
-                return Match(at, at + length, first - length, id)
-        return Match(at, at, first, None)
+                return LongestMatch(at, at + length, first - length, id)
+        return LongestMatch(at, at, first, None)
 
-    def _unknown(self, note: str, steps: list[Match]) -> dict[str, Any]:
+    def _unknown(self, note: str, steps: list[LongestMatch]) -> dict[str, Any]:
         return {"kind": "unknown", "ids": (self._ids[self._unk],), "steps": tuple(steps), "note": note}
 
 
@@ -124,14 +124,14 @@ class ByWord:
         """As `Explainer.explain`."""
         if piece in self._ids:
             return {"kind": "word", "ids": (self._ids[piece],)}
-        return {"kind": "unknown", "ids": (self._ids[self._unk],), "note": "it is no token"}
+        return {"kind": "unknown", "ids": (self._ids[self._unk],), "note": "it is not a token"}
 
 
 class _Best(NamedTuple):
-    """One of the best ways to a place: its sum, its last token, and which of the ways to that token it goes on."""
+    """One of the best segmentations up to a place: its sum, its last token, and the number of its predecessor there."""
 
     sum: float
-    token: Scored
+    token: ScoredToken
     before: int
 
 
@@ -143,7 +143,8 @@ class ByBestPath:
 
     Example:
         >>> model = Unigram((b"<unk>", b"a", b"b", b"ab"), (0, 1, 2, 3), (0.0, -1.0, -2.0, -2.5), unk_id=0)
-        >>> [(way.score, [token.id for token in way.tokens]) for way in ByBestPath(model).explain("ab")["ways"]]
+        >>> found = ByBestPath(model).explain("ab")["segmentations"]
+        >>> [(one.score, [token.id for token in one.tokens]) for one in found]
         [(-2.5, [3]), (-3.0, [1, 2])]
     """
 
@@ -156,8 +157,8 @@ class ByBestPath:
         self._byte_fallback = model.byte_fallback
 
     def explain(self, piece: str) -> dict[str, Any]:
-        """As `Explainer.explain`; the time is that of looking up all that tokens begin with, at each place."""
-        # At each place the best way to it, and the second best. Of equal ones the first stays the best.
+        """As `Explainer.explain`; time is one dictionary search per prefix of a token at each place."""
+        # The two best segmentations up to each place. Among equal ones the first stays the best.
         best: list[list[_Best]] = [[] for _ in range(len(piece) + 1)]
         for at in range(len(piece)):
             arrived = best[at] or [_Best(0.0, _START, 0)]
@@ -166,10 +167,10 @@ class ByBestPath:
                     _take(best[token.end], _Best(way.sum + token.score, token, number))
         ways = [self._way(best, len(piece), number) for number in range(len(best[-1]))] if piece else []
         ids, note = self._put_out(piece, ways[0].tokens) if ways else ([], "")
-        return {"kind": "best path", "ids": tuple(ids), "ways": tuple(ways), "note": note}
+        return {"kind": "best path", "ids": tuple(ids), "segmentations": tuple(ways), "note": note}
 
-    def _tokens_at(self, piece: str, at: int) -> list[Scored]:
-        """The tokens that begin at a place, the shortest first; for a character that is none, the unknown token."""
+    def _tokens_at(self, piece: str, at: int) -> list[ScoredToken]:
+        """The tokens that begin at a place, the shortest first; the unknown token for a character without one."""
         found = []
         for end in range(at + 1, len(piece) + 1):
             text = piece[at:end]
@@ -178,22 +179,22 @@ class ByBestPath:
                 break
             if self._sorted[place] == text:
                 id = self._ids[text]
-                found.append(Scored(at, end, id, self._scores[id], is_unknown=False))
+                found.append(ScoredToken(at, end, id, self._scores[id], is_unknown=False))
         if self._unk is not None and not (found and found[0].end == at + 1):
-            found.append(Scored(at, at + 1, self._unk, self._unk_score, is_unknown=True))
+            found.append(ScoredToken(at, at + 1, self._unk, self._unk_score, is_unknown=True))
         return found
 
-    def _way(self, best: list[list[_Best]], end: int, number: int) -> Way:
+    def _way(self, best: list[list[_Best]], end: int, number: int) -> Segmentation:
         score = best[end][number].sum
         tokens = []
         while end > 0:
             _, token, number = best[end][number]
             tokens.append(token)
             end = token.at
-        return Way(tuple(reversed(tokens)), score)
+        return Segmentation(tuple(reversed(tokens)), score)
 
-    def _put_out(self, piece: str, tokens: tuple[Scored, ...]) -> tuple[list[int], str]:
-        """The ids of the best way, in which unknown ones in a row are one, or their bytes."""
+    def _put_out(self, piece: str, tokens: tuple[ScoredToken, ...]) -> tuple[list[int], str]:
+        """The ids of the best segmentation, in which consecutive unknown tokens are one, or their bytes."""
         ids: list[int] = []
         notes: set[str] = set()
         place = 0
@@ -214,18 +215,18 @@ class ByBestPath:
                 ids.append(self._ids[text])
             elif len(known) == len(fallen):
                 ids += known
-                notes.add("characters that are no token become their bytes")
+                notes.add("characters without a token become their bytes")
             else:
                 ids.append(first.id)
-                notes.add("characters that are no token become the unknown token, one for all in a row")
+                notes.add("consecutive characters without a token become one unknown token")
         return ids, "; ".join(sorted(notes))
 
 
-_START = Scored(0, 0, 0, 0.0, is_unknown=False)
+_START = ScoredToken(0, 0, 0, 0.0, is_unknown=False)
 
 
 def _take(ways: list[_Best], way: _Best) -> None:
-    """Keeps the two best ways; of equal ones those that came first."""
+    """Keep the two best; among equal ones those that came first."""
     place = next((place for place, known in enumerate(ways) if way.sum > known.sum), len(ways))
     ways.insert(place, way)
     del ways[2:]

@@ -1,6 +1,6 @@
-"""The stages before the model: what normalizers change, and which pieces there are.
+"""The stages before the model: the changes of normalizers, and the pieces.
 
-They run in the core, with a model behind them that has one id for each piece: so what is said of them is what they do.
+They run in the core, followed by a model that has one id for each piece, so an explanation shows the actual stages.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair._core import normalize
 from bytepair.model.spec import TokenizerSpec, WordLevel
 from bytepair.model.steps import parse_step
-from bytepair.study.explain.explanation import Change, Normalized
+from bytepair.study.explain.explanation import NormalizedStretch, NormalizerChange
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bytepair.model.spec import AddedToken
 
 _LONGEST_STEP = 100
-"""Longer steps, in characters, are said by their names: some have tables in them."""
+"""Longer steps, in characters, are shown by name: some contain tables."""
 
 
 class Segment(NamedTuple):
@@ -28,7 +28,7 @@ class Segment(NamedTuple):
     Attributes:
         start: Its first character in the text.
         end: The character behind its last one.
-        text: What the model is given; of an added token the text that it took.
+        text: The input of the model; for an added token the text that it matched.
         added: The id of the added token; None for a piece.
     """
 
@@ -38,8 +38,8 @@ class Segment(NamedTuple):
     added: int | None
 
 
-class Stages:
-    """What a tokenizer does to a text before its model is asked.
+class StagesBeforeModel:
+    """The stages of a tokenizer that run before its model.
 
     Args:
         spec: The tokenizer.
@@ -47,11 +47,11 @@ class Stages:
     Example:
         >>> from bytepair.model.spec import BytePair
         >>> model = BytePair((b"a",), (0,), partial_alphabet=True)
-        >>> stages = Stages(TokenizerSpec(model, normalizers=("Lowercase",), split=("[a-z]",)))
+        >>> stages = StagesBeforeModel(TokenizerSpec(model, normalizers=("Lowercase",), split=("[a-z]",)))
         >>> [segment.text for segment in stages.segments("Ab", {})]
         ['a', 'b']
         >>> stages.normalized("Ab", {})[0].changes
-        (Change(step='Lowercase', before='Ab', after='ab'),)
+        (NormalizerChange(step='Lowercase', before='Ab', after='ab'),)
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
@@ -74,40 +74,40 @@ class Stages:
 
     @property
     def normalizers(self) -> tuple[str, ...]:
-        """All normalizers, as they are said."""
-        return tuple(map(_said, self._spec.normalizers))
+        """All normalizers, as they are shown."""
+        return tuple(map(_shown, self._spec.normalizers))
 
-    def segments(self, text: str, said: dict[str, Any]) -> Iterator[Segment]:
-        """The pieces and added tokens of a text in order; `said` is what `Tokenizer.encode` takes."""
-        ids, places, _, _ = self._to_pieces.located(text, **said)
-        texts = self._to_pieces.pieces(text, **said)
+    def segments(self, text: str, options: dict[str, Any]) -> Iterator[Segment]:
+        """The pieces and added tokens of a text in order; `options` are those of `Tokenizer.encode`."""
+        ids, places, _, _ = self._to_pieces.located(text, **options)
+        texts = self._to_pieces.pieces(text, **options)
         for id, (start, end), piece in zip(ids, places, texts, strict=True):
             yield Segment(start, end, piece, None if id == self._piece else id)
 
-    def normalized(self, text: str, said: dict[str, Any]) -> tuple[Normalized, ...]:
+    def normalized(self, text: str, options: dict[str, Any]) -> tuple[NormalizedStretch, ...]:
         """The stretches between added tokens that normalizers change, and how."""
         if not self._spec.normalizers:
             return ()
-        if "special" in said and not isinstance(said["special"], str):
-            said = {**said, "special": self._special & set(said["special"])}
-        ids, places, _, _ = self._to_stretches.located(text, **said)
+        if "special" in options and not isinstance(options["special"], str):
+            options = {**options, "special": self._special & set(options["special"])}
+        ids, places, _, _ = self._to_stretches.located(text, **options)
         found = []
         for id, (start, end) in zip(ids, places, strict=True):
             changes = tuple(self._changes(text[start:end])) if id == self._piece else ()
             if changes:
-                found.append(Normalized(start, end, changes))
+                found.append(NormalizedStretch(start, end, changes))
         return tuple(found)
 
-    def _changes(self, stretch: str) -> Iterator[Change]:
+    def _changes(self, stretch: str) -> Iterator[NormalizerChange]:
         for step in self._spec.normalizers:
             after = normalize([step], stretch)
             if after != stretch:
-                yield Change(_said(step), stretch, after)
+                yield NormalizerChange(_shown(step), stretch, after)
             stretch = after
 
 
 def _one_id(id: int, added: tuple[AddedToken, ...]) -> WordLevel:
-    """A model that gives each piece this id."""
+    """A model with this id for every piece."""
     name = "\ue000"
     while any(token.content == name for token in added):
         name += "\ue000"
@@ -118,5 +118,5 @@ def _ids(added: tuple[AddedToken, ...]) -> set[int]:
     return {token.id for token in added}
 
 
-def _said(step: str) -> str:
+def _shown(step: str) -> str:
     return step if len(step) <= _LONGEST_STEP else str(parse_step(step)["type"])

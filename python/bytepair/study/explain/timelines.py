@@ -1,4 +1,4 @@
-"""The merges of a training in order: of a log, of a tokenizer, or from `train_with_statistics`."""
+"""Timelines: the merges of a training in order, from a log, a tokenizer, or `train_with_statistics`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class TimelineMerge:
     """One merge.
 
     Attributes:
-        rank: Which merge it is, from 0; of a tokenizer its priority, which under ``ranks`` is the id.
+        rank: The number of the merge, from 0; for a tokenizer its priority, which under ``ranks`` is the id.
         left: The token on the left.
         right: The token on the right.
-        result: What they become.
-        count: How often the pair was adjacent when it was chosen; None if the source does not say.
-        id: The id of what they become; None if the source does not say.
+        result: The merged token.
+        count: How often the pair was adjacent when it was chosen; None if the source has no counts.
+        id: The id of the merged token; None if the source has no ids.
     """
 
     rank: int
@@ -49,12 +49,12 @@ class Timeline:
     """The first merges of a training.
 
     Attributes:
-        source: What they are from, in a few words.
-        total: How many merges the source has; under ``ranks``, how many tokens of several bytes.
-        unmade: Under ``ranks``: how many tokens before the last one here are made by no merge, and so are not here.
+        source: A description of the source.
+        total: The number of merges of the source; under ``ranks``, of tokens of several bytes.
+        unmade: Under ``ranks``: the number of tokens before the last one here that no merge makes, which are left out.
         merges: The first of them in order.
-        spelled: Whether tokens are spelled in characters, and not the bytes that they stand for.
-        by_rank: Whether there is no list of merges, and each token stands for the merge that makes it.
+        spelled: Whether tokens are spelled in characters, and not as the bytes of the text.
+        by_rank: Whether the source has ranked tokens instead of a list of merges.
     """
 
     source: str
@@ -65,7 +65,7 @@ class Timeline:
     by_rank: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as values that JSON has; tokens are in hexadecimal."""
+        """The timeline as plain data for JSON; tokens are in hexadecimal."""
         plain = asdict(self)
         plain["merges"] = [
             {name: value.hex() if isinstance(value, bytes) else value for name, value in merge.items()}
@@ -79,15 +79,15 @@ def timeline(source: str | os.PathLike[str] | Tokenizer | Sequence[Merge], most:
 
     Args:
         source: A merge log (``train(log=...)``) or the folder of a checkpoint, both with counts; a tokenizer, which has
-            merges but not how often each was found; or merges as `train_with_statistics` and `train_merges` give them.
-        most: The most merges that are given.
+            merges without counts; or the merges of `train_with_statistics` and `train_merges`.
+        most: The most merges to return.
 
     Raises:
-        FormatError: A line of the log is none that training wrote, or the model of the tokenizer merges nothing.
+        FormatError: A line of the log was not written by training, or the tokenizer's model has no merges.
         ArtifactError: The log cannot be read.
         ValueError: `most` is not positive.
 
-    Time is linear in the source; of a tokenizer, in what is given.
+    Time is linear in the source; for a tokenizer, in the result.
 
     Example:
         >>> import bytepair as bp
@@ -110,7 +110,7 @@ def timeline(source: str | os.PathLike[str] | Tokenizer | Sequence[Merge], most:
 
 
 def _of_log(place: Path, most: int) -> Timeline:
-    # A last line without its end is one that training was about to write.
+    # A last line without a line end was cut off when training stopped.
     lines = files.read(place).split(b"\n")[:-1]
     merges = tuple(_of_line(line, rank, place) for rank, line in enumerate(lines[:most]))
     return Timeline(f"the merge log {place.name}", len(lines), 0, merges, spelled=False)
@@ -126,11 +126,11 @@ def _of_line(line: bytes, rank: int, place: Path) -> TimelineMerge:
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise FormatError(
-        "the line is not the next one of a merge log",
+        "this is not a line of a merge log, or its rank is out of order",
         file=str(place),
         line=rank + 1,
-        remedy="pass a file that train(log=...) wrote, or the folder of a checkpoint",
-        cli_remedy="name a file that `bytepair train --log` wrote, or the folder of a checkpoint",
+        remedy="pass a file written by train(log=...), or the folder of a checkpoint",
+        cli_remedy="name a file written by `bytepair train --log`, or the folder of a checkpoint",
     )
 
 
@@ -138,8 +138,8 @@ def _of_tokenizer(tokenizer: Tokenizer, most: int) -> Timeline:
     model = tokenizer.spec.model
     if not isinstance(model, BytePair):
         raise FormatError(
-            f"a model of the type {type(model).__name__} merges nothing, and has no timeline",
-            remedy="use a tokenizer with a byte-pair model, or a merge log",
+            f"a {type(model).__name__} model has no merges, so it has no timeline",
+            remedy="pass a tokenizer with a byte-pair model, or a merge log",
         )
     merges: list[TimelineMerge] = []
     unmade = 0
@@ -157,7 +157,7 @@ def _of_tokenizer(tokenizer: Tokenizer, most: int) -> Timeline:
 
 
 def _listed(tokenizer: Tokenizer, model: BytePair) -> Iterator[tuple[int, int, int, int | None]]:
-    """Rank, left, right and id of each merge; no id for a token that none makes."""
+    """Rank, left, right and id of each merge; no id for a token that no merge makes."""
     if model.merges is None:
         yield from _ranked(tokenizer, (id for id, token in zip(model.ids, model.tokens, strict=True) if len(token) > 1))
         return

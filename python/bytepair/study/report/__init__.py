@@ -1,7 +1,7 @@
-"""Tokenizers and corpora -> what the corpora cost, in tokens: `report`.
+"""Tokenizers and corpora -> the cost of the corpora in tokens: `report`.
 
-Each corpus is read once. Its documents go through each tokenizer in batches of bounded size; of the ids only how often
-each occurs is kept, and all else follows from that.
+Each corpus is read once. Its documents are encoded by each tokenizer in batches of bounded size. Only the counts of the
+ids are kept; all results follow from these.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from bytepair.errors import CorpusError
 from bytepair.progress import Phase, reporter
 from bytepair.study.report import words
-from bytepair.study.report.costs import Settings, cost, sum_of, use
-from bytepair.study.report.counting import Uses, Vocabulary
+from bytepair.study.report.costs import ReportOptions, cost, sum_of, use
+from bytepair.study.report.counting import UseCounter, VocabularyArrays
 from bytepair.study.report.reading import Part, find
-from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, Used, VocabularyUse
+from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, TokenUse, VocabularyUse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bytepair.study.report.reading import Corpus, Source
     from bytepair.tokenizer import Tokenizer
 
-__all__ = ["CorpusReport", "CorpusSize", "Cost", "Used", "VocabularyUse", "report"]
+__all__ = ["CorpusReport", "CorpusSize", "Cost", "TokenUse", "VocabularyUse", "report"]
 
 
 def report(
@@ -46,24 +46,24 @@ def report(
     threads: int | None = None,
     progress: bool | str | Report = False,
 ) -> CorpusReport:
-    """Says what corpora cost with tokenizers: tokens for bytes, characters and words, parity, use of the vocabulary.
+    """Report the cost of corpora with tokenizers: tokens per byte, character and word, parity, use of the vocabulary.
 
     Args:
         tokenizers: The tokenizers, by their names.
         corpora: The corpora, by their names, such as languages. Each is what `bytepair.train` takes as texts, or
-            `bytepair.shard`: paths, globs, URLs, or iterables of texts, which are read once. The first one is what the
-            others are compared with.
-        context: The tokens of a context window, for how much text it holds.
-        rare: Tokens that occur, but fewer times than this, are rarely used.
-        parallel: Whether the corpora are the same content, document by document; in files of plain text line by line.
-            Then parity is known. They have to have as many documents.
+            `bytepair.shard`: paths, globs, URLs, or iterables of texts, which are read once. The others are
+            compared with the first one.
+        context: The size of a context window, in tokens.
+        rare: Tokens that occur fewer times than this are rarely used.
+        parallel: Whether the corpora have the same content, document by document; in files of plain text line by line.
+            Then parity is reported. They must have equal numbers of documents.
         field: The JSON field, or the column, that holds the text in files of rows; None for ``text``.
-        special: What becomes of special tokens in the texts, as for `Tokenizer.encode`, but text by default.
+        special: As for `Tokenizer.encode`, but special tokens in the texts are text by default.
         added: As for `Tokenizer.encode`.
-        errors: ``strict`` raises at bytes that are not UTF-8 and at lone surrogates; ``replace`` has U+FFFD counted in
-            their place.
-        examples: How many tokens to name of each kind: most, rarely and never used.
-        threads: How many threads; None for all cores.
+        errors: ``strict`` raises at bytes that are not UTF-8 and at lone surrogates; ``replace`` counts U+FFFD in their
+            place.
+        examples: The number of example tokens of each kind: most, rarely and never used.
+        threads: The number of threads; None for all cores.
         progress: True for a bar on stderr if that is a terminal, ``"json"`` for JSON lines, or a call with each
             `Progress`.
 
@@ -72,10 +72,10 @@ def report(
         SourceError: A source names no file, or one that cannot be read.
         EncodeError: A text is not UTF-8, or cannot be encoded.
         SpecialTokenError: A text holds a token that `special` or `added` does not allow.
-        ValueError: A number is below 1, or an option is none of its values.
+        ValueError: A number is below 1, or an option does not have one of its values.
 
     Complexity:
-        Linear in the corpora. Memory: some hundred MB for batches of 16 MB, and 8 bytes for each id of each tokenizer.
+        Linear in the corpora. Memory: a few hundred MB for batches of 16 MB, and 8 bytes per id of each tokenizer.
 
     Example:
         >>> import bytepair as bp
@@ -93,7 +93,7 @@ def report(
     )
     tell = reporter(progress)
     found = [find(name, source, field=field, lines=parallel) for name, source in corpora.items()]
-    vocabularies = [Vocabulary(name, tokenizer) for name, tokenizer in tokenizers.items()]
+    vocabularies = [VocabularyArrays(name, tokenizer) for name, tokenizer in tokenizers.items()]
     options: dict[str, Any] = {"special": special, "added": added}
     sizes: list[CorpusSize] = []
     uses: list[list[NDArray[np.int64]]] = []
@@ -104,13 +104,13 @@ def report(
         ThreadPoolExecutor(threads or os.cpu_count() or 1, "bytepair-report") as pool,
     ):
         for corpus in found:
-            counters = [Uses(vocabulary, options, threads) for vocabulary in vocabularies]
+            counters = [UseCounter(vocabulary, options, threads) for vocabulary in vocabularies]
             sizes.append(_read(corpus, counters, errors, pool, phase))
             uses.append([counter.ids for counter in counters])
             phase.next_part()
     if parallel:
         _check_parallel(sizes)
-    settings = Settings(context=context, rare=rare, parallel=parallel, examples=examples)
+    settings = ReportOptions(context=context, rare=rare, parallel=parallel, examples=examples)
     costs = [
         cost(vocabulary, size, mine[number], (sizes[0], uses[0][number]), settings)
         for number, vocabulary in enumerate(vocabularies)
@@ -122,15 +122,17 @@ def report(
     return CorpusReport(tuple(sizes), tuple(used), tuple(costs), context, rare, parallel)
 
 
-def _read(corpus: Corpus, counters: list[Uses], errors: str, pool: ThreadPoolExecutor, phase: Phase) -> CorpusSize:
-    """Counts a corpus in, and says what it is."""
+def _read(
+    corpus: Corpus, counters: list[UseCounter], errors: str, pool: ThreadPoolExecutor, phase: Phase
+) -> CorpusSize:
+    """Count a corpus; return its size."""
     documents = characters = size = 0
     found = words.Words(0, 0)
     running = words.Running(lambda texts: pool.map(words.count, texts))
     for read in corpus.read(errors):
         if isinstance(read, Part):
-            # A stream is one thread's: tokenizers share the threads.
-            for _ in pool.map(Uses.push, counters, [read] * len(counters)):
+            # A stream uses one thread: tokenizers share the threads.
+            for _ in pool.map(UseCounter.push, counters, [read] * len(counters)):
                 pass
             whole, gaps = read.text, 0
             running.push(whole)
@@ -138,7 +140,7 @@ def _read(corpus: Corpus, counters: list[Uses], errors: str, pool: ThreadPoolExe
                 found += running.finish()
             documents += read.ended
         else:
-            # No word goes across a line end. Words are counted while the tokenizers are at work.
+            # No word crosses a line end. Words are counted while the tokenizers encode.
             whole, gaps = "\n".join(read.texts), max(len(read.texts) - 1, 0)
             counted = [pool.submit(words.count, one) for one in words.slices(whole)]
             for counter in counters:
@@ -164,12 +166,12 @@ def _check(
     )
     for what, given, example in mappings:
         if not isinstance(given, Mapping):
-            raise TypeError(f"{what} is a mapping of names, such as {example}, not {type(given).__name__}")
+            raise TypeError(f"{what} must be a mapping by name, such as {example}, not {type(given).__name__}")
         if not given:
             raise CorpusError(f"there are no {what} to report on", remedy=f"name one or more: {what}={example}")
         for name in given:
             if not isinstance(name, str) or not name:
-                raise TypeError(f"{name!r} is no name of one of the {what}: those are str, and not empty")
+                raise TypeError(f"{name!r} cannot name one of the {what}: names are non-empty str")
     for name, number in numbers.items():
         if number is not None and number < (name != "examples"):
             raise ValueError(f"{name}={number} is too low; use {int(name != 'examples')} or more")

@@ -1,4 +1,4 @@
-"""How often each id occurs -> `Cost` and `VocabularyUse`."""
+"""Counts of ids -> `Cost` and `VocabularyUse`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bytepair.study.report.measures import entropy, histogram, ranks, ratio, renyi_efficiency
-from bytepair.study.report.results import Cost, Used, VocabularyUse
+from bytepair.study.report.results import Cost, TokenUse, VocabularyUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from bytepair.study.report.counting import Vocabulary
+    from bytepair.study.report.counting import VocabularyArrays
     from bytepair.study.report.results import CorpusSize
 
 
-class Settings(NamedTuple):
-    """What `bytepair.report` was asked for."""
+class ReportOptions(NamedTuple):
+    """The options of `bytepair.report` that costs depend on."""
 
     context: int
     rare: int
@@ -28,20 +28,20 @@ class Settings(NamedTuple):
 
 
 def cost(
-    vocabulary: Vocabulary,
+    vocabulary: VocabularyArrays,
     size: CorpusSize,
     uses: NDArray[np.int64],
     first: tuple[CorpusSize, NDArray[np.int64]],
-    settings: Settings,
+    settings: ReportOptions,
 ) -> Cost:
-    """What a corpus costs with a tokenizer.
+    """The cost of a corpus with a tokenizer.
 
     Args:
-        vocabulary: What the ids of the tokenizer are.
-        size: What the corpus is.
+        vocabulary: The tokenizer's ids.
+        size: The size of the corpus.
         uses: How often each id occurs in it.
-        first: The same of the corpus that it is compared with.
-        settings: What was asked for.
+        first: Size and uses of the corpus that it is compared with.
+        settings: The options.
     """
     tokens, first_tokens = int(uses.sum()), int(first[1].sum())
     bits = entropy(uses)
@@ -73,17 +73,17 @@ def cost(
     )
 
 
-def use(vocabulary: Vocabulary, uses: NDArray[np.int64], settings: Settings) -> VocabularyUse:
-    """What is used of a vocabulary.
+def use(vocabulary: VocabularyArrays, uses: NDArray[np.int64], settings: ReportOptions) -> VocabularyUse:
+    """The use of a vocabulary.
 
     Args:
-        vocabulary: What the ids of the tokenizer are.
+        vocabulary: The tokenizer's ids.
         uses: How often each id occurs in all corpora.
-        settings: What was asked for.
+        settings: The options.
     """
     used, never, rare = _shares(vocabulary, uses, settings.rare)
     counts = vocabulary.counts
-    # Bytes that no text has are no news.
+    # Unused single bytes are not worth an example.
     unused = np.flatnonzero(counts & (uses == 0) & (vocabulary.lengths > 1))
     rarely = np.flatnonzero(counts & (uses > 0) & (uses < settings.rare))
     # The order of ids among those of equal use.
@@ -105,12 +105,12 @@ def use(vocabulary: Vocabulary, uses: NDArray[np.int64], settings: Settings) -> 
 
 
 def sum_of(uses: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """How often each id occurs in all corpora."""
-    return np.add.reduce(list(uses))  # type: ignore[no-any-return]  # numpy says Any
+    """The uses of each id in all corpora."""
+    return np.add.reduce(list(uses))  # type: ignore[no-any-return]  # numpy's stub returns Any
 
 
-def _shares(vocabulary: Vocabulary, uses: NDArray[np.int64], rare: int) -> tuple[int, int, int]:
-    """How many tokens that text can become occur, do not, and occur rarely."""
+def _shares(vocabulary: VocabularyArrays, uses: NDArray[np.int64], rare: int) -> tuple[int, int, int]:
+    """The numbers of tokens that occur, do not occur, and occur rarely."""
     mine = uses[vocabulary.counts]
     used = int(np.count_nonzero(mine))
     return used, len(mine) - used, int(np.count_nonzero((mine > 0) & (mine < rare)))
@@ -121,5 +121,7 @@ def _most(uses: NDArray[np.int64]) -> NDArray[np.int64]:
     return falling[uses[falling] > 0]
 
 
-def _examples(vocabulary: Vocabulary, uses: NDArray[np.int64], ids: NDArray[np.int64], most: int) -> tuple[Used, ...]:
-    return tuple(Used(id, vocabulary.tokens[id], int(uses[id])) for id in ids[:most].tolist())
+def _examples(
+    vocabulary: VocabularyArrays, uses: NDArray[np.int64], ids: NDArray[np.int64], most: int
+) -> tuple[TokenUse, ...]:
+    return tuple(TokenUse(id, vocabulary.tokens[id], int(uses[id])) for id in ids[:most].tolist())

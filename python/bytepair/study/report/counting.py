@@ -1,4 +1,4 @@
-"""How often each id of a tokenizer occurs in a corpus, and what its ids are."""
+"""Counts of a tokenizer's ids in a corpus, and facts about each id as arrays."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 
-class Vocabulary:
-    """What the ids of a tokenizer are, as arrays by id.
+class VocabularyArrays:
+    """Facts about a tokenizer's ids, as arrays by id.
 
     Attributes:
-        name: What the tokenizer is called.
+        name: The name of the tokenizer.
         tokenizer: The tokenizer.
         size: One more than the highest id.
-        counts: Which ids are of tokens that text becomes: all but special ones and holes.
-        tokens: The bytes of each token as the vocabulary has them; of an added token its text.
-        lengths: The bytes of text that each stands for.
-        partial: Which are one byte that is only a part of a character.
-        unknown: The id of what stands for text that is not known; None for none.
+        counts: Whether text can become the id: all ids except special ones, the unknown token and holes.
+        tokens: The bytes of each token in the vocabulary; the text of an added token.
+        lengths: The number of bytes of text that each token represents.
+        partial: Whether the token is one byte, a part of a character.
+        unknown: The id of the unknown token; None for none.
     """
 
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
@@ -52,14 +52,14 @@ class Vocabulary:
             self.counts[self.unknown] = False
 
 
-class Uses:
-    """Counts how often each id occurs in a corpus.
+class UseCounter:
+    """Counts the uses of each id in a corpus.
 
     Attributes:
         ids: The count of each id.
     """
 
-    def __init__(self, vocabulary: Vocabulary, options: dict[str, Any], threads: int | None) -> None:
+    def __init__(self, vocabulary: VocabularyArrays, options: dict[str, Any], threads: int | None) -> None:
         self._tokenizer = vocabulary.tokenizer
         self._options = options
         self._threads = threads
@@ -67,10 +67,10 @@ class Uses:
         self.ids = np.zeros(vocabulary.size, np.int64)
 
     def add(self, texts: Texts) -> None:
-        """Counts in some documents.
+        """Count the ids of some documents.
 
         Raises:
-            BytepairError: What `encode_batch` raises, with the place in the corpus.
+            BytepairError: As `encode_batch`, with the place in the corpus.
         """
         try:
             ids, _ = self._tokenizer.encode_batch_flat(texts.texts, **self._options, threads=self._threads)
@@ -81,10 +81,10 @@ class Uses:
         self._add(ids)
 
     def push(self, part: Part) -> None:
-        """Counts in the next part of a document.
+        """Count the ids of the next part of a document.
 
         Raises:
-            BytepairError: What `encode_stream` raises, with the place in the corpus.
+            BytepairError: As `encode_stream`, with the place in the corpus.
         """
         self._stream = self._stream or self._tokenizer.encoding_stream(**self._options)
         try:

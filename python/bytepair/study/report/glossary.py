@@ -1,4 +1,4 @@
-"""What each number of a report is, in a sentence or two."""
+"""Definitions of the numbers of a report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def definitions(report: CorpusReport) -> dict[str, str]:
-    """The names of the numbers of a report, and what they are; those alone that it has.
+    """The numbers that a report has, by name, with their definitions.
 
     Example:
         >>> from bytepair.study.report.results import CorpusReport
@@ -21,35 +21,34 @@ def definitions(report: CorpusReport) -> dict[str, str]:
         "Documents": "Texts that were encoded one by one: files, rows or lines. Empty ones count.",
         "Characters": "Code points of Unicode.",
         "Bytes": "The bytes of the text as UTF-8.",
-        "Words": "What stands between two boundaries of words (Unicode Standard Annex #29) and holds a letter or a "
-        "number. Scripts that put no spaces between words (here Han, kana, Thai, Lao, Burmese and Khmer) would need a "
-        "dictionary to be cut into words; without one, nearly each of their characters counts as a word.",
-        "Tokens": "What the tokenizer makes of the documents, without what a model frames them with.",
-        "Bytes per token": "Bytes of text for each token. More is cheaper.",
-        "Tokens per word": "Fertility (Rust et al. 2021): all tokens, those of punctuation too, for each word. Fewer "
-        "is cheaper. Where words are rather characters, it says how many tokens a character has.",
-        "Tokens per character": "All tokens for each character. Fewer is cheaper. A character of one script says as "
-        "much as several of another.",
-        "Premium per byte": f"Tokens for each byte, over the same of {first}. It does not tell what it costs to say "
-        "the same: scripts of three bytes a character look cheap in it.",
-        "Premium per character": f"Tokens for each character, over the same of {first}. Nor does this: scripts that "
-        "say much in a character look dear in it.",
+        "Words": "Segments between word boundaries (Unicode Standard Annex #29) that hold a letter or a number. "
+        "Scripts without spaces between words (here Han, kana, Thai, Lao, Burmese and Khmer) would need a dictionary; "
+        "without one, nearly each of their characters counts as a word.",
+        "Tokens": "The tokens of the documents, without those that a post-processor adds.",
+        "Bytes per token": "Bytes of text per token. More is cheaper.",
+        "Tokens per word": "Fertility (Rust et al. 2021): all tokens, punctuation included, per word. Fewer "
+        "is cheaper.  In scripts without spaces it is close to tokens per character.",
+        "Tokens per character": "All tokens per character. Fewer is cheaper. A character of one script can carry as "
+        "much meaning as several of another.",
+        "Premium per byte": f"Tokens per byte, relative to {first}. It does not compare equal content: scripts of "
+        "three bytes per character look cheap.",
+        "Premium per character": f"Tokens per character, relative to {first}. It does not compare equal content "
+        "either: scripts with much meaning per character look expensive.",
         "Parity": f"Tokens over the tokens of {first} for the same content, document by document (the premium of "
-        "Petrov et al. 2023). 2 says that it costs twice as much to say the same.",
-        "Characters and words in a context": f"How much text of such a kind {report.context:,} tokens hold.",
-        "Used": "Tokens of the vocabulary that occur. Special tokens, the token for what is unknown, and ids without a "
-        "token are left out.",
-        "Rarely used": f"Those that occur, but fewer than {report.rare:,} times.",
-        "Never used": "Those that do not occur. Some of them may still be steps on the way to longer ones.",
-        "Unknown": "Tokens that stand for text that the vocabulary cannot spell; it is lost.",
-        "Parts of characters": "Tokens of a single byte that is only a part of a character: the vocabulary knows "
-        "nothing longer there.",
-        "Entropy": "Of tokens drawn as often as they occur, one by one: bits for each token, and for each byte of the "
-        "text.",
+        "Petrov et al. 2023). At 2, the same content costs twice as much.",
+        "Characters and words in a context": f"The amount of such text that {report.context:,} tokens hold.",
+        "Used": "Tokens of the vocabulary that occur. Special tokens, the unknown token, and ids without a token are "
+        "not counted.",
+        "Rarely used": f"Tokens that occur fewer than {report.rare:,} times.",
+        "Never used": "Tokens that do not occur. Some may still be intermediate merges of longer tokens.",
+        "Unknown": "Uses of the unknown token, whose text is lost.",
+        "Parts of characters": "Tokens of a single byte that is a part of a character: the vocabulary has no longer "
+        "token there.",
+        "Entropy": "The entropy of tokens drawn independently by their counts: bits per token, and per byte of text.",
         "Rényi efficiency": "How evenly the vocabulary is used: the Rényi entropy of order 2.5 over the logarithm of "
-        "the number of all its tokens (Zouhar et al. 2023). 1 says that all occur equally.",
-        "Length": "The bytes of text that a token stands for, without the marks of a vocabulary for parts of words.",
-        "Rank": "The place of a token among all, by how often it occurs in the corpus.",
+        "the vocabulary's size (Zouhar et al. 2023). At 1, all tokens occur equally.",
+        "Length": "The bytes of text that a token represents, without markers such as ##.",
+        "Rank": "The position of a token, by how often it occurs in the corpus.",
     }
     if not report.parallel:
         del found["Parity"]
@@ -63,4 +62,4 @@ SOURCES = (
     "Petrov et al. 2023, Language Model Tokenizers Introduce Unfairness Between Languages.",
     "Zouhar et al. 2023, Tokenization and the Noiseless Channel.",
 )
-"""What the definitions cite."""
+"""The works that the definitions cite."""

@@ -1,4 +1,4 @@
-"""How often each id occurs -> what is said of it: entropy, efficiency, ranks, lengths. Plain functions of numbers."""
+"""Counts of ids -> entropy, efficiency, ranks, lengths. Plain functions of numbers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.model.marks import falls_back, final_suffix, inner_prefix, named_byte
-from bytepair.model.spec import TokenizerSpec
+    from bytepair.model.spec import TokenizerSpec
 
 ORDER = 2.5
-"""The order of the Rényi entropy: what Zouhar et al. (2023) found to tell most about translation."""
+"""The order of the Rényi entropy that Zouhar et al. (2023) found to predict translation quality best."""
 
 _RANKS_PER_DECADE = 12
 
 
 def ratio(above: float, below: float) -> float | None:
-    """A quotient; None if nothing is divided by.
+    """A quotient; None if the divisor is 0.
 
     Example:
         >>> ratio(3, 2), ratio(3, 0)
@@ -36,19 +35,19 @@ def ratio(above: float, below: float) -> float | None:
 
 
 def entropy(uses: NDArray[np.int64]) -> float | None:
-    """The entropy of ids drawn as often as they occur, in bits for each token; None if there are none.
+    """The entropy of ids drawn by their counts, in bits per token; None if there are none.
 
     Example:
         >>> entropy(np.array([2, 1, 1, 0]))
         1.5
     """
     shares = _shares(uses)
-    # Of one share alone the sum is -0.0.
+    # A single share sums to -0.0.
     return None if shares is None else abs(float(-(shares * np.log2(shares)).sum()))
 
 
 def renyi_efficiency(uses: NDArray[np.int64], vocabulary: int) -> float | None:
-    """The Rényi entropy of order 2.5 over the most that a vocabulary could have: 1 if all its tokens occur equally.
+    """The Rényi entropy of order 2.5 over its maximum for a vocabulary: 1 if all tokens occur equally.
 
     Args:
         uses: How often each id occurs.
@@ -68,7 +67,7 @@ def renyi_efficiency(uses: NDArray[np.int64], vocabulary: int) -> float | None:
 
 
 def ranks(uses: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    """Ranks, of which about twelve lie between one and ten times it, and how often the token of that rank occurs.
+    """About twelve ranks per decade, and how often the token of that rank occurs.
 
     Returns:
         Ranks from 1 on, and uses, which never rise; the first and the last rank that occurs are among them.
@@ -100,10 +99,10 @@ def histogram(lengths: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[t
 
 
 def texts_of(tokens: Iterable[bytes], spec: TokenizerSpec) -> list[bytes]:
-    """The bytes of the text that each token of the model stands for, without the marks that a vocabulary spells.
+    """The bytes of text that each token of the model represents, without the markers of the vocabulary.
 
-    ``▁`` is the space that it stands for, ``<0x0A>`` its byte, a letter of the byte alphabet its byte; what says that a
-    word goes on or ends, such as ``##``, is nothing.
+    ``▁`` becomes a space, ``<0x0A>`` and a letter of the byte alphabet their byte; markers that a word continues or
+    ends, such as ``##``, are removed.
 
     Example:
         >>> from bytepair.model.spec import TokenizerSpec, WordPiece

@@ -1,20 +1,22 @@
-"""What a report says, as plain data."""
+"""The results of `report`, as plain data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from bytepair.drawing.display import draw
+
 Pairs = tuple[tuple[int, int], ...]
 
 
-class Used(NamedTuple):
-    """A token, and how often it was used.
+class TokenUse(NamedTuple):
+    """The uses of a token.
 
     Attributes:
         id: Its id.
-        token: Its bytes as the vocabulary has them.
-        uses: How often it occurs.
+        token: Its bytes in the vocabulary.
+        uses: Its occurrences.
     """
 
     id: int
@@ -24,15 +26,15 @@ class Used(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CorpusSize:
-    """What a corpus is, whatever the tokenizer.
+    """The size of a corpus, independent of tokenizers.
 
     Attributes:
-        name: What it is called.
-        documents: How many texts, those among them that are empty too.
-        characters: How many characters: code points of Unicode.
-        bytes: How many bytes as UTF-8.
-        words: What stands between two boundaries of words (UAX #29) and holds a letter or a number.
-        spaceless: How many characters are of scripts that put no spaces between words (Han, kana, Thai, Lao, Burmese,
+        name: Its name.
+        documents: The number of texts, empty ones included.
+        characters: The number of Unicode code points.
+        bytes: The number of bytes as UTF-8.
+        words: The number of segments between word boundaries (UAX #29) that hold a letter or a number.
+        spaceless: The number of characters of scripts without spaces between words (Han, kana, Thai, Lao, Burmese,
             Khmer), where nearly each character counts as a word.
     """
 
@@ -45,36 +47,36 @@ class CorpusSize:
 
     @property
     def is_spaceless(self) -> bool:
-        """Whether so much of it is written without spaces that its words are rather characters."""
+        """Whether more than a quarter is written without spaces, so that most words are single characters."""
         return self.spaceless * 4 > self.characters
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a corpus costs with a tokenizer. A number is None where it would be divided by nothing.
+    """The cost of a corpus with a tokenizer. A ratio is None where its divisor is 0.
 
     Attributes:
         tokenizer: The name of the tokenizer.
         corpus: The name of the corpus.
-        tokens: How many tokens the corpus has.
-        bytes_per_token: Bytes of text for each token: more is cheaper.
-        tokens_per_byte: The same the other way round.
-        tokens_per_character: Tokens for each code point.
-        tokens_per_word: Fertility: tokens for each word, those of what stands between words included.
+        tokens: The tokens of the corpus.
+        bytes_per_token: Bytes of text per token: more is cheaper.
+        tokens_per_byte: The inverse.
+        tokens_per_character: Tokens per code point.
+        tokens_per_word: Fertility: tokens per word, tokens between words included.
         premium_per_byte: Tokens for each byte, over that of the first corpus.
         premium_per_character: Tokens for each character, over that of the first corpus.
         parity: Tokens over those of the first corpus for the same content; None if the corpora are not parallel.
-        context_characters: How many characters of such text fill the context window.
-        context_words: How many words do.
-        used: How many tokens of the vocabulary occur.
-        never_used: How many do not.
-        rarely_used: How many occur, but fewer times than `CorpusReport.rare`.
-        unknown: How many tokens stand for what the vocabulary does not know.
-        byte_tokens: How many tokens are one byte that is only a part of a character.
-        entropy: Bits for each token, of ids drawn as often as they occur.
-        bits_per_byte: The same for each byte of the text.
+        context_characters: Characters of such text that fit the context window.
+        context_words: Words that fit the context window.
+        used: Tokens of the vocabulary that occur.
+        never_used: Tokens of the vocabulary that do not occur.
+        rarely_used: Tokens that occur fewer times than `CorpusReport.rare`.
+        unknown: Uses of the unknown token.
+        byte_tokens: Uses of tokens that are one byte, a part of a character.
+        entropy: Bits per token, of ids drawn by their counts.
+        bits_per_byte: Bits per byte of the text.
         renyi_efficiency: How evenly the vocabulary is used, from 0 to 1: see `measures.renyi_efficiency`.
-        ranks: Some ranks, and how often the token of that rank occurs.
+        ranks: Ranks, and how often the token of that rank occurs.
         lengths: Lengths of tokens in bytes, and how often tokens of that length occur.
         most_used: The tokens that occur most.
     """
@@ -101,26 +103,26 @@ class Cost:
     renyi_efficiency: float | None
     ranks: Pairs
     lengths: Pairs
-    most_used: tuple[Used, ...]
+    most_used: tuple[TokenUse, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class VocabularyUse:
-    """What all corpora together use of a vocabulary.
+    """The use of a vocabulary by all corpora together.
 
     Attributes:
         tokenizer: The name of the tokenizer.
         fingerprint: Its fingerprint.
         kind: Its semantics: ``ranks``, ``merges``, or the type of its model.
-        vocab_size: How many ids it has: one more than the highest.
-        tokens: How many of them are tokens that text can become: not special, not for what is unknown, no holes.
+        vocab_size: The highest id plus one.
+        tokens: The number of ids that text can become: not special, not unknown, no holes.
         used: How many of these occur.
         never_used: How many do not.
-        rarely_used: How many occur, but fewer times than `CorpusReport.rare`.
-        lengths: Lengths of tokens in bytes, and how many of these tokens have them.
-        most_used: Those that occur most.
-        never_used_examples: Some that do not, of more than one byte: those with the lowest ids.
-        rarely_used_examples: Some that occur rarely, the rarest first.
+        rarely_used: How many occur fewer times than `CorpusReport.rare`.
+        lengths: Lengths of tokens in bytes, and the number of these tokens of that length.
+        most_used: The tokens that occur most.
+        never_used_examples: Tokens of more than one byte that do not occur, lowest ids first.
+        rarely_used_examples: Tokens that occur rarely, the rarest first.
     """
 
     tokenizer: str
@@ -132,22 +134,22 @@ class VocabularyUse:
     never_used: int
     rarely_used: int
     lengths: Pairs
-    most_used: tuple[Used, ...]
-    never_used_examples: tuple[Used, ...]
-    rarely_used_examples: tuple[Used, ...]
+    most_used: tuple[TokenUse, ...]
+    never_used_examples: tuple[TokenUse, ...]
+    rarely_used_examples: tuple[TokenUse, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusReport:
-    """What corpora cost with tokenizers, made by `bytepair.report`.
+    """The cost of corpora with tokenizers: the result of `bytepair.report`.
 
     Attributes:
-        corpora: What each corpus is; the first is what others are compared with.
-        vocabularies: What is used of each tokenizer's vocabulary.
-        costs: What each corpus costs with each tokenizer: all corpora of the first tokenizer, then those of the next.
+        corpora: The size of each corpus; others are compared with the first.
+        vocabularies: The use of each tokenizer's vocabulary.
+        costs: The cost of each corpus with each tokenizer: all corpora of the first tokenizer, then those of the next.
         context: The tokens of the context window.
         rare: Tokens that occur fewer times are rarely used.
-        parallel: Whether the corpora are the same content, document by document.
+        parallel: Whether the corpora have the same content, document by document.
     """
 
     corpora: tuple[CorpusSize, ...]
@@ -158,7 +160,7 @@ class CorpusReport:
     parallel: bool
 
     def cost(self, tokenizer: str, corpus: str) -> Cost:
-        """What a corpus costs with a tokenizer.
+        """The cost of a corpus with a tokenizer.
 
         Args:
             tokenizer: The name of the tokenizer.
@@ -177,19 +179,15 @@ class CorpusReport:
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
     def html(self) -> str:
-        """The report as one page of HTML that needs nothing else."""
-        from bytepair.view.reported import html  # noqa: PLC0415  (who wants numbers needs no page)
-
-        return html(self)
+        """The report as one self-contained HTML page."""
+        return draw(self, "reported.html")
 
     def __str__(self) -> str:
-        from bytepair.view.reported import text  # noqa: PLC0415  (as above)
-
-        return text(self)
+        return draw(self, "reported.text")
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Used):
+    if isinstance(value, TokenUse):
         return {"id": value.id, "hex": value.token.hex(), "uses": value.uses}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]

@@ -1,4 +1,4 @@
-"""How many words a text has, and how much of it is written without spaces."""
+"""Word counts (UAX #29), and how much of a text is written without spaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SLICE = 1 << 20
 _MOST_KEPT = 16 << 20
 
-# What of ASCII can stand between two letters, or two digits, of one word (UAX #29: MidLetter, MidNum and MidNumLet).
+# ASCII characters that join two letters, or two digits, of one word (UAX #29: MidLetter, MidNum and MidNumLet).
 _IN_WORDS, _IN_NUMBERS = ":'.", "',.;"
 
 # Han, kana, Thai, Lao, Burmese, Khmer: their blocks, first and last.
@@ -39,12 +39,12 @@ _SPACELESS = (
 
 
 class Words(NamedTuple):
-    """What a text has of words.
+    """The word counts of a text.
 
     Attributes:
-        words: What stands between two boundaries of words (UAX #29) and holds a letter or a number.
-        spaceless: Characters of scripts that put no spaces between words, which these boundaries cannot tell apart: a
-            Han character, a kana or a Thai letter is a word of its own there.
+        words: Segments between word boundaries (UAX #29) that hold a letter or a number.
+        spaceless: Characters of scripts without spaces between words, which these boundaries cannot segment: each Han
+            character, kana or Thai letter is a word of its own there.
     """
 
     words: int
@@ -59,13 +59,13 @@ class Words(NamedTuple):
 
 
 def count(text: str) -> Words:
-    """The words of a text.
+    """Count the words of a text.
 
     Args:
-        text: Any characters but lone surrogates.
+        text: Any characters except lone surrogates.
 
     Complexity:
-        Linear; some 40 bytes of memory for each character. Lines of ASCII take a tenth of the time of others.
+        Linear; about 40 bytes of memory per character. Lines of ASCII take a tenth of the time of others.
 
     Example:
         >>> count("Don't panic: it's 3.14 (or so)!")
@@ -75,7 +75,7 @@ def count(text: str) -> Words:
     """
     if text.isascii():
         return Words(_in_ascii(text), 0)
-    # Nothing goes across a line end.
+    # No word crosses a line end.
     lines = text.split("\n")
     plain = "\n".join([line for line in lines if line.isascii()])
     text = "\n".join([line for line in lines if not line.isascii()])
@@ -83,21 +83,21 @@ def count(text: str) -> Words:
     starts = np.array([0, *places(text, "word")], np.int64)
     starts = starts[starts < len(codes)]
     kinds = _kinds()[codes]
-    # A boundary is between any two words; a stretch between two of them is one if there is anything to read in it.
+    # A segment between two boundaries is a word if it holds a letter or a number.
     words = np.logical_or.reduceat((kinds & 1).astype(bool), starts)
     return Words(int(words.sum()) + _in_ascii(plain), int(np.count_nonzero(kinds & 2)))
 
 
 def _in_ascii(text: str) -> int:
-    """The words of a text of ASCII, in whole columns: of it so little can be between two letters that runs tell all."""
-    # Before and behind it is nothing that belongs to a word.
+    """The words of an ASCII text, vectorized: a word is a run of letters, digits and single joining characters."""
+    # Line ends around the text belong to no word.
     kinds = _ascii_kinds()[np.frombuffer(f"\n{text}\n".encode("ascii"), np.uint8)]
     before, here, after = kinds[:-2], kinds[1:-1], kinds[2:]
     between = before & after & (here >> 3)
     inside = np.zeros(len(kinds), np.bool_)
     inside[1:-1] = ((here & (_LETTER | _DIGIT | _LINK)) | (between & (_LETTER | _DIGIT))) != 0
     runs = int(np.count_nonzero(inside[1:] & ~inside[:-1]))
-    # A run of nothing but low lines holds nothing to read.
+    # A run of underscores alone is not a word.
     low = kinds == _LINK
     if not low.any():
         return runs
@@ -107,9 +107,9 @@ def _in_ascii(text: str) -> int:
 
 
 def slices(text: str) -> Iterator[str]:
-    """A text in slices of about a million characters, which have the words of the whole.
+    """A text in slices of about a million characters, whose words add up to those of the whole.
 
-    It is cut before a space or a line end: no word goes across, and nothing behind it says where one ends before it.
+    It is cut before a space or a line end, which no word crosses; the text after it does not move a boundary before it.
 
     Example:
         >>> list(slices("low lower"))
@@ -146,9 +146,9 @@ class Running:
         self._words = Words(0, 0)
 
     def push(self, text: str) -> None:
-        """The next part."""
+        """Count the next part."""
         cut = _last_cut(text, 0, len(text))
-        # A stretch of so many characters without a space is no word; where it is cut it has one more at most.
+        # A stretch this long without a space is not a word; cutting it adds one word at most.
         if cut < 0 and self._size + len(text) > _MOST_KEPT:
             cut = len(text)
         if cut < 0:
@@ -159,7 +159,7 @@ class Running:
         self._kept, self._size = [text[cut:]], len(text) - cut
 
     def finish(self) -> Words:
-        """The words of all of it; what is pushed from now on is another text."""
+        """Return the words of the whole text; further parts belong to a new text."""
         self._take("".join(self._kept))
         words, self._words, self._kept, self._size = self._words, Words(0, 0), [], 0
         return words
@@ -178,7 +178,7 @@ _LETTER, _DIGIT, _LINK = 1, 2, 4
 
 @cache
 def _ascii_kinds() -> NDArray[np.uint8]:
-    """Of each byte: what it is; and three bits higher, between two of what it does not end a word."""
+    """The class of each byte; three bits higher, the classes that it joins within a word."""
     kinds = np.zeros(128, np.uint8)
     for code in range(128):
         letter = chr(code)
@@ -189,7 +189,7 @@ def _ascii_kinds() -> NDArray[np.uint8]:
 
 @cache
 def _kinds() -> NDArray[np.uint8]:
-    """Of each code point: 1 for a letter or a number, and 2 for one of a script without spaces."""
+    """For each code point: 1 for a letter or a number, plus 2 in a script without spaces."""
     kinds = np.fromiter((chr(code).isalnum() for code in range(0x110000)), np.uint8, 0x110000)
     for first, last in _SPACELESS:
         kinds[first : last + 1] |= kinds[first : last + 1] << 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bytepair.drawing.characters import show_line
 from bytepair.drawing.layout import columns, is_coloured, padded
 from bytepair.drawing.wording import plural
-from bytepair.view.explained.ladder import Row, rows
+from bytepair.view.explained.ladder import LadderRow, rows
 from bytepair.view.explained.page import html
 from bytepair.view.explained.shared import (
     KINDS,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from bytepair.study.explain.explanation import ExplainedPiece, Explanation, Match, Way
+    from bytepair.study.explain.explanation import ExplainedPiece, Explanation, LongestMatch, Segmentation
 
 __all__ = ["LEAST", "html", "save", "text"]
 
@@ -54,7 +54,7 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
     Example:
         >>> import bytepair as bp, io
         >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-        >>> print(text(bp.explaining.explain(tok, "low"), stream=io.StringIO()).rstrip())
+        >>> print(text(bp.explain(tok, "low"), stream=io.StringIO()).rstrip())
         “low”: 3 characters, 1 piece, 1 token; ids 257
         <BLANKLINE>
         1  “low”  0–3  merged
@@ -145,7 +145,7 @@ def _piece_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
     if len(piece.steps) > MOST_STEPS:
         what = "merges" if piece.kind == "merged" else "matches"
         yield f"{len(piece.steps) - MOST_STEPS:,} more {what} are left out here; --format json has all"
-    for name, way in zip(("best", "runner-up"), piece.ways, strict=False):
+    for name, way in zip(("best", "runner-up"), piece.segmentations, strict=False):
         yield f"{name:<10}{way.score:>10.4f}  {_way(explanation, way)}"
     if piece.note:
         yield piece.note
@@ -176,7 +176,7 @@ def _merge_lines(explanation: Explanation, piece: ExplainedPiece, width: int, pa
             yield from (part for part in (f"{lead}{merge}".rstrip(), f"    {line}") if part)
 
 
-def _merge(explanation: Explanation, row: Row) -> str:
+def _merge(explanation: Explanation, row: LadderRow) -> str:
     if row.step is None:
         return ""
     left, right, result = (spell(explanation.tokens[id]) for id in (row.step.left, row.step.right, row.step.result))
@@ -202,14 +202,14 @@ def _fitting(words: list[str], fresh: int, room: int) -> tuple[list[str], int, i
     return words[first : last + 1], first, len(words) - last - 1
 
 
-def _match_line(explanation: Explanation, piece: ExplainedPiece, match: Match) -> str:
+def _match_line(explanation: Explanation, piece: ExplainedPiece, match: LongestMatch) -> str:
     rest = spell(piece.text[match.at :].encode())
     if match.result is None:
         return f"{rest}: no token, after {plural(match.tried, 'try', 'tries')}"
     return f"{rest} → {spell(explanation.tokens[match.result])} {match.result}, {tried(match.tried)}"
 
 
-def _way(explanation: Explanation, way: Way) -> str:
+def _way(explanation: Explanation, way: Segmentation) -> str:
     parts = [
         ("?" if token.is_unknown else "") + f"{spell(explanation.tokens[token.id])} {token.score:.2f}"
         for token in way.tokens[:MOST_WAY]

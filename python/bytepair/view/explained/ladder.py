@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.study.explain.merging import Step
+from bytepair.study.explain.merging import MergeStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bytepair.study.explain.explanation import ExplainedPiece
 
 
-class Row(NamedTuple):
+class LadderRow(NamedTuple):
     """The symbols after a merge.
 
     Attributes:
@@ -23,14 +23,14 @@ class Row(NamedTuple):
         behind: How many are left out behind them.
     """
 
-    step: Step | None
+    step: MergeStep | None
     symbols: list[int]
     fresh: int
     before: int
     behind: int
 
 
-def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
+def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[LadderRow]:
     """The rows of the first merges of a piece.
 
     Args:
@@ -42,14 +42,14 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
 
     Example:
         >>> import bytepair as bp
-        >>> found = bp.explaining.explain(bp.train({"low": 5}, vocab_size=258), "low")
+        >>> found = bp.explain(bp.train({"low": 5}, vocab_size=258), "low")
         >>> [row.symbols for row in rows(found.pieces[0], 9, 9)]
         [[108, 111, 119], [256, 119], [257]]
     """
     ids = list(piece.symbols)
     end = len(ids)
     before, after = list(range(-1, end - 1)), list(range(1, end + 1))
-    yield Row(None, ids[:window], -1, 0, max(0, end - window))
+    yield LadderRow(None, ids[:window], -1, 0, max(0, end - window))
     # How many symbols are left of the window is counted from the places that are gone, in a tree of sums.
     gone = _Sums(end)
     for number, step in enumerate(piece.merges[:most]):
@@ -71,7 +71,7 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[Row]:
             place = after[place]
         left_out = first - gone.until(first)
         behind = end - (number + 1) - left_out - len(places)
-        yield Row(step, [ids[place] for place in places], places.index(at), left_out, behind)
+        yield LadderRow(step, [ids[place] for place in places], places.index(at), left_out, behind)
 
 
 class _Sums:

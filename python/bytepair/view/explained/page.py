@@ -58,7 +58,7 @@ def html(explanation: Explanation, *, title: str = "") -> str:
     Example:
         >>> import bytepair as bp
         >>> tok = bp.train({"low": 5}, vocab_size=258)
-        >>> "3 characters, 1 piece, 1 token" in html(bp.explaining.explain(tok, "low"))
+        >>> "3 characters, 1 piece, 1 token" in html(bp.explain(tok, "low"))
         True
     """
     name = title or f"“{show_line(explanation.text, 60)}”, step by step"
@@ -142,7 +142,7 @@ def _piece_html(explanation: Explanation, piece: ExplainedPiece, number: int, *,
     if len(piece.steps) > MOST_STEPS:
         kind = "merges" if piece.kind == "merged" else "matches"
         yield f'<p class="more">{len(piece.steps) - MOST_STEPS:,} more {kind} are left out of this page.</p>\n'
-    if piece.ways:
+    if piece.segmentations:
         yield from _ways_html(explanation, piece)
     if piece.note:
         yield f"<p>{escape(piece.note[0].upper() + piece.note[1:])}.</p>\n"
@@ -186,7 +186,7 @@ def _matches_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[s
 def _ways_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[str]:
     yield '<table class="ways"><thead><tr><th scope="col">Way</th><th scope="col" class="num">Sum</th>'
     yield '<th scope="col">Tokens and their scores</th></tr></thead>\n<tbody>'
-    for name, way in zip(("best", "runner-up"), piece.ways, strict=False):
+    for name, way in zip(("best", "runner-up"), piece.segmentations, strict=False):
         chips = "".join(
             _chip(explanation, token.id, " wall" if token.is_unknown else "", minus(f"{token.score:.3f}"))
             for token in way.tokens[:MOST_WAY]

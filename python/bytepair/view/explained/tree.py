@@ -39,7 +39,7 @@ def tree(piece: ExplainedPiece, tokens: Mapping[int, bytes]) -> str:
 
     Example:
         >>> import bytepair as bp
-        >>> found = bp.explaining.explain(bp.train({"low": 5}, vocab_size=258), "low")
+        >>> found = bp.explain(bp.train({"low": 5}, vocab_size=258), "low")
         >>> tree(found.pieces[0], found.tokens).count("<rect")
         5
     """

@@ -24,7 +24,7 @@ from bytepair.view.interactive import SCRIPTS, STYLES
 from bytepair.view.page import asset, page
 from bytepair.view.playground import uploads
 from bytepair.view.playground.guard import CLOSED, Guard, refusal
-from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, Wanted, pictured, said
+from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, PictureRequest, pictured, said
 from bytepair.view.playground.shelf import MOST_UPLOADS, Shelf
 from bytepair.view.playground.working import BusyError, Workers
 
@@ -184,13 +184,13 @@ async def _read(request: Request, most: int) -> bytes | None:
     return bytes(body) if size <= most else None
 
 
-def _wanted(body: bytes) -> Wanted:
+def _wanted(body: bytes) -> PictureRequest:
     """What a picture is asked for."""
     try:
         asked = json.loads(body.decode())
     except (ValueError, RecursionError) as error:
         raise FormatError(f"the request is not JSON: {error}", remedy="send text and tokenizers") from error
-    text, keys, special = (asked.get(key) if isinstance(asked, dict) else None for key in Wanted._fields)
+    text, keys, special = (asked.get(key) if isinstance(asked, dict) else None for key in PictureRequest._fields)
     if not isinstance(text, str):
         raise FormatError("text is no string", pointer="/text")
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
@@ -200,7 +200,7 @@ def _wanted(body: bytes) -> Wanted:
         raise FormatError(what, pointer="/tokenizers", remedy=f"choose 1 to {MOST_AT_ONCE}")
     if special not in ("allow", "text"):
         raise FormatError('special is neither "allow" nor "text"', pointer="/special")
-    return Wanted(text, tuple(keys), special)
+    return PictureRequest(text, tuple(keys), special)
 
 
 def _files(request: Request, body: bytes) -> list[uploads.Upload]:

@@ -20,7 +20,7 @@ MOST_TOKENS = 400_000
 """Of more tokens than these, of all tokenizers together, there are counts and no picture."""
 
 
-class Wanted(NamedTuple):
+class PictureRequest(NamedTuple):
     """What is asked for.
 
     Attributes:
@@ -34,7 +34,7 @@ class Wanted(NamedTuple):
     special: str
 
 
-class Able(NamedTuple):
+class EncodableText(NamedTuple):
     """A tokenizer that the text can be encoded with, what it is called, and how many tokens there are."""
 
     name: str
@@ -42,7 +42,7 @@ class Able(NamedTuple):
     tokens: int
 
 
-def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
+def pictured(shelf: Shelf, wanted: PictureRequest) -> bytes:
     """JSON: how many tokens a text has with each tokenizer, their picture, and why others have none.
 
     A tokenizer that cannot be loaded, or that the text cannot be encoded with, does not keep the others from it.
@@ -51,7 +51,7 @@ def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
         BytepairError: The text cannot be encoded with any of them.
     """
     tried = {key: _try(shelf, key, wanted) for key in wanted.tokenizers}
-    able = {key: found for key, found in tried.items() if isinstance(found, Able)}
+    able = {key: found for key, found in tried.items() if isinstance(found, EncodableText)}
     failed = {key: found for key, found in tried.items() if isinstance(found, BytepairError)}
     if failed and not able:
         raise next(iter(failed.values()))
@@ -64,10 +64,10 @@ def pictured(shelf: Shelf, wanted: Wanted) -> bytes:
     return json.dumps({"counts": counts, "faults": faults, "picture": made}, separators=(",", ":")).encode()
 
 
-def _try(shelf: Shelf, key: str, wanted: Wanted) -> Able | BytepairError:
+def _try(shelf: Shelf, key: str, wanted: PictureRequest) -> EncodableText | BytepairError:
     try:
         name, tokenizer = shelf.get(key)
-        return Able(name, tokenizer, tokenizer.count(wanted.text, special=wanted.special))
+        return EncodableText(name, tokenizer, tokenizer.count(wanted.text, special=wanted.special))
     except BytepairError as error:
         return error
 

@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
-use crate::json_lines::{self, Wanted};
+use crate::files::json_lines::{self, Wanted};
 use crate::parallel;
 use crate::segment::Segmenter;
 use crate::train::Progress;
-use crate::train::counts::cut::Cutter;
-use crate::train::counts::runs::{self, Run};
-use crate::train::counts::table::{MOST_PARTS, POSITION, Secret, Table};
+use crate::train::counts::counts_table::{CountsTable, MOST_PARTS, POSITION, Secret};
+use crate::train::counts::cut::StretchCutter;
+use crate::train::counts::runs::{self, SortedRun};
 use crate::train::counts::windows::Windows;
 use crate::train::counts::worker::{Spilled, Visitor, Worker};
 use crate::train::counts::{Held, OnInvalid, PieceCounts, Row};
@@ -27,8 +27,8 @@ const MOST_WINDOWS: usize = 32;
 
 /// Counts pieces. After an error what it counted is of no use.
 pub struct Counter {
-    tables: Vec<Table>,
-    runs: Vec<Run>,
+    tables: Vec<CountsTable>,
+    runs: Vec<SortedRun>,
     secret: Secret,
     /// The bytes that all tables together may take.
     memory: usize,
@@ -106,7 +106,7 @@ impl Counter {
         if row.count == 0 {
             return Ok(());
         }
-        let table = self.tables.pop().unwrap_or_else(|| Table::new(self.secret, self.memory));
+        let table = self.tables.pop().unwrap_or_else(|| CountsTable::new(self.secret, self.memory));
         let mut worker = Worker::new(table, self.memory);
         let added = worker.add(row);
         self.put_back(worker).and(added)
@@ -115,7 +115,7 @@ impl Counter {
     /// Counts the pieces of some texts in a group of sources. Added tokens are cut out and not counted.
     ///
     /// # Errors
-    /// `Pattern`, if a split pattern gives up, with the row of the text; `Training`, if a count overflows; `Artifact`, if
+    /// `Pattern`, if a split pattern exceeds its step budget, with the row of the text; `Training`, if a count overflows; `Artifact`, if
     /// a temporary file cannot be written; `Interrupted`.
     ///
     /// ```
@@ -139,7 +139,7 @@ impl Counter {
         threads: usize,
         progress: &Progress,
     ) -> Result<()> {
-        let cutter = Cutter::new(segmenter);
+        let cutter = StretchCutter::new(segmenter);
         let size = if threads == 1 { usize::MAX / 4 } else { PORTION };
         let mut parts = Vec::new();
         for (row, text) in texts.iter().enumerate() {
@@ -167,7 +167,7 @@ impl Counter {
         threads: usize,
         progress: &Progress,
     ) -> Result<()> {
-        let cutter = Cutter::new(segmenter);
+        let cutter = StretchCutter::new(segmenter);
         let parts = |window: &mut Window, portion| {
             let settled = if window.is_last { window.text.len() } else { cutter.settled(window.text) };
             let ranges = cutter.parts(&window.text[..settled], portion);
@@ -295,7 +295,7 @@ impl Counter {
         let idle = Mutex::new(std::mem::take(&mut self.tables));
         let worker = || {
             let table = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            (Worker::new(table.unwrap_or_else(|| Table::new(secret, limit)), limit), Ok(()))
+            (Worker::new(table.unwrap_or_else(|| CountsTable::new(secret, limit)), limit), Ok(()))
         };
         let work = |(worker, result): &mut (Worker, Result<()>), item: usize| {
             if result.is_err() {
@@ -339,7 +339,7 @@ impl Counter {
     /// `Training`, if counts overflow 64 bits; `Artifact`, if temporary files cannot be written or read; `Interrupted`.
     pub fn finish(mut self, threads: usize, progress: &Progress) -> Result<PieceCounts> {
         self.tables.retain(|table| table.len() > 0);
-        let bytes: usize = self.tables.iter().map(Table::bytes).sum();
+        let bytes: usize = self.tables.iter().map(CountsTable::bytes).sum();
         let joins = self.tables.len() > 1;
         // To join tables, or to sort one, takes as much again.
         if self.runs.is_empty() && bytes <= self.memory / 2 {
@@ -352,7 +352,7 @@ impl Counter {
             self.put_back(worker)?;
         }
         let run = runs::merge(self.runs, || progress.advance(0))?;
-        Ok(PieceCounts { held: Held::Run(run), spilled: self.spilled })
+        Ok(PieceCounts { held: Held::SortedRun(run), spilled: self.spilled })
     }
 }
 
@@ -362,10 +362,10 @@ fn for_training(error: Error) -> Error {
 }
 
 /// The rows of all tables in new ones that share no piece.
-fn join(tables: &[Table], threads: usize, progress: &Progress) -> Result<Vec<Table>> {
+fn join(tables: &[CountsTable], threads: usize, progress: &Progress) -> Result<Vec<CountsTable>> {
     let parts = threads.next_power_of_two().min(MOST_PARTS);
-    let work = |joined: &mut Vec<Result<Table>>, part: usize| {
-        joined.push(progress.advance(0).and_then(|()| Table::join(tables, part, parts)));
+    let work = |joined: &mut Vec<Result<CountsTable>>, part: usize| {
+        joined.push(progress.advance(0).and_then(|()| CountsTable::join(tables, part, parts)));
     };
     parallel::fold(parts, threads, Vec::new, work).into_iter().flatten().collect()
 }

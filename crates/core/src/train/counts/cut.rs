@@ -6,14 +6,14 @@ use crate::segment::Segmenter;
 use crate::split::Seams;
 
 /// Cuts text where that changes no piece.
-pub(super) struct Cutter<'s> {
+pub(super) struct StretchCutter<'s> {
     segmenter: &'s Segmenter,
     /// None where stretches have to stay whole.
     seams: Option<Seams<'s>>,
     longest_added: usize,
 }
 
-impl<'s> Cutter<'s> {
+impl<'s> StretchCutter<'s> {
     pub(super) fn new(segmenter: &'s Segmenter) -> Self {
         let seams = segmenter.cuttable().and_then(|(pattern, _)| pattern.seams());
         Self { segmenter, seams, longest_added: segmenter.longest_added() }
@@ -92,20 +92,20 @@ mod tests {
     #[test]
     fn what_is_settled_ends_before_what_may_go_on() {
         let plain = segmenter(&[]);
-        assert_eq!(Cutter::new(&plain).settled("some words and"), 10);
-        assert_eq!(Cutter::new(&plain).settled("words"), 0);
+        assert_eq!(StretchCutter::new(&plain).settled("some words and"), 10);
+        assert_eq!(StretchCutter::new(&plain).settled("words"), 0);
         let marked = segmenter(&["<end>", "<end>of"]);
         // `<end>o` may become the longer token, `b` the start of one.
-        assert_eq!(Cutter::new(&marked).settled("words<end>o"), 0);
-        assert_eq!(Cutter::new(&marked).settled("words<end>only, then"), 14);
-        assert_eq!(Cutter::new(&marked).settled("a<end>onlythenthen"), 6);
+        assert_eq!(StretchCutter::new(&marked).settled("words<end>o"), 0);
+        assert_eq!(StretchCutter::new(&marked).settled("words<end>only, then"), 14);
+        assert_eq!(StretchCutter::new(&marked).settled("a<end>onlythenthen"), 6);
     }
 
     #[test]
     fn parts_have_the_size_that_seams_allow() {
         let marked = segmenter(&["<end>"]);
         let text = format!("ab cd ef gh ij kl<end>{}", "x".repeat(40));
-        let parts = Cutter::new(&marked).parts(&text, 6);
+        let parts = StretchCutter::new(&marked).parts(&text, 6);
         assert_eq!(parts, [0..5, 5..17, 22..62]);
     }
 }

@@ -1,15 +1,15 @@
 //! Texts -> how often each piece occurs, and where first.
 //!
-//! [`Counter`] counts texts and files on several threads, each with a [`table`] of its own. A text is cut at seams, where no
+//! [`Counter`] counts texts and files on several threads, each with a [`counts_table`] of its own. A text is cut at seams, where no
 //! piece can change ([`cut`]), and a file is read in windows that end at one ([`windows`]). When memory is short, tables
 //! go to disk as sorted [`runs`]. In the end all is joined to [`PieceCounts`], which are the same whatever the threads, the
 //! cuts and the memory were.
 
 mod arena;
 mod counter;
+mod counts_table;
 mod cut;
 mod runs;
-mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
@@ -20,12 +20,12 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
 pub use self::counter::Counter;
-use self::runs::{Reader, Run};
-pub use self::table::Row;
-use self::table::Table;
+use self::counts_table::CountsTable;
+pub use self::counts_table::Row;
+use self::runs::{Reader, SortedRun};
 pub use self::worker::Spilled;
 use crate::error::Result;
-pub use crate::utf8::OnInvalid;
+use crate::utf8::OnInvalid;
 
 /// Counted pieces: each once in each group of sources.
 pub struct PieceCounts {
@@ -35,8 +35,8 @@ pub struct PieceCounts {
 
 enum Held {
     /// No piece is in two of the tables.
-    Tables(Vec<Table>),
-    Run(Run),
+    Tables(Vec<CountsTable>),
+    SortedRun(SortedRun),
 }
 
 impl PieceCounts {
@@ -64,7 +64,7 @@ impl PieceCounts {
     pub fn len(&self) -> u64 {
         match &self.held {
             Held::Tables(tables) => tables.iter().map(|table| table.len() as u64).sum(),
-            Held::Run(run) => run.rows,
+            Held::SortedRun(run) => run.rows,
         }
     }
 
@@ -78,15 +78,15 @@ impl PieceCounts {
     #[must_use]
     pub fn piece_bytes(&self) -> u64 {
         match &self.held {
-            Held::Tables(tables) => tables.iter().flat_map(Table::rows).map(|row| row.piece.len() as u64).sum(),
-            Held::Run(run) => run.piece_bytes,
+            Held::Tables(tables) => tables.iter().flat_map(CountsTable::rows).map(|row| row.piece.len() as u64).sum(),
+            Held::SortedRun(run) => run.piece_bytes,
         }
     }
 
     /// Whether the rows are on disk, because they did not fit into the memory that was allowed.
     #[must_use]
     pub fn is_on_disk(&self) -> bool {
-        matches!(self.held, Held::Run(_))
+        matches!(self.held, Held::SortedRun(_))
     }
 
     /// What all rows of each group add up to.
@@ -102,8 +102,8 @@ impl PieceCounts {
             total.bytes += u128::from(row.count) * row.piece.len() as u128;
         };
         match &self.held {
-            Held::Tables(tables) => tables.iter().flat_map(Table::rows).for_each(add),
-            Held::Run(run) => {
+            Held::Tables(tables) => tables.iter().flat_map(CountsTable::rows).for_each(add),
+            Held::SortedRun(run) => {
                 let mut rows = Reader::new(run)?;
                 while let Some(row) = rows.next()? {
                     add(row);
@@ -137,7 +137,7 @@ impl PieceCounts {
     /// `Artifact`, if a temporary file cannot be read.
     pub fn sorted(&self) -> Result<Sorted<'_>> {
         Ok(Sorted(match &self.held {
-            Held::Run(run) => Place::Run(Reader::new(run)?),
+            Held::SortedRun(run) => Place::SortedRun(Reader::new(run)?),
             Held::Tables(tables) => {
                 let prefix = |piece: &[u8]| {
                     let mut prefix = [0; 8];
@@ -146,7 +146,7 @@ impl PieceCounts {
                     u64::from_be_bytes(prefix)
                 };
                 let mut rows: Vec<(u64, Row)> =
-                    tables.iter().flat_map(Table::rows).map(|row| (prefix(row.piece), row)).collect();
+                    tables.iter().flat_map(CountsTable::rows).map(|row| (prefix(row.piece), row)).collect();
                 rows.sort_unstable_by(|(prefix, row), (other_prefix, other)| {
                     prefix.cmp(other_prefix).then_with(|| (row.piece, row.group).cmp(&(other.piece, other.group)))
                 });
@@ -162,8 +162,8 @@ impl PieceCounts {
     pub fn in_memory(&self) -> Result<InMemory<'_>> {
         Ok(InMemory(match &self.held {
             Held::Tables(tables) => Tables::Borrowed(tables),
-            Held::Run(_) => {
-                let mut table = Table::new(table::Secret::new(), usize::MAX);
+            Held::SortedRun(_) => {
+                let mut table = CountsTable::new(counts_table::Secret::new(), usize::MAX);
                 self.for_each(|row| table.add(row).map(|_| ()))?;
                 Tables::Owned(Box::new(table))
             }
@@ -252,7 +252,7 @@ pub struct Sorted<'a>(Place<'a>);
 
 enum Place<'a> {
     Tables(std::vec::IntoIter<(u64, Row<'a>)>),
-    Run(Reader),
+    SortedRun(Reader),
 }
 
 impl Sorted<'_> {
@@ -264,7 +264,7 @@ impl Sorted<'_> {
     pub fn next(&mut self) -> Result<Option<Row<'_>>> {
         match &mut self.0 {
             Place::Tables(rows) => Ok(rows.next().map(|(_, row)| row)),
-            Place::Run(reader) => reader.next(),
+            Place::SortedRun(reader) => reader.next(),
         }
     }
 }
@@ -273,8 +273,8 @@ impl Sorted<'_> {
 pub struct InMemory<'a>(Tables<'a>);
 
 enum Tables<'a> {
-    Borrowed(&'a [Table]),
-    Owned(Box<Table>),
+    Borrowed(&'a [CountsTable]),
+    Owned(Box<CountsTable>),
 }
 
 impl InMemory<'_> {
@@ -285,8 +285,8 @@ impl InMemory<'_> {
             Tables::Borrowed(tables) => tables,
             Tables::Owned(table) => std::slice::from_ref(&**table),
         };
-        let mut rows = Vec::with_capacity(tables.iter().map(Table::len).sum());
-        rows.extend(tables.iter().flat_map(Table::rows));
+        let mut rows = Vec::with_capacity(tables.iter().map(CountsTable::len).sum());
+        rows.extend(tables.iter().flat_map(CountsTable::rows));
         rows
     }
 

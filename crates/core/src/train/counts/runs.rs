@@ -25,7 +25,7 @@ fn failed(error: &io::Error) -> Error {
 }
 
 /// A sorted run.
-pub(super) struct Run {
+pub(super) struct SortedRun {
     file: File,
     /// Its rows.
     pub(super) rows: u64,
@@ -38,7 +38,7 @@ pub(super) struct Run {
 /// Writes a run.
 pub(super) struct Writer {
     file: BufWriter<File>,
-    run: Run,
+    run: SortedRun,
 }
 
 impl Writer {
@@ -48,7 +48,7 @@ impl Writer {
             Ok((file.try_clone()?, file))
         };
         let (file, same) = made().map_err(|error| failed(&error))?;
-        let run = Run { file, rows: 0, piece_bytes: 0, bytes: 0 };
+        let run = SortedRun { file, rows: 0, piece_bytes: 0, bytes: 0 };
         Ok(Self { file: BufWriter::with_capacity(BUFFER, same), run })
     }
 
@@ -72,7 +72,7 @@ impl Writer {
         written.map_err(|error| failed(&error))
     }
 
-    pub(super) fn finish(mut self) -> Result<Run> {
+    pub(super) fn finish(mut self) -> Result<SortedRun> {
         self.file.flush().map_err(|error| failed(&error))?;
         Ok(self.run)
     }
@@ -102,7 +102,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(run: &Run) -> Result<Self> {
+    pub(super) fn new(run: &SortedRun) -> Result<Self> {
         let file = run.file.try_clone().map_err(|error| failed(&error))?;
         Ok(Self { file: BufReader::with_capacity(BUFFER, At { file, place: 0 }), row: OwnedRow::default() })
     }
@@ -162,7 +162,7 @@ impl Ord for Next {
 }
 
 /// One run of all rows, equal pieces of a group added up; calls `tell` now and then, which may end it.
-pub(super) fn merge(mut runs: Vec<Run>, tell: impl Fn() -> Result<()>) -> Result<Run> {
+pub(super) fn merge(mut runs: Vec<SortedRun>, tell: impl Fn() -> Result<()>) -> Result<SortedRun> {
     while runs.len() > 1 {
         merge_smallest(&mut runs, &tell)?;
     }
@@ -173,14 +173,14 @@ pub(super) fn merge(mut runs: Vec<Run>, tell: impl Fn() -> Result<()>) -> Result
 }
 
 /// Makes one run of the smallest ones, so that what was merged is not merged again too soon.
-pub(super) fn merge_smallest(runs: &mut Vec<Run>, tell: impl Fn() -> Result<()>) -> Result<()> {
+pub(super) fn merge_smallest(runs: &mut Vec<SortedRun>, tell: impl Fn() -> Result<()>) -> Result<()> {
     runs.sort_by_key(|run| run.bytes);
-    let some: Vec<Run> = runs.drain(..runs.len().min(AT_ONCE)).collect();
+    let some: Vec<SortedRun> = runs.drain(..runs.len().min(AT_ONCE)).collect();
     runs.push(merge_some(&some, tell)?);
     Ok(())
 }
 
-fn merge_some(runs: &[Run], tell: impl Fn() -> Result<()>) -> Result<Run> {
+fn merge_some(runs: &[SortedRun], tell: impl Fn() -> Result<()>) -> Result<SortedRun> {
     let mut heap = BinaryHeap::new();
     for run in runs {
         let mut reader = Reader::new(run)?;

@@ -8,8 +8,8 @@ use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
 use crate::train::Progress;
 use crate::train::counts::Row;
-use crate::train::counts::runs::{self, Run, Writer};
-use crate::train::counts::table::Table;
+use crate::train::counts::counts_table::CountsTable;
+use crate::train::counts::runs::{self, SortedRun, Writer};
 
 /// How often a worker tells how far it is, in bytes.
 const TELL_EVERY: usize = 1 << 16;
@@ -28,13 +28,13 @@ pub struct Spilled {
 
 /// What one thread counts.
 pub(super) struct Worker {
-    pub(super) table: Table,
-    pub(super) runs: Vec<Run>,
+    pub(super) table: CountsTable,
+    pub(super) runs: Vec<SortedRun>,
     pub(super) spilled: Spilled,
 }
 
 impl Worker {
-    pub(super) fn new(mut table: Table, limit: usize) -> Self {
+    pub(super) fn new(mut table: CountsTable, limit: usize) -> Self {
         table.set_limit(limit);
         Self { table, runs: Vec::new(), spilled: Spilled::default() }
     }

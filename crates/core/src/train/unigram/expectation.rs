@@ -8,7 +8,7 @@ use crate::parallel;
 use crate::train::Progress;
 use crate::train::unigram::lattice::{Lattice, unknown};
 use crate::train::unigram::text::{Text, Word};
-use crate::train::unigram::{LEAST_EXPECTED, Tokens};
+use crate::train::unigram::{LEAST_EXPECTED, ScoredTokens};
 
 /// A probability of 1 as a whole number. Counts are 64 bits, so that 126 suffice for a sum.
 const ONE: f64 = (1_u64 << 62) as f64;
@@ -23,7 +23,7 @@ pub(super) const PART: u32 = 1 << 14;
 pub(super) fn expected(
     text: &Text,
     lattice: &Lattice,
-    tokens: &Tokens,
+    tokens: &ScoredTokens,
     threads: usize,
     progress: &Progress,
 ) -> Result<Vec<f64>> {
@@ -143,7 +143,7 @@ fn rescale(sums: &mut [f64]) -> i32 {
 ///
 /// The digamma function instead of the logarithm makes rare tokens rarer: a sparse prior (Liang & Klein, "Structured
 /// Bayesian Nonparametric Models with Variational Inference", ACL 2007 tutorial).
-pub(super) fn maximize(tokens: &mut Tokens, expected: &[f64]) -> Vec<bool> {
+pub(super) fn maximize(tokens: &mut ScoredTokens, expected: &[f64]) -> Vec<bool> {
     let kept: Vec<bool> = expected.iter().map(|&expected| expected >= LEAST_EXPECTED).collect();
     if !kept.contains(&true) {
         // So few words that nothing can be learned from them.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::train::unigram::text::Text;
-use crate::train::unigram::{Scored, Settings, Tokens};
+use crate::train::unigram::{Scored, ScoredTokens, Settings};
 
 /// By how much the scores of required characters differ that learning gave none.
 const STEP: f64 = 0.0001;
@@ -12,7 +12,7 @@ const STEP: f64 = 0.0001;
 ///
 /// A required character that is no token any more gets the lowest score, and those after it, which are rarer, 0.0001 more each,
 /// as SentencePiece has it. Scores are rounded to single precision, which every format of Unigram models holds.
-pub(super) fn finish(text: &Text, tokens: &Tokens, settings: &Settings) -> Vec<Scored> {
+pub(super) fn finish(text: &Text, tokens: &ScoredTokens, settings: &Settings) -> Vec<Scored> {
     let scores: Vec<f64> = tokens.scores.iter().map(|&score| f64::from(score as f32)).collect();
     let order = |a: &Scored, b: &Scored| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0));
     let mut characters: FxHashMap<String, f64> = FxHashMap::default();

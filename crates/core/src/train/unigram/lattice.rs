@@ -1,6 +1,6 @@
 //! The tokens that begin at each position of the words, and the paths along them.
 
-use crate::train::unigram::Tokens;
+use crate::train::unigram::ScoredTokens;
 use crate::train::unigram::suffixes::{Shared, Suffixes};
 use crate::train::unigram::text::Text;
 
@@ -99,7 +99,7 @@ impl Lattice {
 }
 
 /// The log probability of a character that is no token.
-pub(super) fn unknown(tokens: &Tokens) -> f64 {
+pub(super) fn unknown(tokens: &ScoredTokens) -> f64 {
     tokens.scores.iter().copied().fold(0.0, f64::min) - PENALTY
 }
 

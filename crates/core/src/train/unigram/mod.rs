@@ -128,7 +128,7 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, threads: usize, progress
 
 /// The tokens of a model while it is learned: where each stands in the text, and its score.
 #[derive(Debug, Default)]
-pub(super) struct Tokens {
+pub(super) struct ScoredTokens {
     /// The position of one occurrence in the text.
     at: Vec<u32>,
     /// Characters.
@@ -137,7 +137,7 @@ pub(super) struct Tokens {
     scores: Vec<f64>,
 }
 
-impl Tokens {
+impl ScoredTokens {
     fn len(&self) -> usize {
         self.at.len()
     }

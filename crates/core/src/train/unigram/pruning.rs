@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::parallel;
 use crate::train::Progress;
-use crate::train::unigram::Tokens;
+use crate::train::unigram::ScoredTokens;
 use crate::train::unigram::expectation::PART;
 use crate::train::unigram::lattice::{Best, Lattice, UNKNOWN, unknown};
 use crate::train::unigram::text::Text;
@@ -18,7 +18,7 @@ const TOKENS: usize = 1 << 10;
 pub(super) fn prune(
     text: &Text,
     lattice: &Lattice,
-    tokens: &Tokens,
+    tokens: &ScoredTokens,
     desired: usize,
     shrinking: f64,
     threads: usize,
@@ -55,7 +55,13 @@ pub(super) fn prune(
 }
 
 /// How often each token stands on the best path of a word.
-fn uses(text: &Text, lattice: &Lattice, tokens: &Tokens, threads: usize, progress: &Progress) -> Result<Vec<u64>> {
+fn uses(
+    text: &Text,
+    lattice: &Lattice,
+    tokens: &ScoredTokens,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Vec<u64>> {
     let unknown = unknown(tokens);
     let parts = text.parts(PART);
     let start = || (vec![0_u64; tokens.len()], Best::default());
@@ -81,7 +87,7 @@ fn uses(text: &Text, lattice: &Lattice, tokens: &Tokens, threads: usize, progres
 /// What is lost without a token: infinite where it has no other spelling; None where another one is likelier already.
 fn loss(
     lattice: &Lattice,
-    tokens: &Tokens,
+    tokens: &ScoredTokens,
     unknown: f64,
     uses: &[u64],
     total: f64,

@@ -46,7 +46,7 @@ pub(super) fn scripts(characters: &[char], split_by_number: bool) -> Result<Vec<
     }
     let inherited = ranges("Zinh").ok_or_else(no_tables)?;
     let script = |&character: &char| match character {
-        crate::train::spelled::SPACE => Script::Space,
+        crate::train::piece_words::SPACE => Script::Space,
         '0'..='9' | '\u{FF10}'..='\u{FF19}' if !split_by_number => Script::Any,
         // The long vowel sign is Common, and part of Katakana words.
         '\u{30FC}' => Script::Of(number_of("Hani") as u16),

@@ -6,10 +6,10 @@ use crate::train::unigram::lattice::Lattice;
 use crate::train::unigram::script::{Script, scripts, within_one_script};
 use crate::train::unigram::suffixes::{Shared, Suffixes};
 use crate::train::unigram::text::Text;
-use crate::train::unigram::{Settings, Tokens};
+use crate::train::unigram::{ScoredTokens, Settings};
 
 /// The tokens, characters first, and where in the words each of them stands.
-pub(super) fn seeds(text: &Text, settings: &Settings, progress: &Progress) -> Result<(Tokens, Lattice)> {
+pub(super) fn seeds(text: &Text, settings: &Settings, progress: &Progress) -> Result<(ScoredTokens, Lattice)> {
     let suffixes = Suffixes::of(text, settings.max_piece_length);
     progress.check()?;
     let bounds = Bounds::new(text, settings)?;
@@ -31,7 +31,7 @@ pub(super) fn seeds(text: &Text, settings: &Settings, progress: &Progress) -> Re
     // By length, so that each position gets its tokens in that order.
     chosen.sort_unstable_by(|a, b| a.length.cmp(&b.length).then(a.first.cmp(&b.first)));
     progress.check()?;
-    let mut tokens = Tokens::default();
+    let mut tokens = ScoredTokens::default();
     let mut weights = vec![0_u64; text.alphabet.len()];
     tokens.at = vec![0; text.alphabet.len()];
     for word in &text.words {

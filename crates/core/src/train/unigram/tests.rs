@@ -50,7 +50,7 @@ fn learned(words: &BTreeMap<String, u64>, settings: &Settings, threads: usize) -
 }
 
 /// All spellings of a stretch of characters, each with its log probability.
-fn spellings(lattice: &Lattice, tokens: &Tokens, start: usize, end: usize) -> Vec<(Vec<u32>, f64)> {
+fn spellings(lattice: &Lattice, tokens: &ScoredTokens, start: usize, end: usize) -> Vec<(Vec<u32>, f64)> {
     if start == end {
         return vec![(Vec::new(), 0.0)];
     }
@@ -75,7 +75,7 @@ fn spellings(lattice: &Lattice, tokens: &Tokens, start: usize, end: usize) -> Ve
 }
 
 /// A model after some rounds, in which some tokens are dropped on purpose so that characters may be unknown.
-fn model(seed: u64) -> (Text, Tokens, Lattice) {
+fn model(seed: u64) -> (Text, ScoredTokens, Lattice) {
     let text = Text::of(&counts(&random_words(seed)), &settings(1000)).unwrap();
     let (mut tokens, mut lattice) = seeds::seeds(&text, &settings(1000), &Progress::default()).unwrap();
     let kept: Vec<bool> = (0..tokens.len()).map(|id| id as u64 % 7 != seed % 9).collect();
@@ -164,7 +164,7 @@ fn likelihood_rises_from_round_to_round() {
     let words = random_words(11);
     let text = Text::of(&counts(&words), &settings(1000)).unwrap();
     let (mut tokens, lattice) = seeds::seeds(&text, &settings(1000), &Progress::default()).unwrap();
-    let likelihood = |tokens: &Tokens| -> f64 {
+    let likelihood = |tokens: &ScoredTokens| -> f64 {
         let of = |word: &text::Word| {
             let all = spellings(&lattice, tokens, word.start as usize, word.end as usize);
             all.iter().map(|(_, score)| score.exp()).sum::<f64>().ln() * word.count as f64

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Kind, Result};
 use crate::train::counts::PieceCounts;
 use crate::train::overflow;
-use crate::train::spelled::{SPACE, for_each_word};
+use crate::train::piece_words::{SPACE, for_each_word};
 use crate::train::unigram::Settings;
 
 /// What stands behind each word; characters begin at 1.

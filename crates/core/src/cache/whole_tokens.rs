@@ -1,0 +1,532 @@
+//! Whole tokens: piece -> id, for pieces up to 28 bytes.
+//!
+//! The bytes of a token stand in the table itself, so that a look-up touches one cache line, which can be asked for
+//! beforehand: four entries of up to 12 bytes, or two of up to 28, with id and length in the last four bytes.
+//!
+//! Long because both kinds of line stand here, with the loop that looks up many pieces at once and its tests.
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::ops::Range;
+
+use super::mix;
+use crate::prefetch::prefetch;
+use crate::vocab::NO_ID;
+
+/// The longest token that is held, in bytes.
+pub(crate) const LONGEST: usize = LONG;
+
+const SHORT: usize = 12;
+const LONG: usize = 28;
+
+/// Larger ids leave no room for the length.
+const MOST_IDS: u32 = 1 << 27;
+
+/// Where the id is in an entry's last word, and the length above it.
+const ID: u64 = (MOST_IDS as u64 - 1) << 32;
+const LENGTH: u32 = 59;
+
+/// Set in the last entry of a line of short tokens if there was no room for all that belong there.
+const SENT_ON: u64 = 1 << 63;
+
+/// What is no part of the key in the last word of a short entry.
+const NO_KEY: u64 = ID | SENT_ON;
+
+/// How many pieces are looked up together.
+pub(crate) const MANY: usize = 128;
+
+/// A piece on its way through the table of short tokens.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sought {
+    /// Its bytes, unless it has too many.
+    pub(crate) key: Key,
+    line: usize,
+}
+
+/// What became of the pieces that were looked up together.
+pub(crate) struct Found {
+    /// The id of each, or [`NO_ID`].
+    pub(crate) ids: [u32; MANY],
+    /// The numbers of those that were not found, in order.
+    which: [u8; MANY],
+    missing: usize,
+    /// What was looked for.
+    sought: [Sought; MANY],
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { ids: [NO_ID; MANY], which: [0; MANY], missing: 0, sought: [Sought::default(); MANY] }
+    }
+}
+
+impl Found {
+    /// The numbers of the pieces that were not found, in order.
+    #[inline]
+    pub(crate) fn missing(&self) -> &[u8] {
+        &self.which[..self.missing]
+    }
+
+    /// What was looked for.
+    #[inline]
+    pub(crate) fn sought(&self, number: u8) -> &Sought {
+        &self.sought[usize::from(number)]
+    }
+}
+
+fn id_of(word: u64) -> u32 {
+    (word >> 32) as u32 & (MOST_IDS - 1)
+}
+
+/// Entries of 16 bytes.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(super) struct ShortLine([Key; 4]);
+
+/// The bytes of a short piece and its length; in an entry also its id.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(16))]
+pub(crate) struct Key(u64, u64);
+
+impl Key {
+    /// Its high bits are the best.
+    #[inline(always)]
+    pub(super) fn hash(self) -> u64 {
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.1.wrapping_mul(0xd6e8_feb8_6659_fd93))
+    }
+
+    /// Whether it is that of a piece of up to 12 bytes.
+    #[inline]
+    pub(crate) fn is_short(self) -> bool {
+        self.1 >> LENGTH <= SHORT as u64
+    }
+
+    pub(super) fn with_id(self, id: u32) -> Self {
+        Self(self.0, self.1 | u64::from(id) << 32)
+    }
+
+    pub(super) fn without_id(self) -> Self {
+        Self(self.0, self.1 & !NO_KEY)
+    }
+}
+
+impl ShortLine {
+    /// The entries.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Key> {
+        self.0.into_iter().filter(|entry| entry.1 != 0)
+    }
+
+    /// Writes an entry where there is room, else in the place of another.
+    pub(super) fn put(&mut self, entry: Key, other: usize) {
+        let free = self.0.iter().position(|entry| entry.1 == 0).unwrap_or(other % 4);
+        self.0[free] = entry;
+    }
+
+    /// The id of the entry with this key, or [`NO_ID`].
+    #[inline(always)]
+    pub(super) fn find(&self, &Key(low, high): &Key) -> u32 {
+        // All four are compared without a branch, since which of them it is cannot be foreseen.
+        self.0.iter().fold(NO_ID, |id, entry| {
+            let differs = (entry.0 ^ low) | (entry.1 ^ high) & !NO_KEY;
+            if differs == 0 { id_of(entry.1) } else { id }
+        })
+    }
+}
+
+/// The bytes of a piece of up to 28 bytes and its length; in an entry also its id.
+pub(crate) type LongKey = [u64; 4];
+
+/// Entries of 32 bytes.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+struct LongLine([LongKey; 2]);
+
+/// The tokens of a vocabulary that pieces may become whole.
+pub(crate) struct WholeTokens {
+    short: Vec<ShortLine>,
+    /// What is left of a hash after this is the number of a line.
+    short_shift: u32,
+    long: Vec<LongLine>,
+    /// Whether there are none that are short enough but have too large an id.
+    is_complete: bool,
+}
+
+/// By length: the first so many of 16 bytes.
+const FIRST_BYTES: [u128; 17] = {
+    let mut masks = [0; 17];
+    let mut length = 1;
+    while length <= 16 {
+        masks[length] = u128::MAX >> (128 - 8 * length);
+        length += 1;
+    }
+    masks
+};
+
+/// By length: the bytes of a short key, and the length where it stands in it. The last is a length that no entry has.
+const SHORT_MASKS: [[u64; 3]; SHORT + 2] = {
+    let mut masks = [[0; 3]; SHORT + 2];
+    let mut length = 1;
+    while length < SHORT + 2 {
+        let bytes = FIRST_BYTES[if length < SHORT { length } else { SHORT }];
+        masks[length] = [bytes as u64, (bytes >> 64) as u64, (length as u64) << LENGTH];
+        length += 1;
+    }
+    masks
+};
+
+/// The piece's bytes as two numbers; of a piece of more than 12 bytes a key that no token has.
+#[inline(always)]
+pub(super) fn short_key(text: &[u8], start: usize, length: usize) -> Key {
+    let length = length.min(SHORT + 1);
+    let words = match text[start..].first_chunk() {
+        Some(bytes) => u128::from_le_bytes(*bytes),
+        // Near the end of the text its last bytes are read, and those before the piece shifted out.
+        None => match text.last_chunk::<16>() {
+            Some(bytes) => u128::from_le_bytes(*bytes) >> (8 * (start + 16 - text.len())),
+            None => padded(&text[start..start + length])[0],
+        },
+    };
+    let [low, high, tag] = SHORT_MASKS[length];
+    Key(words as u64 & low, (words >> 64) as u64 & high | tag)
+}
+
+/// The piece's bytes as four numbers; it has up to 28.
+#[inline(always)]
+pub(super) fn long_key(text: &[u8], start: usize, length: usize) -> LongKey {
+    let [low, high] = match text[start..].first_chunk::<32>() {
+        Some(bytes) => {
+            let (words, _) = bytes.as_chunks::<16>();
+            [u128::from_le_bytes(words[0]), u128::from_le_bytes(words[1])]
+        }
+        None => padded(&text[start..start + length]),
+    };
+    let (low, high) = (low & FIRST_BYTES[length.min(16)], high & FIRST_BYTES[length.saturating_sub(16)]);
+    [low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64 | (length as u64) << LENGTH]
+}
+
+#[cold]
+fn padded(piece: &[u8]) -> [u128; 2] {
+    let mut bytes = [[0; 16]; 2];
+    bytes.as_flattened_mut()[..piece.len()].copy_from_slice(piece);
+    bytes.map(u128::from_le_bytes)
+}
+
+fn lines(entries: usize, a_line: usize) -> usize {
+    // Three quarters full at most, so that a line that overflows finds room in the next.
+    (entries * 4 / 3 / a_line + 2).next_power_of_two()
+}
+
+#[inline(always)]
+pub(super) fn long_hash([a, b, c, d]: LongKey) -> u64 {
+    mix(mix(a, b), c ^ d.rotate_left(32))
+}
+
+impl WholeTokens {
+    /// A table of tokens, each some of `bytes`, and their ids; those that are too long are left out.
+    pub(crate) fn new(bytes: &[u8], tokens: impl Iterator<Item = (Range<usize>, u32)> + Clone) -> Self {
+        let fitting = tokens.filter(|(token, _)| token.len() <= LONG);
+        let is_complete = fitting.clone().all(|(_, id)| id < MOST_IDS);
+        let held = fitting.filter(|&(_, id)| id < MOST_IDS);
+        let (mut short, mut long) = (0, 0);
+        for (token, _) in held.clone() {
+            *if token.len() <= SHORT { &mut short } else { &mut long } += 1;
+        }
+        let short_lines = lines(short, 4);
+        let mut table = Self {
+            short: vec![ShortLine::default(); short_lines],
+            short_shift: 64 - short_lines.trailing_zeros(),
+            long: vec![LongLine::default(); lines(long, 2)],
+            is_complete,
+        };
+        // While some are written, the lines of others are on their way from memory.
+        let mut held = held.peekable();
+        let mut waiting = Vec::with_capacity(MANY);
+        while held.peek().is_some() {
+            waiting.clear();
+            for (token, id) in held.by_ref().take(MANY) {
+                if token.len() > SHORT {
+                    table.insert_long(long_key(bytes, token.start, token.len()), id);
+                    continue;
+                }
+                let key = short_key(bytes, token.start, token.len());
+                let line = table.short_line(key.hash());
+                prefetch(&table.short, line);
+                waiting.push((key.with_id(id), line));
+            }
+            for &(entry, line) in &waiting {
+                table.insert_short(entry, line);
+            }
+        }
+        table
+    }
+
+    fn insert_short(&mut self, entry: Key, first_line: usize) {
+        let mut line = first_line;
+        loop {
+            if let Some(free) = self.short[line].0.iter_mut().find(|entry| entry.1 == 0) {
+                *free = entry;
+                return;
+            }
+            self.short[line].0[3].1 |= SENT_ON;
+            line = (line + 1) & (self.short.len() - 1);
+        }
+    }
+
+    fn insert_long(&mut self, key: LongKey, id: u32) {
+        let mut line = self.long_line(long_hash(key));
+        let [a, b, c, d] = key;
+        loop {
+            if let Some(free) = self.long[line].0.iter_mut().find(|entry| entry[3] == 0) {
+                *free = [a, b, c, d | u64::from(id) << 32];
+                return;
+            }
+            line = (line + 1) & (self.long.len() - 1);
+        }
+    }
+
+    #[inline(always)]
+    fn short_line(&self, hash: u64) -> usize {
+        (hash >> self.short_shift) as usize
+    }
+
+    #[inline(always)]
+    fn long_line(&self, hash: u64) -> usize {
+        hash as usize & (self.long.len() - 1)
+    }
+
+    /// Looks up many pieces: the ids of those that are found, and which are not. They end at `ends`, counted from
+    /// `start`, where the first one starts; none is empty.
+    ///
+    /// All are looked for as if they were short, in one line each, without a branch: most pieces are, and are there.
+    /// For the others there are [`WholeTokens::get_further`] and [`WholeTokens::get_long`].
+    #[inline]
+    pub(crate) fn get_many(&self, text: &[u8], start: usize, ends: &[u32], found: &mut Found) {
+        #[cfg(target_arch = "x86_64")]
+        if x86::is_there() {
+            // SAFETY: the machine has the features that the function is compiled for.
+            #[allow(unsafe_code, reason = "the call of what the machine was asked for first")]
+            unsafe {
+                x86::get_many(self, text, start, ends, found);
+            }
+            return;
+        }
+        self.get_many_with(text, start, ends, found, ShortLine::find, missing_of);
+    }
+
+    /// [`WholeTokens::get_many`] with one way of comparing a line.
+    #[inline(always)]
+    fn get_many_with(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[u32],
+        found: &mut Found,
+        find: impl Fn(&ShortLine, &Key) -> u32,
+        missing_of: impl Fn(&[u32], &mut [u8; MANY]) -> usize,
+    ) {
+        // While some pieces are compared, the lines of all of them are on their way from memory.
+        let Found { ids, which, missing, sought } = found;
+        let text = &text[start..];
+        let mut at = 0;
+        for (&end, sought) in ends.iter().zip(&mut *sought) {
+            let end = end as usize;
+            let key = short_key(text, at, end - at);
+            let line = self.short_line(key.hash());
+            prefetch(&self.short, line);
+            *sought = Sought { key, line };
+            at = end;
+        }
+        let ids = &mut ids[..ends.len()];
+        for (sought, id) in sought.iter().zip(&mut *ids) {
+            *id = find(&self.short[sought.line], &sought.key);
+        }
+        *missing = missing_of(ids, which);
+    }
+
+    /// The id of one piece, which has up to [`LONGEST`] bytes and is not empty.
+    #[inline]
+    pub(crate) fn get(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
+        let length = end - start;
+        if length > SHORT {
+            let key = long_key(text, start, length);
+            return self.get_long(&key, long_hash(key));
+        }
+        let key = short_key(text, start, length);
+        let line = self.short_line(key.hash());
+        let id = self.short[line].find(&key);
+        if id == NO_ID { self.get_further(&Sought { key, line }) } else { Some(id) }
+    }
+
+    /// Whether a piece of up to [`LONGEST`] bytes that is not here may be a whole token all the same.
+    #[inline]
+    pub(crate) fn may_lack_tokens(&self) -> bool {
+        !self.is_complete
+    }
+
+    /// The id of a short piece that was not found: where its line was full, it may stand in the next ones.
+    #[inline]
+    pub(crate) fn get_further(&self, sought: &Sought) -> Option<u32> {
+        let mut at = sought.line;
+        while self.short[at].0[3].1 & SENT_ON != 0 {
+            at = (at + 1) & (self.short.len() - 1);
+            let id = self.short[at].find(&sought.key);
+            if id != NO_ID {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    /// Asks for the memory that [`WholeTokens::get_long`] needs.
+    #[inline]
+    pub(crate) fn prepare_long(&self, hash: u64) {
+        prefetch(&self.long, self.long_line(hash));
+    }
+
+    /// The id of a longer piece.
+    #[inline]
+    pub(crate) fn get_long(&self, key: &LongKey, hash: u64) -> Option<u32> {
+        let mut at = self.long_line(hash);
+        loop {
+            for entry in &self.long[at].0 {
+                let differs =
+                    (entry[0] ^ key[0]) | (entry[1] ^ key[1]) | (entry[2] ^ key[2]) | (entry[3] ^ key[3]) & !ID;
+                if differs == 0 {
+                    return Some(id_of(entry[3]));
+                }
+                if entry[3] == 0 {
+                    return None;
+                }
+            }
+            at = (at + 1) & (self.long.len() - 1);
+        }
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn memory(&self) -> usize {
+        size_of_val(&*self.short) + size_of_val(&*self.long)
+    }
+}
+
+/// Writes down which ids are [`NO_ID`], and returns how many.
+#[inline(always)]
+fn missing_of(ids: &[u32], which: &mut [u8; MANY]) -> usize {
+    ids.iter().enumerate().fold(0, |missing, (number, &id)| {
+        which[missing & (MANY - 1)] = number as u8;
+        missing + usize::from(id == NO_ID)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table<'a>(tokens: impl IntoIterator<Item = (&'a [u8], u32)>) -> WholeTokens {
+        let (mut bytes, mut rows) = (Vec::new(), Vec::new());
+        for (token, id) in tokens {
+            rows.push((bytes.len()..bytes.len() + token.len(), id));
+            bytes.extend_from_slice(token);
+        }
+        WholeTokens::new(&bytes, rows.into_iter())
+    }
+
+    type GetMany = fn(&WholeTokens, &[u8], usize, &[u32], &mut Found);
+
+    /// What became of a piece after all.
+    fn whole(table: &WholeTokens, piece: &[u8], found: &Found, number: u8) -> Option<u32> {
+        if !found.missing().contains(&number) {
+            return Some(found.ids[usize::from(number)]);
+        }
+        if found.sought(number).key.is_short() {
+            return table.get_further(found.sought(number));
+        }
+        let key = (piece.len() <= LONGEST).then(|| long_key(piece, 0, piece.len()))?;
+        table.get_long(&key, long_hash(key))
+    }
+
+    #[test]
+    fn tokens_are_found_wherever_they_stand_and_nothing_else_is() {
+        let tokens: Vec<Vec<u8>> = (1..=40_usize)
+            .flat_map(|length| (0..60_u8).map(move |last| [vec![b'x'; length - 1], vec![last]].concat()))
+            .collect();
+        let table = table(tokens.iter().map(Vec::as_slice).zip(0..));
+        let get = |text: &[u8], start: usize, length: usize| {
+            let ways: [GetMany; 2] = [
+                |table, text, start, ends, found| {
+                    table.get_many_with(text, start, ends, found, ShortLine::find, missing_of);
+                },
+                WholeTokens::get_many,
+            ];
+            let [first, second] = ways.map(|get_many| {
+                let mut found = Found::default();
+                get_many(&table, text, start, &[length as u32], &mut found);
+                whole(&table, &text[start..start + length], &found, 0)
+            });
+            assert_eq!(first, second);
+            first
+        };
+        for (id, token) in (0..).zip(&tokens).filter(|(_, token)| token.len() <= LONGEST) {
+            for (before, after) in [(0, 0), (1, 3), (7, 40), (0, 15), (0, 31)] {
+                let text = [vec![b'y'; before], token.clone(), vec![0; after]].concat();
+                assert_eq!(get(&text, before, token.len()), Some(id), "{token:?}");
+            }
+            let mut other = token.clone();
+            other[0] ^= 0x80;
+            assert_eq!(get(&other, 0, other.len()), None);
+            if token.len() < LONGEST {
+                let longer = [&token[..], &[0]].concat();
+                let expected = tokens.iter().position(|token| *token == longer).map(|id| id as u32);
+                assert_eq!(get(&longer, 0, longer.len()), expected, "a zero at the end counts");
+            }
+        }
+    }
+
+    #[test]
+    fn many_tokens_overflow_their_lines_and_are_found() {
+        let mut seed = 1_u64;
+        let tokens: Vec<Vec<u8>> = (0..50_000_u32)
+            .map(|number| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                [&number.to_le_bytes()[..], &seed.to_le_bytes(), &[7; 16]].concat()[..4 + (seed >> 40) as usize % 24]
+                    .to_vec()
+            })
+            .collect();
+        let table = table(tokens.iter().map(Vec::as_slice).zip(0..));
+        let text = tokens.concat();
+        let mut ends = Vec::new();
+        let mut at = 0;
+        for (many, first) in tokens.chunks(MANY).zip((0..).step_by(MANY)) {
+            let start = at;
+            ends.clear();
+            ends.extend(many.iter().map(|token| {
+                at += token.len();
+                (at - start) as u32
+            }));
+            let mut found = Found::default();
+            table.get_many(&text, start, &ends, &mut found);
+            for (number, (token, id)) in (0..).zip(many.iter().zip(first..)) {
+                assert_eq!(whole(&table, token, &found, number), Some(id));
+            }
+        }
+    }
+
+    #[test]
+    fn ids_that_leave_no_room_for_the_length_are_left_out() {
+        let table = table([(&b"a"[..], MOST_IDS - 1), (b"b", MOST_IDS)]);
+        let get = |text: &[u8]| {
+            let mut found = Found::default();
+            table.get_many(text, 0, &[1], &mut found);
+            found.missing().is_empty().then_some(found.ids[0])
+        };
+        assert_eq!((get(b"a"), get(b"b")), (Some(MOST_IDS - 1), None));
+    }
+
+    #[test]
+    fn an_empty_table_finds_nothing() {
+        let table = table([]);
+        let mut found = Found::default();
+        table.get_many(b"ab", 0, &[1, 2], &mut found);
+        assert_eq!(found.missing(), [0, 1]);
+    }
+}

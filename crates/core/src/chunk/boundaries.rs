@@ -1,0 +1,344 @@
+//! Where a text is cut best: headings, paragraphs, lines, sentences, words.
+//!
+//! A text is read in *blocks*: lines, and the parts of long ones. Where a block starts says which places there are at
+//! its start; sentences and words inside of it are looked for when they are asked for, and then kept. UAX #29 lets no
+//! sentence and no word reach across the end of a line, so that a line by itself has the places that it has in the text.
+//!
+//! A line may have no end, and sentences look ahead, in the worst case again and again over all that is in view. So a
+//! long line is cut where a sentence ends that is sure of itself, and where there is none for long, where a word ends or,
+//! at last, anywhere: an inexact place in a sentence of thousands of bytes, for time that is linear on any text.
+
+use std::collections::VecDeque;
+
+use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Longer lines, in bytes, are read in parts.
+const LONGEST: usize = 4096;
+
+/// A sentence end is sure of itself with so many bytes after it in view.
+const AHEAD: usize = 256;
+
+/// After so many characters without a letter or digit among them a block ends.
+const MOST_SIGNS: usize = 128;
+
+/// With so many bytes after a place in view, nothing further away changes which places there are up to it.
+pub(super) const MARGIN: usize = LONGEST + 16;
+
+/// Kinds of places, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Boundary {
+    /// Before a heading (`#` to `######`) that is not in fenced code.
+    Markdown,
+    /// After a blank line.
+    Paragraph,
+    /// After the end of a line.
+    Line,
+    /// Between sentences of UAX #29, after the white space that follows the first.
+    Sentence,
+    /// Between words of UAX #29, before white space and not after it.
+    Word,
+    /// Between any two characters.
+    Character,
+}
+
+impl Boundary {
+    /// All kinds, by name.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("markdown", Self::Markdown),
+        ("paragraph", Self::Paragraph),
+        ("line", Self::Line),
+        ("sentence", Self::Sentence),
+        ("word", Self::Word),
+        ("character", Self::Character),
+    ];
+
+    /// The kinds whose places are looked up, from this one on: characters need none.
+    pub(super) fn kinds(self) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().map(|(_, kind)| kind).filter(move |&kind| kind >= self && kind < Self::Character)
+    }
+}
+
+/// All places of one kind in a text, its start and end not among them.
+///
+/// ```
+/// use bytepair_core::chunk::{Boundary, places};
+/// assert_eq!(places("Some words. More.\nEnd", Boundary::Sentence), [12, 18]);
+/// assert_eq!(places("Some words.\n", Boundary::Word), [4, 10, 11]);
+/// ```
+#[must_use]
+pub fn places(text: &str, kind: Boundary) -> Vec<usize> {
+    if kind == Boundary::Character {
+        return text.char_indices().map(|(at, _)| at).skip(1).collect();
+    }
+    let mut blocks = Blocks::new(kind);
+    blocks.cover(text, text.len());
+    let mut found = Vec::new();
+    while let Some(place) = blocks.first(text, kind, found.last().map_or(1, |last| last + 1), text.len()) {
+        found.push(place);
+    }
+    found.retain(|&place| place < text.len());
+    found
+}
+
+/// A line, or a part of a long one.
+struct Block {
+    start: usize,
+    end: usize,
+    /// The strongest kind that has a place at its start.
+    kind: Boundary,
+    /// The places inside, once they were asked for.
+    sentences: Option<Vec<usize>>,
+    words: Option<Vec<usize>>,
+}
+
+impl Block {
+    /// The places inside of it; those of lines and more are at its start.
+    fn inside(&mut self, text: &str, kind: Boundary) -> &[usize] {
+        let (start, text) = (self.start, &text[self.start..self.end]);
+        match kind {
+            Boundary::Sentence => self.sentences.get_or_insert_with(|| {
+                text.split_sentence_bound_indices().map(|(at, _)| start + at).filter(|&at| at > start).collect()
+            }),
+            Boundary::Word => self.words.get_or_insert_with(|| {
+                let after_space = |at| text[..at].ends_with(char::is_whitespace);
+                let found = text.split_word_bound_indices().map(|(at, _)| at);
+                found.filter(|&at| at > 0 && !after_space(at)).map(|at| start + at).collect()
+            }),
+            _ => &[],
+        }
+    }
+}
+
+/// The blocks of the part of a text that is in use.
+pub(super) struct Blocks {
+    kept: VecDeque<Block>,
+    /// Where the next block starts, and what is there.
+    at: usize,
+    next: Boundary,
+    /// Whether the line is blank as far as it was read.
+    is_blank: bool,
+    /// Whether headings are looked for, and the fence that the code here began with.
+    markdown: bool,
+    fence: Option<(u8, usize)>,
+}
+
+impl Blocks {
+    pub(super) fn new(strongest: Boundary) -> Self {
+        let markdown = strongest == Boundary::Markdown;
+        Self { kept: VecDeque::new(), at: 0, next: Boundary::Line, is_blank: true, markdown, fence: None }
+    }
+
+    /// Reads on until all places up to `place` are known.
+    pub(super) fn cover(&mut self, text: &str, place: usize) {
+        while self.at <= place && self.at < text.len() {
+            self.read(text);
+        }
+    }
+
+    fn read(&mut self, text: &str) {
+        let (start, mut kind) = (self.at, self.next);
+        let (length, next) = block(&text[start..]);
+        let body = &text[start..start + length];
+        if kind <= Boundary::Line {
+            self.is_blank = true;
+            if self.markdown {
+                match (self.fence, fence(body)) {
+                    (Some(open), Some((sign, length, true))) if sign == open.0 && length >= open.1 => self.fence = None,
+                    (None, Some((sign, length, _))) => self.fence = Some((sign, length)),
+                    (None, None) if is_heading(body) => kind = Boundary::Markdown,
+                    _ => {}
+                }
+            }
+        }
+        self.is_blank = self.is_blank && body.chars().all(char::is_whitespace);
+        self.at = start + length;
+        self.next = if next == Boundary::Line && self.is_blank { Boundary::Paragraph } else { next };
+        self.kept.push_back(Block { start, end: self.at, kind, sentences: None, words: None });
+    }
+
+    /// The last place of a kind, or of a stronger one, after `low` and up to `high`, which was covered.
+    pub(super) fn last(&mut self, text: &str, kind: Boundary, low: usize, high: usize) -> Option<usize> {
+        let mut number = self.kept.partition_point(|block| block.start <= high);
+        while number > 0 {
+            number -= 1;
+            let block = &mut self.kept[number];
+            let inside = block.inside(text, kind);
+            if let Some(&place) = inside[..inside.partition_point(|&place| place <= high)].last() {
+                return Some(place).filter(|&place| place > low);
+            }
+            if block.start <= low {
+                return None;
+            }
+            if block.kind <= kind {
+                return Some(block.start);
+            }
+        }
+        None
+    }
+
+    /// The first place of a kind, or of a stronger one, from `low` up to `high`, which was covered.
+    pub(super) fn first(&mut self, text: &str, kind: Boundary, low: usize, high: usize) -> Option<usize> {
+        let number = self.kept.partition_point(|block| block.end <= low);
+        for block in self.kept.iter_mut().skip(number) {
+            if block.start > high {
+                return None;
+            }
+            if block.start >= low && block.kind <= kind {
+                return Some(block.start);
+            }
+            let inside = block.inside(text, kind);
+            if let Some(&place) = inside.get(inside.partition_point(|&place| place < low)) {
+                return Some(place).filter(|&place| place <= high);
+            }
+        }
+        None
+    }
+
+    /// Forgets what lies before a place; returns from where on the text is still needed.
+    pub(super) fn forget(&mut self, before: usize) -> usize {
+        while self.kept.front().is_some_and(|block| block.end < before) {
+            self.kept.pop_front();
+        }
+        // Nobody asks for blocks where any character will do.
+        self.kept.front().map_or(before, |block| block.start)
+    }
+
+    /// Counts all places from `by` bytes further right.
+    pub(super) fn shift(&mut self, by: usize) {
+        self.at = self.at.saturating_sub(by);
+        for block in &mut self.kept {
+            block.start -= by;
+            block.end -= by;
+            let inside = [&mut block.sentences, &mut block.words];
+            inside.into_iter().flatten().flatten().for_each(|place| *place -= by);
+        }
+    }
+}
+
+/// How long the block is that a text starts with, and the kind of place at its end.
+fn block(text: &str) -> (usize, Boundary) {
+    let bytes = text.as_bytes();
+    let (mut at, mut signs) = (0, 0);
+    while at < LONGEST
+        && let Some(&byte) = bytes.get(at)
+    {
+        let is_letter = if byte.is_ascii() {
+            at += 1;
+            match byte {
+                b'\n' => return (at, Boundary::Line),
+                b'\r' => return (at + usize::from(bytes.get(at) == Some(&b'\n')), Boundary::Line),
+                _ => byte.is_ascii_alphanumeric(),
+            }
+        } else {
+            let character = text[at..].chars().next().unwrap_or_default();
+            at += character.len_utf8();
+            if matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}') {
+                return (at, Boundary::Line);
+            }
+            // Sentences look for a letter ahead, and pass over marks and signs.
+            character.is_alphanumeric() && !is_combining_mark(character)
+        };
+        signs = if is_letter { 0 } else { signs + 1 };
+        if signs == MOST_SIGNS {
+            return (at, Boundary::Character);
+        }
+    }
+    if at == text.len() { (at, Boundary::Character) } else { part(&text[..at]) }
+}
+
+/// Where a part of a long line ends that starts with this text.
+fn part(text: &str) -> (usize, Boundary) {
+    let near = (0..=text.len() - AHEAD).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
+    let ends = text.split_sentence_bound_indices().map(|(at, _)| at).take_while(|&at| at <= near);
+    if let Some(at) = ends.last().filter(|&at| at > 0) {
+        return (at, Boundary::Sentence);
+    }
+    let mut after = text[near..].chars().next();
+    for (at, character) in text[..near].char_indices().rev() {
+        if after.is_some_and(char::is_whitespace) && !character.is_whitespace() {
+            return (at + character.len_utf8(), Boundary::Word);
+        }
+        after = Some(character);
+    }
+    (near, Boundary::Character)
+}
+
+/// A line without what may stand before a heading or a fence.
+fn unindented(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(' ');
+    (line.len() - rest.len() <= 3).then_some(rest)
+}
+
+fn is_heading(line: &str) -> bool {
+    unindented(line).is_some_and(|line| {
+        let rest = line.trim_start_matches('#');
+        (1..=6).contains(&(line.len() - rest.len())) && (rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']))
+    })
+}
+
+/// The sign and the length of a fence, and whether nothing follows it, as the end of code asks.
+fn fence(line: &str) -> Option<(u8, usize, bool)> {
+    let line = unindented(line)?;
+    let sign = *line.as_bytes().first().filter(|sign| matches!(sign, b'`' | b'~'))?;
+    let rest = line.trim_start_matches(char::from(sign));
+    let length = line.len() - rest.len();
+    let is_fence = length >= 3 && !(sign == b'`' && rest.contains('`'));
+    is_fence.then(|| (sign, length, rest.chars().all(char::is_whitespace)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random.
+    fn numbers(mut seed: u64) -> impl FnMut(usize) -> usize {
+        move |below| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        }
+    }
+
+    #[test]
+    fn sentences_and_words_are_those_of_the_whole_text() {
+        let atoms = ["a", "B", "1", ".", "?", " ", " ", "\u{301}", ")", "\"", ",", "'", "日", "\n", "\r\n", "\u{2028}"];
+        let mut number = numbers(1);
+        for _ in 0..3000 {
+            let text: String = (0..number(40)).map(|_| atoms[number(atoms.len())]).collect();
+            let inside = |at: &usize| (1..text.len()).contains(at);
+            let sentences: Vec<_> = text.split_sentence_bound_indices().map(|(at, _)| at).filter(inside).collect();
+            assert_eq!(places(&text, Boundary::Sentence), sentences, "{text:?}");
+            let is_line_end = |at: usize| text[..at].ends_with(['\n', '\r', '\u{2028}']);
+            let is_word = |at: &usize| is_line_end(*at) || !text[..*at].ends_with(char::is_whitespace);
+            let words = text.split_word_bound_indices().map(|(at, _)| at).filter(inside).filter(is_word);
+            assert_eq!(places(&text, Boundary::Word), words.collect::<Vec<_>>(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sentences_of_a_line_in_parts_are_those_of_the_whole_line() {
+        let words = ["word ", "Word ", "end. ", "No. 3 ", "e.g. ", "Mr. X ", "what?! ", "(yes.) ", "日本。", "3.5 "];
+        let mut number = numbers(2);
+        let line: String = (0..20_000).map(|_| words[number(words.len())]).collect();
+        let sentences: Vec<_> = line.split_sentence_bound_indices().map(|(at, _)| at).skip(1).collect();
+        assert_eq!(places(&line, Boundary::Sentence), sentences);
+    }
+
+    #[test]
+    fn what_a_margin_away_comes_changes_no_place() {
+        let atoms = ["a", ". ", ")", " ", "\u{301}", "1", "b. B", "\n", "\r"];
+        let mut number = numbers(3);
+        for _ in 0..60 {
+            let few = &atoms[number(6)..];
+            let text: String = (0..6000).map(|_| few[number(few.len().min(3))]).collect();
+            let mut end = text.len() - number(1000);
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            for kind in Boundary::Paragraph.kinds() {
+                let sure = |found: Vec<usize>| found.into_iter().filter(|at| at + MARGIN <= end).collect::<Vec<_>>();
+                assert_eq!(sure(places(&text[..end], kind)), sure(places(&text, kind)), "{kind:?} {few:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Searching eight bytes at once in plain integers (SIMD within a register).
+
+/// The bytes of a word.
+pub(crate) const WORD: usize = 8;
+
+/// The word at `at`, which is inside `bytes`; filled up with `other` beyond their end.
+#[inline(always)]
+pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
+    let rest = &bytes[at..];
+    if let Some(word) = rest.first_chunk() {
+        return *word;
+    }
+    let mut word = [other; WORD];
+    word[..rest.len()].copy_from_slice(rest);
+    word
+}
+
+/// A word with the highest bit set in each byte that equals `byte`.
+#[inline(always)]
+pub(crate) fn equal_bytes(word: [u8; WORD], byte: u8) -> u64 {
+    const LOW: u64 = u64::from_ne_bytes([0x7F; WORD]);
+    let other = u64::from_le_bytes(word) ^ u64::from_ne_bytes([byte; WORD]);
+    !(((other & LOW) + LOW) | other | LOW)
+}

@@ -1,0 +1,232 @@
+//! Vocabularies and merges spelled in characters: JSON objects of tokens, lists of merges, tokens with scores.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::files::Columns;
+use crate::vocab::NO_ID;
+
+/// The tokens of a vocabulary that a model keeps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kept<'a> {
+    /// The number of characters that the right token of a merge loses.
+    pub prefix: usize,
+    /// Special tokens, which are not kept unless a merge needs them or they are one character.
+    pub special: &'a [&'a str],
+    /// The unknown token, which is kept.
+    pub unk: Option<&'a str>,
+}
+
+/// The columns, by id, of a vocabulary, and its merges as pairs of ids; None if anything is malformed.
+///
+/// ```
+/// use bytepair_core::files::character_vocab::{Kept, read};
+/// let vocab = [("▁", 1), ("a", 0), ("▁a", 2), ("<s>", 3)];
+/// let kept = Kept { special: &["<s>"], ..Kept::default() };
+/// let (columns, merges) = read(&vocab, &[("▁", "a")], kept).unwrap();
+/// assert_eq!((columns.ids, merges), (vec![0, 1, 2], vec![(1, 0)]));
+/// ```
+#[must_use]
+pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], kept: Kept) -> Option<(Columns, Vec<(u32, u32)>)> {
+    let places: FxHashMap<&str, u32> = vocab.iter().zip(0..).map(|(&(token, _), place)| (token, place)).collect();
+    let id = |place: u32| vocab[place as usize].1;
+    let mut used = vec![false; vocab.len()];
+    let mut joined = String::new();
+    let mut pairs = Vec::with_capacity(merges.len());
+    for &(left, right) in merges {
+        let cut = match kept.prefix {
+            0 => 0,
+            prefix => right.char_indices().nth(prefix).map_or(right.len(), |(at, _)| at),
+        };
+        joined.clear();
+        joined.push_str(left);
+        joined.push_str(&right[cut..]);
+        let parts = [*places.get(left)?, *places.get(right)?];
+        for place in [parts[0], parts[1], *places.get(&*joined)?] {
+            used[place as usize] = true;
+        }
+        pairs.push((id(parts[0]), id(parts[1])));
+    }
+    let special: FxHashSet<&str> = kept.special.iter().copied().collect();
+    let stays = |place: usize| {
+        let token = vocab[place].0;
+        used[place] || !special.contains(token) || kept.unk == Some(token) || token.chars().count() == 1
+    };
+    let mut order: Vec<u32> = (0..vocab.len() as u32).filter(|&place| stays(place as usize)).collect();
+    if !order.is_sorted_by_key(|&place| id(place)) {
+        order.sort_by_key(|&place| id(place));
+    }
+    let mut columns = Columns::default();
+    for place in order {
+        let (token, id) = vocab[place as usize];
+        if id == NO_ID || columns.ids.last() == Some(&id) {
+            return None;
+        }
+        columns.push(token.as_bytes());
+        columns.ids.push(id);
+    }
+    Some((columns, pairs))
+}
+
+/// The merges implied by tokens with ids and scores, as pairs of ids, and the number of merged tokens that have the score of
+/// the one before, except runs of one character. No two tokens are equal.
+///
+/// Tokens come by descending score; ties go to the lowest id. All cuts of a token into two tokens are listed from left to
+/// right, except that of two cuts that can overlap in a text, `xy z` and `x yz` with `xy = yz`, the one that is then further
+/// left comes first. Time: one look-up for each cut.
+///
+/// ```
+/// let tokens = [("a", 0, 0.0), ("b", 1, 0.0), ("ab", 2, -1.0), ("ba", 3, -3.0), ("aba", 4, -2.0)];
+/// assert_eq!(bytepair_core::files::character_vocab::by_score(&tokens).0, [(0, 1), (2, 0), (0, 3), (1, 0)]);
+/// ```
+#[must_use]
+pub fn by_score(tokens: &[(&str, u32, f64)]) -> (Vec<(u32, u32)>, usize) {
+    let ids: FxHashMap<&str, u32> = tokens.iter().map(|&(token, id, _)| (token, id)).collect();
+    let mut order: Vec<&(&str, u32, f64)> = tokens.iter().collect();
+    // Adding zero makes the two zeros one, as they are to whoever compares.
+    order.sort_by(|one, other| (other.2 + 0.0).total_cmp(&(one.2 + 0.0)).then(one.1.cmp(&other.1)));
+    let (mut merges, mut equal, mut last) = (Vec::new(), 0, None);
+    let mut cuts: Vec<(usize, u32, u32)> = Vec::new();
+    for &&(token, _, score) in &order {
+        cuts.clear();
+        for (cut, _) in token.char_indices().skip(1) {
+            if let Some(&left) = ids.get(&token[..cut])
+                && let Some(&right) = ids.get(&token[cut..])
+            {
+                cuts.push((cut, left, right));
+            }
+        }
+        if cuts.is_empty() {
+            continue;
+        }
+        let is_run = || token.chars().zip(token.chars().skip(1)).all(|(one, next)| one == next);
+        equal += usize::from(last == Some(score) && !is_run());
+        last = Some(score);
+        let length = token.len();
+        let overlaps = |&(cut, ..): &(usize, u32, u32)| {
+            2 * cut != length
+                && token.as_bytes()[cut..] == token.as_bytes()[..length - cut]
+                && cuts.binary_search_by_key(&(length - cut), |&(cut, ..)| cut).is_ok()
+        };
+        let (first, rest): (Vec<_>, Vec<_>) = match cuts.len() {
+            1 => (Vec::new(), cuts.clone()),
+            _ => cuts.iter().copied().partition(overlaps),
+        };
+        merges.extend(first.into_iter().chain(rest).map(|(_, left, right)| (left, right)));
+    }
+    (merges, equal)
+}
+
+/// A piece of a `SentencePiece` model: its text, score and type.
+pub type Piece<'a> = (&'a str, f32, u32);
+
+/// The types of pieces: from that of a normal one to that of a byte.
+const TYPES: std::ops::RangeInclusive<u64> = 1..=6;
+
+/// The pieces of a `SentencePiece` model, and the ranges of bytes with its other fields; None if anything is unusual.
+///
+/// A model is a message of Protocol Buffers; its field 1 is a piece, whose fields are 1 the text, 2 the score and 3 the type.
+///
+/// ```
+/// let (pieces, rest) = bytepair_core::files::character_vocab::pieces(b"\x0a\x0a\x0a\x01a\x15\0\0\x80\xbf\x18\x06\x12\x00").unwrap();
+/// assert_eq!((pieces, rest), (vec![("a", -1.0, 6)], vec![12..14]));
+/// ```
+#[must_use]
+#[allow(clippy::type_complexity, reason = "it is taken apart at once")]
+pub fn pieces(model: &[u8]) -> Option<(Vec<Piece<'_>>, Vec<std::ops::Range<usize>>)> {
+    let (mut pieces, mut rest): (_, Vec<std::ops::Range<usize>>) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < model.len() {
+        let start = at;
+        let tag = number(model, &mut at)?;
+        let length = match tag & 7 {
+            0 => number(model, &mut at).map(|_| 0)?,
+            1 => 8,
+            2 => usize::try_from(number(model, &mut at)?).ok()?,
+            5 => 4,
+            _ => return None,
+        };
+        let value = at..at.checked_add(length)?;
+        model.get(value.clone())?;
+        at = value.end;
+        match tag {
+            // A piece as a number or as four bytes is damage, which is somebody else's to place.
+            0x0A => pieces.push(piece(&model[value])?),
+            _ if tag >> 3 <= 1 => return None,
+            _ => match rest.last_mut() {
+                Some(last) if last.end == start => last.end = at,
+                _ => rest.push(start..at),
+            },
+        }
+    }
+    Some((pieces, rest))
+}
+
+/// One piece.
+fn piece(message: &[u8]) -> Option<Piece<'_>> {
+    let (mut content, mut score, mut kind) = ("", 0.0, 1);
+    let mut at = 0;
+    while at < message.len() {
+        match number(message, &mut at)? {
+            0x0A => {
+                let length = usize::try_from(number(message, &mut at)?).ok()?;
+                let end = at.checked_add(length)?;
+                content = std::str::from_utf8(message.get(at..end)?).ok()?;
+                at = end;
+            }
+            0x15 => {
+                score = f32::from_le_bytes(*message.get(at..)?.first_chunk()?);
+                at += 4;
+            }
+            0x18 => kind = number(message, &mut at)?,
+            _ => return None,
+        }
+    }
+    let usual = !content.is_empty() && TYPES.contains(&kind) && score.is_finite();
+    usual.then_some((content, score, kind as u32))
+}
+
+/// A number of seven bits a byte, the lowest first; None if it does not end or has more than 63 bits.
+fn number(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let mut value = 0;
+    for (place, &byte) in bytes.get(*at..)?.iter().take(9).enumerate() {
+        value |= u64::from(byte & 0x7F) << (7 * place);
+        if byte < 0x80 {
+            *at += place + 1;
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unusual_is_left_to_whoever_says_what_is_wrong() {
+        let vocab = [("a", 0), ("b", 1), ("ab", 2)];
+        assert!(read(&vocab, &[("a", "b")], Kept::default()).is_some());
+        assert!(read(&vocab, &[("b", "a")], Kept::default()).is_none());
+        assert!(read(&[("a", 0), ("b", 0)], &[], Kept::default()).is_none());
+        let whole = b"\x0a\x05\x0a\x01a\x18\x02\x12\x02\x18\x01\x0a\x03\x0a\x01b";
+        let (read, rest) = pieces(whole).unwrap_or_default();
+        assert_eq!((read, rest.as_slice()), (vec![("a", 0.0, 2), ("b", 0.0, 1)], std::slice::from_ref(&(7..11))));
+        for cut in 1..whole.len() {
+            // Only between fields can it end.
+            assert_eq!(pieces(&whole[..cut]).is_some(), [7, 11].contains(&cut), "{cut}");
+        }
+        for broken in
+            [&b"\x0a\x02\x0a\x00"[..], b"\x0a\x05\x0a\x01a\x18\x07", b"\x08\x01", b"\x0a\x05\x0a\x01\xff\x18\x01"]
+        {
+            assert!(pieces(broken).is_none(), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn a_continuing_prefix_is_cut_and_special_tokens_go() {
+        let vocab = [("</s>", 3), ("a", 0), ("##b", 1), ("ab", 2), ("<unk>", 4), ("x", 9)];
+        let kept = Kept { prefix: 2, special: &["</s>", "<unk>", "x"], unk: Some("<unk>") };
+        let (columns, merges) = read(&vocab, &[("a", "##b")], kept).unwrap_or_default();
+        assert_eq!((columns.ids, merges), (vec![0, 1, 2, 4, 9], vec![(0, 1)]));
+    }
+}

@@ -1,0 +1,288 @@
+//! Rank files (`.tiktoken`): a line for each token, its bytes in base64, a space, and its rank, which is its id.
+//!
+//! Only canonical base64 is read, so that a file has one spelling. Errors spell bytes and numbers as Python does.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::hash::Hasher;
+
+use hashbrown::hash_table::{Entry, HashTable};
+use rustc_hash::FxHasher;
+
+use crate::error::{Error, Kind, Result};
+use crate::files::Columns;
+use crate::vocab::NO_ID;
+
+/// About the bytes of a line, to reserve memory by the size of the file.
+const USUAL_LINE: usize = 16;
+
+/// The most digits of a number that Python reads.
+const MOST_DIGITS: usize = 4300;
+
+/// Reads the tokens, and sorts them by id. Lines end as Python's `splitlines` ends them; empty ones are skipped.
+///
+/// # Errors
+/// `Format`, with the first line that is not a token and a rank, or that repeats an earlier rank or token.
+///
+/// ```
+/// let columns = bytepair_core::files::rank_file::read(b"YWI= 1\nYQ== 0\n")?;
+/// assert_eq!((columns.token(0), columns.token(1), &columns.ids[..]), (&b"a"[..], &b"ab"[..], &[0, 1][..]));
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub fn read(data: &[u8]) -> Result<Columns> {
+    let lines = data.len() / USUAL_LINE;
+    let mut columns = Columns { bytes: Vec::new(), ends: Vec::with_capacity(lines), ids: Vec::with_capacity(lines) };
+    let mut known: HashTable<u32> = HashTable::with_capacity(lines);
+    // Ranks that ascend occur once. From the first that does not, all are remembered.
+    let mut ranks: Option<HashSet<u32>> = None;
+    let mut lines = Lines(data);
+    for number in 1.. {
+        let start = columns.bytes.len();
+        let id = if let Some((id, rest)) = plain_line(lines.0, &mut columns.bytes) {
+            lines.0 = rest;
+            id
+        } else {
+            columns.bytes.truncate(start);
+            let Some(line) = lines.next() else { break };
+            if line.is_empty() {
+                continue;
+            }
+            rank_and_token(line, &mut columns.bytes).map_err(|what| broken(number, what))?
+        };
+        if ranks.is_none() && columns.ids.last().is_some_and(|&last| last >= id) {
+            ranks = Some(columns.ids.iter().copied().collect());
+        }
+        if ranks.as_mut().is_some_and(|ranks| !ranks.insert(id)) {
+            return Err(broken(number, format!("has the rank {id}, which an earlier line has")));
+        }
+        let token = &columns.bytes[start..];
+        let earlier = |&index: &u32| columns.token(index as usize);
+        match known.entry(hash(token), |index| earlier(index) == token, |index| hash(earlier(index))) {
+            Entry::Vacant(entry) if !token.is_empty() => entry.insert(columns.ends.len() as u32),
+            _ => {
+                let shown = spelled(token);
+                return Err(broken(number, format!("has the token {shown}, which is empty or an earlier line has")));
+            }
+        };
+        columns.ends.push(columns.bytes.len());
+        columns.ids.push(id);
+    }
+    Ok(if ranks.is_some() { columns.by_id() } else { columns })
+}
+
+/// Reads a line as files have them, with no second look at a byte: appends its token, and returns its rank and what comes
+/// after it. None for any other line, which may be right all the same.
+fn plain_line<'a>(data: &'a [u8], into: &mut Vec<u8>) -> Option<(u32, &'a [u8])> {
+    let (quads, _) = data.as_chunks::<4>();
+    let mut rest = data;
+    for quad in quads {
+        let [a, b, c, d] = quad.map(|byte| VALUES[usize::from(byte)]);
+        if a | b | c | d >= NOT_BASE64 {
+            break;
+        }
+        into.extend_from_slice(&[a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d]);
+        rest = &rest[4..];
+    }
+    if let [_, _, _, b'=', after @ ..] = rest {
+        if !decode_base64(&rest[..4], into) {
+            return None;
+        }
+        rest = after;
+    }
+    let digits = rest.strip_prefix(b" ")?;
+    // More digits may be no id.
+    let length = digits.iter().take(10).position(|byte| !byte.is_ascii_digit())?;
+    let rest = digits[length..].strip_prefix(b"\n")?;
+    let id = digits[..length].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    (length > 0).then_some((id, rest))
+}
+
+/// Reads any other line: appends its token, and returns its rank.
+fn rank_and_token(line: &[u8], into: &mut Vec<u8>) -> std::result::Result<u32, String> {
+    let space = line.iter().position(|&byte| byte == b' ').unwrap_or(line.len());
+    let (token, rank) = (&line[..space], line.get(space + 1..).unwrap_or_default());
+    if let (true, Some(number)) = (decode_base64(token, into), integer(rank)) {
+        let id = number.parse().ok().filter(|&id| id < NO_ID && rank.iter().all(u8::is_ascii_digit));
+        return id.ok_or_else(|| format!("has the rank {number}, which is not an id"));
+    }
+    Err("is not a token in base64, a space and a rank".to_owned())
+}
+
+/// Lines without their ends: `\n`, `\r\n` or `\r`.
+struct Lines<'a>(&'a [u8]);
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let end = self.0.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(self.0.len());
+        let (line, rest) = self.0.split_at(end);
+        self.0 = rest.strip_prefix(b"\r\n").or_else(|| rest.get(1..)).unwrap_or_default();
+        Some(line)
+    }
+}
+
+fn broken(line: usize, what: impl std::fmt::Display) -> Error {
+    Error::new(Kind::Format, format!("a line {what}")).remedy("is the file whole? fetch it again").line(line)
+}
+
+fn hash(token: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(token);
+    hasher.finish()
+}
+
+/// The bit that no character of base64 has in its value.
+const NOT_BASE64: u8 = 64;
+
+/// The value of each character of base64.
+const VALUES: [u8; 256] = {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut values = [NOT_BASE64; 256];
+    let mut value = 0;
+    while value < 64 {
+        values[alphabet[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
+};
+
+/// Decodes base64; false unless it is canonical: padded, without stray bits.
+fn decode_base64(text: &[u8], into: &mut Vec<u8>) -> bool {
+    let unpadded = match text {
+        [text @ .., b'=', b'='] | [text @ .., b'='] | text => text,
+    };
+    let (quads, rest) = unpadded.as_chunks::<4>();
+    let mut seen = 0;
+    for quad in quads {
+        let [a, b, c, d] = quad.map(|byte| VALUES[usize::from(byte)]);
+        seen |= a | b | c | d;
+        into.extend_from_slice(&[a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d]);
+    }
+    let mut values = [0; 3];
+    for (value, &byte) in values.iter_mut().zip(rest) {
+        *value = VALUES[usize::from(byte)];
+        seen |= *value;
+    }
+    let [a, b, c] = values;
+    let stray = match rest.len() {
+        0 => 0,
+        2 => {
+            into.push(a << 2 | b >> 4);
+            b & 0xF
+        }
+        3 => {
+            into.extend_from_slice(&[a << 2 | b >> 4, b << 4 | c >> 2]);
+            c & 0x3
+        }
+        _ => return false,
+    };
+    text.len().is_multiple_of(4) && seen < NOT_BASE64 && stray == 0
+}
+
+/// A number as Python's `int` reads it: with signs, white space around it and underscores between digits.
+fn integer(text: &[u8]) -> Option<String> {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let start = text.iter().position(|byte| !blank(byte))?;
+    let end = text.iter().rposition(|byte| !blank(byte))? + 1;
+    let (negative, digits) = match &text[start..end] {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
+    };
+    let groups = digits.split(|&byte| byte == b'_');
+    if !groups.clone().all(|group| !group.is_empty() && group.iter().all(u8::is_ascii_digit)) {
+        return None;
+    }
+    let digits: String = groups.flatten().map(|&digit| char::from(digit)).collect();
+    if digits.len() > MOST_DIGITS {
+        return None;
+    }
+    let value = digits.trim_start_matches('0');
+    Some(match value {
+        "" => "0".to_owned(),
+        value if negative => format!("-{value}"),
+        value => value.to_owned(),
+    })
+}
+
+/// Bytes as Python spells them.
+fn spelled(bytes: &[u8]) -> String {
+    let quote = if bytes.contains(&b'\'') && !bytes.contains(&b'"') { '"' } else { '\'' };
+    let mut shown = format!("b{quote}");
+    for &byte in bytes {
+        // Writing to a String never fails.
+        let _ = match byte {
+            b'\n' => write!(shown, "\\n"),
+            b'\r' => write!(shown, "\\r"),
+            b'\t' => write!(shown, "\\t"),
+            b'\\' => write!(shown, "\\\\"),
+            b' '..=b'~' if char::from(byte) == quote => write!(shown, "\\{quote}"),
+            b' '..=b'~' => write!(shown, "{}", char::from(byte)),
+            _ => write!(shown, "\\x{byte:02x}"),
+        };
+    }
+    shown.push(quote);
+    shown
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn fault(data: &[u8]) -> (usize, String) {
+        let error = read(data).err().unwrap();
+        (error.line.unwrap(), error.what)
+    }
+
+    #[test]
+    fn lines_end_in_three_ways_and_may_be_empty() {
+        let columns = read(b"\r\nYQ== 0\r\n\r\rYg== 1\rYWI= 02\n\nYWJj 3").unwrap();
+        assert_eq!(columns.tokens().collect::<Vec<_>>(), [&b"a"[..], b"b", b"ab", b"abc"]);
+        assert_eq!(columns.ids, [0, 1, 2, 3]);
+        assert_eq!(read(b"").unwrap(), Columns::default());
+    }
+
+    #[test]
+    fn ranks_may_come_in_any_order() {
+        let columns = read(b"YQ== 4294967294\nYg== 1\nYWI= 7\n").unwrap();
+        assert_eq!(
+            (columns.tokens().collect::<Vec<_>>(), columns.ids.as_slice()),
+            (vec![&b"b"[..], b"ab", b"a"], &[1, 7, u32::MAX - 1][..])
+        );
+    }
+
+    #[test]
+    fn only_canonical_base64_is_read() {
+        for token in ["YQ", "YQ=", "YQ===", "YR==", "YWJ=", "YQ==YQ==", "=", "====", "Y===", "Y=Q=", "Y Q==", "YQ-_"] {
+            let (line, what) = fault(format!("\nYWJj 1\n{token} 2\n").as_bytes());
+            assert_eq!((line, &*what), (3, "a line is not a token in base64, a space and a rank"), "{token}");
+        }
+        for byte in 0..=255 {
+            let mut bytes = Vec::new();
+            let text = [b'A', b'A', b'A', byte];
+            let expected = byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/' || byte == b'=';
+            assert_eq!(decode_base64(&text, &mut bytes), expected, "{byte}");
+        }
+    }
+
+    #[test]
+    fn faults_are_named_as_python_names_them() {
+        let rank = |rank: &str| fault(format!("YQ== {rank}\n").as_bytes()).1;
+        for (given, shown) in [("4294967295", "4294967295"), (" -0_07 ", "-7"), ("+1", "1"), ("-00", "0"), ("1\t", "1")]
+        {
+            assert_eq!(rank(given), format!("a line has the rank {shown}, which is not an id"));
+        }
+        for given in ["", "_1", "1_", "1__0", "+ 1", "x", "1\0", &"0".repeat(4301)] {
+            assert!(rank(given).starts_with("a line is not a token"), "{given:?}");
+        }
+        assert_eq!(fault(b"YQ== 5\nYg== 3\nYWI= 5\n"), (3, "a line has the rank 5, which an earlier line has".into()));
+        let twice = "a line has the token b'a', which is empty or an earlier line has";
+        assert_eq!(fault(b"YQ== 0\nYQ== 1\n"), (2, twice.into()));
+        assert_eq!(spelled(b"'\t\"\\\x7f\xff"), "b'\\'\\t\"\\\\\\x7f\\xff'");
+        assert_eq!(spelled(b"'"), "b\"'\"");
+    }
+}

@@ -1,0 +1,205 @@
+//! BPE over characters: the symbols that merging starts from are the characters of a piece.
+//!
+//! What `tokenizers` does with a character that is no token, in this order: its bytes become the tokens `<0x00>` to
+//! `<0xFF>`, if `byte_fallback` says so and all are there; it becomes the unknown token, several of them one if
+//! `fuse_unk` says so; it vanishes. An unknown token waits for the next character that is a token, so that bytes that
+//! fell back come before it. Tokens follow each other in the piece by their lengths alone: behind a character that
+//! vanished, all begin earlier than they stand.
+
+use super::character_pages::CharacterPages;
+use super::list::{List, Symbol};
+use super::merges::Pairs;
+use super::options::Options;
+use super::token_table::{NONE, TokenTable};
+use super::{OnBytes, Random, Token};
+use crate::error::Result;
+
+/// Pieces of more symbols are merged by a heap.
+const SCANNED: usize = 24;
+
+/// Characters to tokens, and the merges of tokens.
+pub struct Bpe {
+    pub(super) table: TokenTable,
+    pub(super) unk: Option<u32>,
+    /// By whether the character is not the first one (1) and whether it is the last one (2).
+    alphabets: [Option<CharacterPages>; 4],
+    prefix: String,
+    suffix: String,
+    pairs: Pairs,
+    /// Tokens of the bytes; of `byte_fallback` only.
+    bytes: Option<Box<[u32; 256]>>,
+    fuse_unk: bool,
+    ignore_merges: bool,
+}
+
+/// What is kept between pieces.
+#[derive(Default)]
+pub(super) struct Buffers {
+    symbols: Vec<Symbol>,
+    list: List,
+}
+
+impl Bpe {
+    pub(super) fn new(mut options: Options, table: TokenTable, merges: &[(u32, u32)]) -> Result<Self> {
+        let unk = options.text("unk_token")?;
+        let unk = table.named("unk_token", unk.as_deref())?;
+        let prefix = options.text("continuing_subword_prefix")?.unwrap_or_default();
+        let suffix = options.text("end_of_word_suffix")?.unwrap_or_default();
+        let (fuse_unk, ignore_merges) = (options.flag("fuse_unk")?, options.flag("ignore_merges")?);
+        let bytes = options.flag("byte_fallback")?.then(|| table.byte_tokens());
+        options.done()?;
+        let pairs = Pairs::new(&table, merges, prefix.len())?;
+        // Where there is no prefix, or no suffix, all characters are looked up as the first one is.
+        let used = |inner: bool, last: bool| (!inner || !prefix.is_empty()) && (!last || !suffix.is_empty());
+        let alphabets = [(false, false), (true, false), (false, true), (true, true)].map(|(inner, last)| {
+            let prefix = if inner { prefix.as_str() } else { "" };
+            let suffix = if last { suffix.as_str() } else { "" };
+            used(inner, last).then(|| CharacterPages::new(&table, prefix, suffix))
+        });
+        Ok(Self { table, unk, alphabets, prefix, suffix, pairs, bytes, fuse_unk, ignore_merges })
+    }
+
+    pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) {
+        if self.ignore_merges
+            && let Some(index) = self.table.index_of(piece)
+        {
+            if !piece.is_empty() {
+                out.push(Token { id: self.table.id(index), start: 0, end: piece.len() as u32 });
+            }
+            return;
+        }
+        self.symbols(piece, &mut buffers.symbols);
+        if buffers.symbols.len() <= SCANNED {
+            self.scan(&mut buffers.symbols);
+        } else {
+            buffers.list.merge(&mut buffers.symbols, |left, right| self.pair(left, right), || false);
+        }
+        self.put_out(piece, &buffers.symbols, out);
+    }
+
+    pub(super) fn encode_with_dropout(
+        &self,
+        piece: &str,
+        dropout: f64,
+        random: &mut Random,
+        buffers: &mut Buffers,
+        out: &mut Vec<Token>,
+    ) {
+        self.symbols(piece, &mut buffers.symbols);
+        let skip = || random.fraction() < dropout;
+        buffers.list.merge(&mut buffers.symbols, |left, right| self.pair(left, right), skip);
+        self.put_out(piece, &buffers.symbols, out);
+    }
+
+    /// The same over bytes, where bytes would do the same.
+    pub(super) fn on_bytes(&self) -> Result<Option<OnBytes>> {
+        if self.bytes.is_none() || self.ignore_merges || !self.prefix.is_empty() || !self.suffix.is_empty() {
+            return Ok(None);
+        }
+        OnBytes::of(&self.table, &self.pairs)
+    }
+
+    /// The tokens that merges make.
+    pub(super) fn products(&self) -> impl Iterator<Item = &str> {
+        self.pairs.products().iter().map(|&product| self.table.text(product))
+    }
+
+    /// What an adjacent pair merges into, and how early.
+    #[inline]
+    fn pair(&self, left: u32, right: u32) -> Option<(u32, u32)> {
+        let rank = self.pairs.rank(left, right);
+        (rank != NONE).then(|| (rank, self.pairs.product(rank)))
+    }
+
+    /// What merging starts from.
+    fn symbols(&self, piece: &str, symbols: &mut Vec<Symbol>) {
+        symbols.clear();
+        let mut unknown: Option<Symbol> = None;
+        for (at, character) in piece.char_indices() {
+            let length = character.len_utf8() as u32;
+            let (inner, last) = (at > 0, at + character.len_utf8() == piece.len());
+            let token = self.token(character, inner, last);
+            if token != NONE {
+                symbols.extend(unknown.take());
+                symbols.push(Symbol { token, length });
+            } else if self.fall_back(character, inner, last, symbols) {
+            } else if let Some(token) = self.unk {
+                match &mut unknown {
+                    Some(symbol) if self.fuse_unk => symbol.length += length,
+                    _ => symbols.extend(unknown.replace(Symbol { token, length })),
+                }
+            }
+        }
+        symbols.extend(unknown);
+    }
+
+    /// The token of a character at its place in the piece, or [`NONE`].
+    #[inline]
+    fn token(&self, character: char, inner: bool, last: bool) -> u32 {
+        let inner = usize::from(inner && !self.prefix.is_empty());
+        let last = usize::from(last && !self.suffix.is_empty());
+        self.alphabets[inner | last << 1].as_ref().map_or(NONE, |alphabet| alphabet.token(character))
+    }
+
+    /// Whether a character became its bytes, with those of the prefix and suffix that belong to it.
+    fn fall_back(&self, character: char, inner: bool, last: bool, symbols: &mut Vec<Symbol>) -> bool {
+        let Some(tokens) = &self.bytes else { return false };
+        let mut spelled = [0; 4];
+        let prefix = if inner { self.prefix.as_bytes() } else { &[] };
+        let suffix = if last { self.suffix.as_bytes() } else { &[] };
+        let before = symbols.len();
+        for &byte in prefix.iter().chain(character.encode_utf8(&mut spelled).as_bytes()).chain(suffix) {
+            let token = tokens[usize::from(byte)];
+            if token == NONE {
+                symbols.truncate(before);
+                return false;
+            }
+            symbols.push(Symbol { token, length: 1 });
+        }
+        true
+    }
+
+    /// Merges a few symbols: looks for the lowest rank, again and again.
+    fn scan(&self, symbols: &mut Vec<Symbol>) {
+        let mut ranks = [NONE; SCANNED];
+        for (rank, pair) in ranks.iter_mut().zip(symbols.windows(2)) {
+            *rank = self.pairs.rank(pair[0].token, pair[1].token);
+        }
+        let mut count = symbols.len();
+        while count > 1 {
+            let (mut at, mut lowest) = (0, NONE);
+            for (place, &rank) in ranks[..count - 1].iter().enumerate() {
+                if rank < lowest {
+                    (at, lowest) = (place, rank);
+                }
+            }
+            if lowest == NONE {
+                break;
+            }
+            symbols[at] =
+                Symbol { token: self.pairs.product(lowest), length: symbols[at].length + symbols[at + 1].length };
+            symbols.copy_within(at + 2..count, at + 1);
+            ranks.copy_within(at + 1..count - 1, at);
+            count -= 1;
+            ranks[count - 1] = NONE;
+            if at + 1 < count {
+                ranks[at] = self.pairs.rank(symbols[at].token, symbols[at + 1].token);
+            }
+            if at > 0 {
+                ranks[at - 1] = self.pairs.rank(symbols[at - 1].token, symbols[at].token);
+            }
+        }
+        symbols.truncate(count);
+    }
+
+    /// Symbols as tokens, one behind the other. What is spelled beyond the piece (bytes of a prefix or suffix) ends
+    /// with it.
+    fn put_out(&self, piece: &str, symbols: &[Symbol], out: &mut Vec<Token>) {
+        let (length, mut at) = (piece.len() as u64, 0_u64);
+        out.extend(symbols.iter().map(|symbol| {
+            let start = at.min(length) as u32;
+            at += u64::from(symbol.length);
+            Token { id: self.table.id(symbol.token), start, end: at.min(length) as u32 }
+        }));
+    }
+}

@@ -1,0 +1,376 @@
+//! A changed text, and the origin of each of its bytes.
+//!
+//! An *origin* is the range of bytes of the original text that a byte of the changed text represents. A replacement has the
+//! origin of the replaced character; an insertion has the origin of the byte before it, or the empty range `0..0` at the
+//! start; a removal leaves no trace. `tokenizers` keeps the alignments of a `NormalizedString` by the same rules, so that
+//! offsets agree.
+//!
+//! Weakness: origins are 32 bits wide, so that a text of more than 4 GiB has none and is refused.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::error::{Error, Kind, Result};
+
+/// How many times as long as it was a text may become.
+///
+/// Published tokenizers stay far below: NFKC makes at most eleven bytes of one, and a byte alphabet two of each.
+const MOST_TIMES: usize = 32;
+
+/// So many bytes may be added to any text, however short it is.
+const ALWAYS: usize = 4096;
+
+/// The most bytes that the steps may make of a text: without a bound, forty steps that double a text would never end.
+pub(crate) fn most_bytes(length: usize) -> usize {
+    length.saturating_mul(MOST_TIMES).saturating_add(ALWAYS)
+}
+
+/// The error of a step that makes more of a text than [`most_bytes`].
+pub(crate) fn grows_too_long(most: usize) -> Error {
+    Error::new(Kind::Encode, format!("the tokenizer's steps make more than {most} bytes of this text"))
+        .remedy("no text may become 32 times as long; do the steps replace what they have put in?")
+}
+
+/// Where a byte came from: the start and the end of a range of bytes.
+pub type Origin = (u32, u32);
+
+/// A text and, on request, the origins of its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aligned {
+    text: String,
+    /// One a byte of the text.
+    origins: Option<Vec<Origin>>,
+    original_len: usize,
+}
+
+impl Aligned {
+    /// A text without origins.
+    #[must_use]
+    pub fn plain(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { original_len: text.len(), text, origins: None }
+    }
+
+    /// A text with origins: at first each byte comes from its own character.
+    ///
+    /// ```
+    /// use bytepair_core::normalize::{Aligned, Normalizer};
+    /// let mut text = Aligned::traced("caf\u{e9}s")?;
+    /// Normalizer::Nfd.apply_aligned(&mut text)?;
+    /// assert_eq!((text.text(), text.original(6..7)), ("cafe\u{301}s", Some(5..6)));
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Encode`, if the text is longer than 4 GiB.
+    pub fn traced(text: impl Into<String>) -> Result<Self> {
+        let text = text.into();
+        if u32::try_from(text.len()).is_err() {
+            let what = format!("offsets were requested for a text of {} bytes", text.len());
+            return Err(Error::new(Kind::Encode, what).remedy("pass texts of at most 4 GiB"));
+        }
+        let mut origins = Vec::with_capacity(text.len());
+        for (at, character) in text.char_indices() {
+            let origin = (at as u32, (at + character.len_utf8()) as u32);
+            origins.extend(std::iter::repeat_n(origin, character.len_utf8()));
+        }
+        Ok(Self { original_len: text.len(), text, origins: Some(origins) })
+    }
+
+    /// The text as it is now.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text as it is now, alone.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The origin of each byte, if they are kept.
+    #[must_use]
+    pub fn origins(&self) -> Option<&[Origin]> {
+        self.origins.as_deref()
+    }
+
+    /// How many bytes the original text has.
+    #[must_use]
+    pub fn original_len(&self) -> usize {
+        self.original_len
+    }
+
+    /// The bytes of the original text that a range of bytes came from: from the start of the first one's origin to the end
+    /// of the last one's. An empty range came from nothing, just before what the byte behind it came from. None if there
+    /// are no origins or the range is not one of the text.
+    #[must_use]
+    pub fn original(&self, range: Range<usize>) -> Option<Range<usize>> {
+        let origins = self.origins.as_ref()?;
+        if range.is_empty() {
+            let place =
+                if range.start == origins.len() { self.original_len } else { origins.get(range.start)?.0 as usize };
+            return Some(place..place);
+        }
+        let origins = origins.get(range)?;
+        Some(origins.first()?.0 as usize..origins.last()?.1 as usize)
+    }
+
+    /// A part of the text, its origins counted as before.
+    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+        let origins = self.origins.as_ref().and_then(|origins| origins.get(range.clone())).map(<[Origin]>::to_vec);
+        Self { text: self.text.get(range).unwrap_or_default().to_owned(), origins, original_len: self.original_len }
+    }
+
+    /// Whether the byte at `start` came from the beginning of the original text.
+    pub(crate) fn starts_original(&self, start: usize) -> bool {
+        self.origins().and_then(|origins| origins.get(start)).is_some_and(|origin| origin.0 == 0)
+    }
+
+    /// An edit of the whole text.
+    pub(crate) fn edit(&self) -> Edit<'_> {
+        Edit::new(&self.text, self.origins.as_deref(), most_bytes(self.original_len))
+    }
+
+    /// Refuses a text that became too long.
+    pub(crate) fn check_length(&self) -> Result<()> {
+        let most = most_bytes(self.original_len);
+        if self.text.len() > most { Err(grows_too_long(most)) } else { Ok(()) }
+    }
+
+    /// The text that an edit made of this one.
+    pub(crate) fn replace(&mut self, text: String, origins: Option<Vec<Origin>>) {
+        self.text = text;
+        self.origins = origins;
+    }
+
+    /// Changes the text by `edit`.
+    pub(crate) fn rewrite(&mut self, edit: impl FnOnce(&mut Edit<'_>) -> Result<()>) -> Result<()> {
+        let mut made = self.edit();
+        edit(&mut made)?;
+        if let Some((text, origins)) = made.finish() {
+            self.replace(text, origins);
+        }
+        Ok(())
+    }
+}
+
+/// A pass over a text that makes another one, from left to right.
+///
+/// Kept text is copied in runs, and not at all while nothing changes.
+pub(crate) struct Edit<'a> {
+    old: &'a str,
+    origins: Option<&'a [Origin]>,
+    /// From here to `at` all is kept and not copied yet.
+    from: usize,
+    /// How much of the old text is done.
+    at: usize,
+    text: String,
+    traced: Vec<Origin>,
+    /// How long the new text may become.
+    most: usize,
+}
+
+impl<'a> Edit<'a> {
+    pub(crate) fn new(old: &'a str, origins: Option<&'a [Origin]>, most: usize) -> Self {
+        Self { old, origins, from: 0, at: 0, text: String::new(), traced: Vec::new(), most }
+    }
+
+    /// How many bytes the new text may have. Passes of which one place can become much look at it as they go, and all
+    /// are checked when they end.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Whether the new text is not too long yet.
+    pub(crate) fn fits(&self) -> bool {
+        self.len() <= self.most
+    }
+
+    /// Refuses a new text that is too long.
+    pub(crate) fn check_length(&self) -> Result<()> {
+        if self.fits() { Ok(()) } else { Err(grows_too_long(self.most)) }
+    }
+
+    /// The text that is edited.
+    pub(crate) fn old(&self) -> &'a str {
+        self.old
+    }
+
+    /// How much of it is done.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// How long the new text is.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len() + self.at - self.from
+    }
+
+    fn flush(&mut self) {
+        if self.from < self.at {
+            if self.text.is_empty() {
+                self.text.reserve(self.old.len());
+            }
+            self.text.push_str(&self.old[self.from..self.at]);
+            if let Some(origins) = self.origins {
+                self.traced.extend_from_slice(&origins[self.from..self.at]);
+            }
+            self.from = self.at;
+        }
+    }
+
+    /// Keeps the old text up to `to`.
+    #[inline]
+    pub(crate) fn keep(&mut self, to: usize) {
+        self.at = to;
+    }
+
+    /// Removes the old text up to `to`.
+    #[inline]
+    pub(crate) fn skip(&mut self, to: usize) {
+        self.flush();
+        self.at = to;
+        self.from = to;
+    }
+
+    /// Puts a character in the place of the old text up to `to`, with the origin of the first byte of that.
+    #[inline]
+    pub(crate) fn put(&mut self, character: char, to: usize) {
+        self.flush();
+        if let Some(origins) = self.origins {
+            let origin = origins.get(self.at).copied().unwrap_or_default();
+            self.traced.extend(std::iter::repeat_n(origin, character.len_utf8()));
+        }
+        self.text.push(character);
+        self.at = to;
+        self.from = to;
+    }
+
+    /// Inserts text with the origin of the last byte that is done.
+    #[inline]
+    pub(crate) fn insert(&mut self, text: &str) {
+        self.flush();
+        self.text.push_str(text);
+        if let Some(origins) = self.origins {
+            let origin = self.at.checked_sub(1).and_then(|before| origins.get(before)).copied().unwrap_or_default();
+            self.traced.extend(std::iter::repeat_n(origin, text.len()));
+        }
+    }
+
+    /// Inserts a character as [`Edit::insert`] does.
+    #[inline]
+    pub(crate) fn insert_char(&mut self, character: char) {
+        self.insert(character.encode_utf8(&mut [0; 4]));
+    }
+
+    /// Keeps the old text up to `to`, its ASCII letters as small ones.
+    #[inline]
+    pub(crate) fn keep_lowered(&mut self, to: usize) {
+        self.flush();
+        let start = self.text.len();
+        self.keep(to);
+        self.flush();
+        if let Some(new) = self.text.get_mut(start..) {
+            new.make_ascii_lowercase();
+        }
+    }
+
+    /// Applies changes in the form of `tokenizers`: a character and 1 if it is inserted, 0 if it takes the place of the
+    /// next one, less if it takes also the place of so many more.
+    pub(crate) fn transform(&mut self, changes: impl Iterator<Item = (char, isize)>) {
+        changes.for_each(|(character, change)| self.change(character, change));
+        self.skip(self.old.len());
+    }
+
+    /// Applies one such change.
+    #[inline]
+    pub(crate) fn change(&mut self, character: char, change: isize) {
+        if change > 0 {
+            return self.insert_char(character);
+        }
+        let mut rest = self.old[self.at..].chars();
+        for _ in change..=0 {
+            rest.next();
+        }
+        self.put(character, self.old.len() - rest.as_str().len());
+    }
+
+    /// Whether origins are kept.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.origins.is_some()
+    }
+
+    /// The whole old text, to be changed by itself.
+    pub(crate) fn rest(&self) -> Aligned {
+        Aligned {
+            text: self.old.to_owned(),
+            origins: self.origins.map(<[Origin]>::to_vec),
+            original_len: self.old.len(),
+        }
+    }
+
+    /// Takes a text, with its origins, for all of the old one.
+    pub(crate) fn take_all(&mut self, text: Aligned) {
+        self.text = text.text;
+        self.traced = text.origins.unwrap_or_default();
+        self.at = self.old.len();
+        self.from = self.at;
+    }
+
+    /// The new text; None if it is the old one.
+    pub(crate) fn finish(mut self) -> Option<(String, Option<Vec<Origin>>)> {
+        if self.from == 0 && self.text.is_empty() && self.at == self.old.len() {
+            return None;
+        }
+        self.flush();
+        Some((self.text, self.origins.map(|_| self.traced)))
+    }
+
+    /// The new text; borrowed if it is the old one.
+    pub(crate) fn into_text(self) -> Cow<'a, str> {
+        let old = self.old;
+        self.finish().map_or(Cow::Borrowed(old), |(text, _)| Cow::Owned(text))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kept_replaced_inserted_and_removed_bytes_have_the_origins_of_the_rules() {
+        let mut text = Aligned::traced("aé日b").unwrap();
+        text.rewrite(|edit| {
+            edit.insert("<");
+            edit.keep(1);
+            edit.put('E', 3);
+            edit.insert("^");
+            edit.skip(6);
+            edit.insert("!");
+            edit.keep(7);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(text.text(), "<aE^!b");
+        assert_eq!(text.origins().unwrap(), [(0, 0), (0, 1), (1, 3), (1, 3), (3, 6), (6, 7)]);
+        assert_eq!(
+            (text.original(1..3), text.original(4..4), text.original(6..6)),
+            (Some(0..3), Some(3..3), Some(7..7))
+        );
+        assert_eq!((text.original(5..9), Aligned::plain("a").original(0..1)), (None, None));
+    }
+
+    #[test]
+    fn what_keeps_everything_copies_nothing_and_what_removes_everything_is_empty() {
+        for text in ["", "abc"] {
+            let mut edit = Edit::new(text, None, 9);
+            edit.keep(text.len());
+            assert!(edit.finish().is_none());
+        }
+        let mut edit = Edit::new("abc", None, 9);
+        edit.skip(3);
+        assert_eq!(edit.finish(), Some((String::new(), None)));
+    }
+}

@@ -1,0 +1,173 @@
+//! The ids of a text that comes in parts.
+//!
+//! What is held is encoded up to its last cut, where no text to come can change what stands before. Where there is no cut,
+//! twice as much has to come before one is looked for again, so that a piece of any length takes linear time.
+
+mod cuts;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
+
+use std::sync::atomic::AtomicBool;
+
+use self::cuts::StreamCuts;
+use crate::encode::Sink;
+use crate::error::{Error, Result};
+use crate::pipeline::Tokenizer;
+use crate::segment::Policy;
+use crate::utf8::{OnInvalid, complete};
+
+/// A cut is looked for when so many bytes have come since the last time, so that small parts are not encoded one by one.
+const LEAST_MORE: usize = 1 << 12;
+
+/// Encodes a text that is given in parts: the ids are those of the whole.
+///
+/// It holds what has come since the last cut: a piece, some thousand bytes, and a part. There are cuts where a pattern has
+/// seams, where white space goes, and before marks for spaces; of text that normal forms or tables change only between
+/// characters of ASCII. Other stages could change their mind until the end: then it holds the whole text.
+///
+/// ```
+/// use bytepair_core::pipeline::EncodeStream;
+/// use bytepair_core::pipeline::{Parts, Tokenizer};
+/// use bytepair_core::segment::Policy;
+/// use bytepair_core::utf8::OnInvalid;
+/// use bytepair_core::vocab::{Semantics, Vocab};
+/// let vocab = Vocab::new(&[b"a", b" ", b"aa"], &[0, 1, 2], Semantics::Ranks)?;
+/// let tokenizer = Tokenizer::new(Parts::of(vocab))?;
+/// let (mut stream, mut ids) = (EncodeStream::default(), Vec::new());
+/// for part in [b"aa ", b"a a"] {
+///     stream.push_bytes(&tokenizer, Policy::default(), part, OnInvalid::Raise, None, &mut ids)?;
+/// }
+/// stream.finish(&tokenizer, Policy::default(), OnInvalid::Raise, None, &mut ids)?;
+/// assert_eq!(ids, [2, 1, 0, 1, 0]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct EncodeStream {
+    /// The start of a character whose end has not come.
+    pending: Vec<u8>,
+    /// The text since the last cut.
+    text: String,
+    /// How many bytes, and how many characters, came before it.
+    before: (usize, usize),
+    /// With less text no cut is looked for.
+    least: usize,
+}
+
+impl EncodeStream {
+    /// The bytes of text that wait.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.text.len()
+    }
+
+    /// How long the text is by now, in bytes and in characters, but for the start of a character.
+    #[must_use]
+    pub fn length(&self) -> (usize, usize) {
+        (self.before.0 + self.text.len(), self.before.1 + self.text.chars().count())
+    }
+
+    /// Takes the next part of the text; sends the ids that are certain to `sink`. Tokenizer and policy are always the same.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], placed in the whole text, when the error is certain; the stream is then of no more use.
+    /// `Interrupted`.
+    pub fn push(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: Policy,
+        part: &str,
+        stop: Option<&AtomicBool>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        self.text.push_str(part);
+        if self.text.len() < self.least {
+            return Ok(());
+        }
+        if let Some(cut) = self.cut(tokenizer, policy) {
+            self.encode(tokenizer, policy, cut, stop, sink)?;
+        }
+        self.least = self.text.len() + self.text.len().max(LEAST_MORE);
+        Ok(())
+    }
+
+    /// The same for UTF-8 that may be cut within a character.
+    ///
+    /// # Errors
+    /// As [`EncodeStream::push`], and `Encode` if it is not UTF-8.
+    pub fn push_bytes(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: Policy,
+        part: &[u8],
+        on_invalid: OnInvalid,
+        stop: Option<&AtomicBool>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let mut joined = std::mem::take(&mut self.pending);
+        let part = if joined.is_empty() {
+            part
+        } else {
+            joined.extend_from_slice(part);
+            &joined
+        };
+        let (whole, rest) = part.split_at(complete(part));
+        let text = on_invalid.text(whole).map_err(|error| moved(error, self.length()))?;
+        self.pending = rest.to_vec();
+        self.push(tokenizer, policy, &text, stop, sink)
+    }
+
+    /// Sends the ids that are left. The stream is then as new.
+    ///
+    /// # Errors
+    /// As [`EncodeStream::push_bytes`].
+    pub fn finish(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: Policy,
+        on_invalid: OnInvalid,
+        stop: Option<&AtomicBool>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        let rest = on_invalid.text(&pending).map_err(|error| moved(error, self.length()))?;
+        self.text.push_str(&rest);
+        self.encode(tokenizer, policy, self.text.len(), stop, sink)?;
+        *self = Self::default();
+        Ok(())
+    }
+
+    /// The last place where the text may be cut whatever comes.
+    fn cut(&self, tokenizer: &Tokenizer, policy: Policy) -> Option<usize> {
+        StreamCuts::new(tokenizer.segmenter(), policy)?.last(&self.text)
+    }
+
+    /// Encodes the beginning of the text and lets go of it.
+    fn encode(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: Policy,
+        end: usize,
+        stop: Option<&AtomicBool>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let text = &self.text[..end];
+        let (segmenter, mut encoder) = (tokenizer.segmenter(), tokenizer.encoder(sink, stop));
+        let walked = match self.before.0 {
+            0 => segmenter.walk(text, policy, &mut encoder),
+            _ => segmenter.walk_on(text, policy, &mut encoder),
+        };
+        drop(encoder);
+        walked.map_err(|error| moved(error, self.before))?;
+        self.before.0 += end;
+        self.before.1 += text.chars().count();
+        self.text.drain(..end);
+        Ok(())
+    }
+}
+
+/// An error of a text behind so many bytes and characters.
+fn moved(error: Error, (bytes, characters): (usize, usize)) -> Error {
+    let character = error.character.map(|character| character + characters);
+    Error { byte: error.byte.map(|byte| byte + bytes), character, ..error }
+}

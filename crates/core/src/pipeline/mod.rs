@@ -1,0 +1,19 @@
+//! Whole texts through every stage, and back: by one thread or several, whole or in parts.
+
+mod batch;
+mod character_tokens;
+mod each;
+mod encode_stream;
+mod locate;
+mod sample;
+pub mod study;
+mod text_stream;
+mod tokenizer;
+
+pub use self::batch::{Batch, Gather, Run};
+pub use self::each::{Each, Frame};
+pub use self::encode_stream::EncodeStream;
+pub use self::locate::{Located, is_white};
+pub use self::sample::Draw;
+pub use self::text_stream::TextStream;
+pub use self::tokenizer::{Model, Parts, Span, Tokenizer};

@@ -1,0 +1,122 @@
+//! Cutting at the matches of a pattern: removed, isolated, or joined to a neighbour.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use super::Matches;
+use crate::error::{Error, Result};
+
+/// The treatment of a match: `the-final--countdown`, split at `-`.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+pub enum Behavior {
+    /// It goes: `the`, `final`, `countdown`.
+    Removed,
+    /// It is a piece: `the`, `-`, `final`, `-`, `-`, `countdown`.
+    Isolated,
+    /// It ends the piece before it: `the-`, `final-`, `-`, `countdown`.
+    MergedWithPrevious,
+    /// It begins the piece behind it: `the`, `-final`, `-`, `-countdown`.
+    MergedWithNext,
+    /// Matches in a row are one piece: `the`, `-`, `final`, `--`, `countdown`.
+    Contiguous,
+}
+
+/// Makes pieces of the matches and the text between them, in one pass.
+pub(super) struct Cutter<'v> {
+    behavior: Behavior,
+    pieces: &'v mut Vec<Range<usize>>,
+    /// The last piece, while it may grow.
+    open: Option<Range<usize>>,
+    /// Whether the part before was a match.
+    matched: bool,
+}
+
+impl<'v> Cutter<'v> {
+    pub(super) fn new(behavior: Behavior, pieces: &'v mut Vec<Range<usize>>) -> Self {
+        Self { behavior, pieces, open: None, matched: false }
+    }
+
+    /// The next part of the text, which may be an empty match.
+    pub(super) fn part(&mut self, part: Range<usize>, matched: bool) {
+        match self.behavior {
+            Behavior::Removed if matched => {}
+            Behavior::Removed | Behavior::Isolated => self.push(part),
+            Behavior::Contiguous => self.join(part, matched == self.matched),
+            Behavior::MergedWithPrevious => self.join(part, matched && !self.matched),
+            Behavior::MergedWithNext => {
+                let open = self.open.take();
+                if matched {
+                    self.push(open.unwrap_or(0..0));
+                    self.open = Some(part);
+                } else {
+                    self.push(open.map_or(part.start, |open| open.start)..part.end);
+                }
+            }
+        }
+        self.matched = matched;
+    }
+
+    fn join(&mut self, part: Range<usize>, joined: bool) {
+        match &mut self.open {
+            Some(open) if joined => open.end = part.end,
+            _ => {
+                let before = self.open.replace(part);
+                self.push(before.unwrap_or(0..0));
+            }
+        }
+    }
+
+    /// A piece, unless it is empty.
+    fn push(&mut self, piece: Range<usize>) {
+        if !piece.is_empty() {
+            self.pieces.push(piece);
+        }
+    }
+
+    /// The text ends.
+    pub(super) fn finish(mut self) {
+        let open = self.open.take();
+        self.push(open.unwrap_or(0..0));
+    }
+}
+
+/// Cuts a piece of a text at the matches of a pattern, or with `invert` at the text between them.
+pub(super) fn split(
+    matches: &Matches,
+    behavior: Behavior,
+    invert: bool,
+    text: &str,
+    piece: Range<usize>,
+    pieces: &mut Vec<Range<usize>>,
+) -> Result<()> {
+    let placed = |error: Error| Error { byte: error.byte.map(|byte| byte + piece.start), ..error };
+    let inside = &text[piece.clone()];
+    if behavior == Behavior::Isolated
+        && let Some(pattern) = matches.tiles()
+    {
+        let mut at = piece.start;
+        for part in pattern.pieces(inside) {
+            let end = at + part.map_err(placed)?.len();
+            pieces.push(at..end);
+            at = end;
+        }
+        return Ok(());
+    }
+    let mut cutter = Cutter::new(behavior, pieces);
+    let mut at = piece.start;
+    let found = matches.each(inside, |start, end| {
+        let (start, end) = (piece.start + start, piece.start + end);
+        if at != start {
+            cutter.part(at..start, invert);
+        }
+        cutter.part(start..end, !invert);
+        at = end;
+    });
+    found.map_err(placed)?;
+    if at != piece.end {
+        cutter.part(at..piece.end, invert);
+    }
+    cutter.finish();
+    Ok(())
+}

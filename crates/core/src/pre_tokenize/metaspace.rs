@@ -1,0 +1,111 @@
+//! A mark for each space, one in front, and pieces that begin with it; and the way back.
+
+use serde::Deserialize;
+
+use super::PreTokenized;
+
+/// Where a mark is put in front.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scheme {
+    /// Before the piece with which the original text begins.
+    First,
+    /// Nowhere.
+    Never,
+    /// Before each piece.
+    #[default]
+    Always,
+}
+
+/// The step as files state it; older files have other fields for the same options.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StatedMetaspace {
+    replacement: char,
+    add_prefix_space: Option<bool>,
+    prepend_scheme: Option<Scheme>,
+    split: Option<bool>,
+    str_rep: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Metaspace {
+    pub(crate) replacement: char,
+    scheme: Scheme,
+    pub(crate) split: bool,
+}
+
+impl TryFrom<StatedMetaspace> for Metaspace {
+    type Error = &'static str;
+
+    fn try_from(stated: StatedMetaspace) -> Result<Self, Self::Error> {
+        let StatedMetaspace { replacement, add_prefix_space, prepend_scheme, split, str_rep } = stated;
+        let prefixed = add_prefix_space.unwrap_or(true);
+        let scheme = prepend_scheme.unwrap_or(if prefixed { Scheme::Always } else { Scheme::Never });
+        if !prefixed && scheme != Scheme::Never {
+            return Err("add_prefix_space is false, and prepend_scheme is not \"never\"");
+        }
+        if str_rep.is_some_and(|text| !text.chars().eq([replacement])) {
+            return Err("str_rep is not the replacement");
+        }
+        Ok(Self { replacement, scheme, split: split.unwrap_or(true) })
+    }
+}
+
+impl Metaspace {
+    pub(super) fn is_first(self) -> bool {
+        self.scheme == Scheme::First
+    }
+
+    /// Whether text is marked in front at all.
+    pub(crate) fn prepends(self) -> bool {
+        self.scheme != Scheme::Never
+    }
+
+    pub(super) fn apply(self, text: &mut PreTokenized, at_start: bool) {
+        let origins = text.text.origins().map(|origins| origins.iter().take_while(|origin| origin.0 == 0).count());
+        // The pieces that start before this place begin with the original text.
+        let begin = match (self.scheme, origins) {
+            (Scheme::Always, _) => usize::MAX,
+            (Scheme::First, Some(begin)) if at_start => begin,
+            (Scheme::First, None) if at_start && text.leads => text.pieces.first().map_or(0, |piece| piece.start + 1),
+            _ => 0,
+        };
+        let mut first_byte = [0; 4];
+        self.replacement.encode_utf8(&mut first_byte);
+        let first_byte = first_byte[0];
+        text.respell(|edit, piece, pieces| {
+            let old = edit.old();
+            let mut start = edit.len();
+            let mut at = piece.start;
+            if let Some(first) = old[piece.clone()].chars().next()
+                && piece.start < begin
+                && !matches!(first, ' ')
+                && first != self.replacement
+            {
+                at += first.len_utf8();
+                edit.put(self.replacement, at);
+                edit.insert_char(first);
+            }
+            while let Some(next) = memchr::memchr2(b' ', first_byte, &old.as_bytes()[at..piece.end]) {
+                let place = at + next;
+                let Some(found) = old[place..].chars().next() else { break };
+                at = place + found.len_utf8();
+                edit.keep(place);
+                if found == ' ' || found == self.replacement {
+                    if self.split && start < edit.len() {
+                        pieces.push(start..edit.len());
+                        start = edit.len();
+                    }
+                    if found == ' ' && self.replacement != ' ' {
+                        edit.put(self.replacement, at);
+                        continue;
+                    }
+                }
+                edit.keep(at);
+            }
+            edit.keep(piece.end);
+            pieces.push(start..edit.len());
+        });
+    }
+}

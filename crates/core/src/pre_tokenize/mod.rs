@@ -1,0 +1,228 @@
+//! The pre-tokenizers of `tokenizers`: a normalized text -> pieces, step by step.
+//!
+//! A step cuts the pieces of the step before, and can remove parts of them or change their spelling. All pieces are ranges
+//! of one buffer, so that a step is a pass over it. A step cuts at its matches, by a [`Behavior`]; a step that only
+//! distinguishes kinds of characters is one table.
+
+mod behavior;
+mod byte_level;
+mod kinds;
+mod metaspace;
+mod parse;
+mod scripts;
+
+use std::ops::Range;
+
+pub use self::behavior::Behavior;
+use self::byte_level::ByteLevel;
+use self::kinds::Kinds;
+pub(crate) use self::metaspace::{Metaspace, StatedMetaspace};
+use crate::error::Result;
+use crate::normalize::Normalizer;
+use crate::normalize::aligned::{Aligned, Edit};
+use crate::split::matches::Matches;
+
+/// A text and the pieces that some steps made of it.
+#[derive(Clone, Debug, Default)]
+pub struct PreTokenized {
+    /// The text, as the steps changed it.
+    pub text: Aligned,
+    /// Ranges of its bytes, in order; removed text is in none. None is empty once a step was applied.
+    pub pieces: Vec<Range<usize>>,
+    /// Whether the first piece starts where the text started, as far as is known without origins.
+    leads: bool,
+    /// Room for the next step's pieces.
+    spare: Vec<Range<usize>>,
+}
+
+impl PreTokenized {
+    /// The whole of a text as one piece.
+    #[must_use]
+    pub fn new(text: Aligned) -> Self {
+        let mut made = Self::default();
+        made.reset(text);
+        made
+    }
+
+    /// Starts again with another text, in the same buffers.
+    pub fn reset(&mut self, text: Aligned) {
+        self.pieces.clear();
+        self.pieces.push(0..text.text().len());
+        self.text = text;
+        self.leads = true;
+    }
+
+    /// The bytes of the original text that a piece came from; None if there are no origins or no such piece.
+    #[must_use]
+    pub fn original(&self, piece: usize) -> Option<Range<usize>> {
+        self.text.original(self.pieces.get(piece)?.clone())
+    }
+
+    /// The texts of the pieces.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| self.text.text().get(piece.clone()))
+    }
+
+    /// Cuts each piece; `cut` appends the parts that it makes.
+    fn cut(&mut self, mut cut: impl FnMut(&str, Range<usize>, &mut Vec<Range<usize>>) -> Result<()>) -> Result<()> {
+        self.spare.clear();
+        for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
+            cut(self.text.text(), piece.clone(), &mut self.spare)?;
+        }
+        let start = |pieces: &[Range<usize>]| pieces.first().map(|piece| piece.start);
+        self.leads &= start(&self.pieces) == start(&self.spare);
+        std::mem::swap(&mut self.pieces, &mut self.spare);
+        Ok(())
+    }
+
+    /// Spells each piece otherwise; `spell` edits the text up to the end of the piece and appends the pieces that it
+    /// becomes. What lies between the pieces goes.
+    fn respell(&mut self, mut spell: impl FnMut(&mut Edit, Range<usize>, &mut Vec<Range<usize>>)) {
+        self.spare.clear();
+        let mut edit = self.text.edit();
+        for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
+            if edit.at() < piece.start {
+                edit.skip(piece.start);
+            }
+            spell(&mut edit, piece.clone(), &mut self.spare);
+        }
+        let all = edit.old().len();
+        if edit.at() < all {
+            edit.skip(all);
+        }
+        if let Some((text, origins)) = edit.finish() {
+            self.text.replace(text, origins);
+        }
+        std::mem::swap(&mut self.pieces, &mut self.spare);
+    }
+}
+
+/// The effect of a step at a place between two characters, and on a text that ends or begins there.
+pub(crate) enum Between {
+    /// A piece ends there, and either side is cut as it is alone.
+    Wall,
+    /// The place is within a piece, between these characters, or perhaps not, and either side becomes what it does alone.
+    Inside(char, char),
+    /// Nothing is certain.
+    Unknown,
+}
+
+/// One pre-tokenizer.
+#[derive(Clone, Debug)]
+pub struct PreTokenizer(Step);
+
+#[derive(Clone)]
+enum Step {
+    ByteLevel(ByteLevel),
+    Split { matches: Matches, behavior: Behavior, invert: bool },
+    Kinds(Kinds),
+    Metaspace(Metaspace),
+    UnicodeScripts,
+    FixedLength(usize),
+}
+
+impl std::fmt::Debug for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::ByteLevel(_) => f.write_str("ByteLevel"),
+            Self::Split { behavior, invert, .. } => {
+                f.debug_struct("Split").field("behavior", behavior).field("invert", invert).finish_non_exhaustive()
+            }
+            Self::Kinds(kinds) => kinds.fmt(f),
+            Self::Metaspace(metaspace) => metaspace.fmt(f),
+            Self::UnicodeScripts => f.write_str("UnicodeScripts"),
+            Self::FixedLength(length) => write!(f, "FixedLength({length})"),
+        }
+    }
+}
+
+impl PreTokenizer {
+    /// Applies the step to the pieces of the ones before it. `at_start` says whether the text begins where the original
+    /// text begins: a Metaspace step with the scheme `first` asks for it. Where there are origins, they say for each piece
+    /// whether its first character came from the first one; else the first piece of the text is taken to begin there, as
+    /// long as no step took away what stood before it (see [`needs_origins`]).
+    ///
+    /// ```
+    /// use bytepair_core::normalize::Aligned;
+    /// use bytepair_core::pre_tokenize::{PreTokenized, PreTokenizer};
+    /// let mut text = PreTokenized::new(Aligned::plain("Hey, you"));
+    /// PreTokenizer::parse("BertPreTokenizer")?.apply(&mut text, true)?;
+    /// assert_eq!(text.texts().collect::<Vec<_>>(), ["Hey", ",", "you"]);
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Pattern`, with its place in the text, if the pattern of a Split gives up; `Encode`, if the text becomes more than
+    /// 32 times as long.
+    pub fn apply(&self, text: &mut PreTokenized, at_start: bool) -> Result<()> {
+        match &self.0 {
+            Step::ByteLevel(byte_level) => {
+                byte_level.apply(text)?;
+                text.text.check_length()
+            }
+            Step::Split { matches, behavior, invert } => {
+                text.cut(|text, piece, pieces| behavior::split(matches, *behavior, *invert, text, piece, pieces))
+            }
+            Step::Kinds(kinds) => text.cut(|text, piece, pieces| {
+                kinds.cut(text, piece, pieces);
+                Ok(())
+            }),
+            Step::Metaspace(metaspace) => {
+                metaspace.apply(text, at_start);
+                text.text.check_length()
+            }
+            Step::UnicodeScripts => text.cut(|text, piece, pieces| {
+                scripts::cut(text, piece, pieces);
+                Ok(())
+            }),
+            Step::FixedLength(length) => text.cut(|text, piece, pieces| {
+                fixed_length(*length, text, piece, pieces);
+                Ok(())
+            }),
+        }
+    }
+
+    /// The effect at a place between two characters of a piece, as far as no other character changes it.
+    pub(crate) fn between(&self, left: char, right: char) -> Between {
+        match &self.0 {
+            Step::Kinds(kinds) if right == ' ' && kinds.drops_spaces() => Between::Wall,
+            Step::Metaspace(metaspace) if right == ' ' && metaspace.split => Between::Wall,
+            Step::Metaspace(metaspace) if right == ' ' => {
+                let mark = metaspace.replacement;
+                Between::Inside(if left == ' ' { mark } else { left }, mark)
+            }
+            _ => Between::Unknown,
+        }
+    }
+
+    /// Whether the step cuts pieces, and not only spells them otherwise.
+    fn cuts(&self) -> bool {
+        match &self.0 {
+            Step::ByteLevel(byte_level) => byte_level.cuts(),
+            Step::Metaspace(metaspace) => metaspace.split,
+            _ => true,
+        }
+    }
+}
+
+/// Whether the pieces of a text are certain only with origins: a Metaspace step asks which of them begin with the original
+/// text, and a normalizer may have taken away its beginning, or more than one piece may come from its first character.
+#[must_use]
+pub fn needs_origins(normalizers: &[Normalizer], steps: &[PreTokenizer]) -> bool {
+    let asks = |step: &PreTokenizer| matches!(&step.0, Step::Metaspace(metaspace) if metaspace.is_first());
+    let cut = steps.iter().position(PreTokenizer::cuts).map_or(steps.len(), |cut| cut + 1);
+    steps[cut..].iter().any(asks) || (steps.iter().any(asks) && !normalizers.iter().all(Normalizer::keeps_start))
+}
+
+/// Pieces of `length` characters, the last one perhaps of fewer.
+fn fixed_length(length: usize, text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
+    let mut start = piece.start;
+    let ends = text[piece.clone()].char_indices().skip(length).step_by(length);
+    for end in ends.map(|(at, _)| piece.start + at).chain([piece.end]) {
+        pieces.push(start..end);
+        start = end;
+    }
+}
+
+#[cfg(test)]
+mod tests;

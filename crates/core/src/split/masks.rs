@@ -1,0 +1,68 @@
+//! The kinds of characters in a block of 64 bytes, as one mask of bits for each kind.
+
+/// How many bytes are looked at together.
+pub(super) const BLOCK: usize = 64;
+
+/// For each kind of character, which bytes of a block are of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Masks {
+    pub(super) upper: u64,
+    pub(super) lower: u64,
+    pub(super) digit: u64,
+    /// White space, line ends among it.
+    pub(super) space: u64,
+    /// Line feed and carriage return.
+    pub(super) line_end: u64,
+    /// The space itself.
+    pub(super) blank: u64,
+    pub(super) apostrophe: u64,
+    pub(super) slash: u64,
+    /// Neither printed nor white space.
+    pub(super) control: u64,
+    /// Not ASCII.
+    pub(super) beyond: u64,
+}
+
+impl Masks {
+    /// The masks, from functions for one byte and for a range of bytes, and the mask of bytes outside ASCII.
+    #[inline(always)]
+    pub(super) fn of(is: impl Fn(u8) -> u64, range: impl Fn(u8, u8) -> u64, beyond: u64) -> Self {
+        let blank = is(b' ');
+        Self {
+            upper: range(b'A', b'Z'),
+            lower: range(b'a', b'z'),
+            digit: range(b'0', b'9'),
+            space: range(b'\t', b'\r') | blank,
+            line_end: is(b'\n') | is(b'\r'),
+            blank,
+            apostrophe: is(b'\''),
+            slash: is(b'/'),
+            control: range(0, 8) | range(14, 31) | is(127),
+            beyond,
+        }
+    }
+}
+
+/// Eight bytes at a time, for machines without wider registers.
+#[inline(always)]
+pub(super) fn portable(block: &[u8; BLOCK]) -> Masks {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    let (words, _) = block.as_chunks::<8>();
+    let words: [u64; 8] = std::array::from_fn(|number| u64::from_le_bytes(words[number]));
+    // Of each word the high bits of its bytes, which the multiplication moves together.
+    let mask = |of: &dyn Fn(u64) -> u64| {
+        words
+            .iter()
+            .rev()
+            .fold(0, |mask, &word| mask << 8 | ((of(word) & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56)
+    };
+    let range = |first: u8, last: u8| {
+        mask(&|word| {
+            // The high bit of each byte that is at least `least`, for bytes below 128.
+            let from = |least: u8| (word & !HIGH) + (0x80 - u64::from(least)) * ONES;
+            from(first) & !from(last + 1) & !word
+        })
+    };
+    Masks::of(|byte| range(byte, byte), range, mask(&|word| word))
+}

@@ -1,0 +1,27 @@
+//! Counts of pieces -> merges.
+
+mod alphabet;
+mod learn;
+mod long_words;
+mod merge_batch;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod oracle;
+mod pair;
+mod pairs;
+mod plan;
+mod queue;
+mod recount;
+mod settings;
+mod short_words;
+mod site;
+mod symbols;
+mod tally;
+mod vocabulary;
+mod workers;
+
+pub use alphabet::Alphabet;
+pub use learn::{Training, learn};
+pub use plan::learn_bytes;
+pub use settings::{Settings, Ties};
+pub use vocabulary::token_uses;

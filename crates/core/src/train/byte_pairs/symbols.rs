@@ -1,0 +1,76 @@
+//! What is known of symbols, and what merging two of them is.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::train::byte_pairs::settings::{Settings, Ties};
+
+/// What is known of each symbol.
+#[derive(Debug)]
+pub(super) struct Symbols {
+    /// Its bytes; only where they matter.
+    pub(super) bytes: Vec<Box<[u8]>>,
+    /// The length of its bytes.
+    pub(super) lengths: Vec<usize>,
+    /// Its length in symbols of the alphabet.
+    pub(super) widths: Vec<u32>,
+    pub(super) max_token_length: usize,
+    /// Bytes that no merge may make.
+    pub(super) taken: HashSet<Box<[u8]>>,
+    /// Whether a pair was met that would make such bytes.
+    pub(super) met_taken: AtomicBool,
+}
+
+impl Symbols {
+    pub(super) fn new(alphabet: &[Vec<u8>], taken: HashSet<Box<[u8]>>, settings: &Settings) -> Self {
+        let keep = !taken.is_empty() || matches!(settings.ties, Ties::GreatestBytes | Ties::SmallestBytes);
+        Self {
+            bytes: alphabet.iter().filter(|_| keep).map(|token| Box::from(&**token)).collect(),
+            lengths: alphabet.iter().map(Vec::len).collect(),
+            widths: vec![1; alphabet.len()],
+            max_token_length: settings.max_token_length,
+            taken,
+            met_taken: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// Whether a pair may merge: its token is short enough, and not one that there is.
+    pub(super) fn fits(&self, left: u32, right: u32) -> bool {
+        let (left, right) = (left as usize, right as usize);
+        if self.lengths[left] + self.lengths[right] > self.max_token_length {
+            return false;
+        }
+        let is_taken =
+            !self.taken.is_empty() && self.taken.contains(&*[&*self.bytes[left], &self.bytes[right]].concat());
+        if is_taken {
+            self.met_taken.store(true, Ordering::Relaxed);
+        }
+        !is_taken
+    }
+
+    pub(super) fn join(&mut self, left: u32, right: u32) {
+        let (left, right) = (left as usize, right as usize);
+        if let (Some(start), Some(end)) = (self.bytes.get(left), self.bytes.get(right)) {
+            let token = [&**start, end].concat().into();
+            self.bytes.push(token);
+        }
+        self.lengths.push(self.lengths[left] + self.lengths[right]);
+        self.widths.push(self.widths[left] + self.widths[right]);
+    }
+}
+
+/// A pair that becomes a symbol.
+#[derive(Debug)]
+pub(super) struct Joining {
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) left_width: u32,
+    pub(super) right_width: u32,
+    pub(super) joined: u32,
+    /// Where it occurs, or did.
+    pub(super) postings: Vec<u32>,
+}

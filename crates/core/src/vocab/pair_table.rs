@@ -1,0 +1,158 @@
+//! The merge of each pair of symbols: a hash table with one word an entry, and a plain table for pairs of bytes.
+
+/// The value of a pair that does not merge, and the symbol of a token without one.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Symbols are below this, so that a pair and its value are one word.
+pub(crate) const SYMBOLS: usize = 1 << SYMBOL_BITS;
+
+/// Values are below this.
+pub(crate) const VALUES: usize = 1 << VALUE_BITS;
+
+const SYMBOL_BITS: u32 = 21;
+const VALUE_BITS: u32 = 22;
+
+/// A symbol of no token, which merges with nothing but can be looked up.
+pub(crate) const NOTHING: u32 = SYMBOLS as u32 - 1;
+
+/// An empty slot. No entry equals it, since its pair would have the symbol `SYMBOLS - 1`.
+const EMPTY: u64 = u64::MAX;
+
+/// Slots for each word of `seen`: four bits a slot.
+const SLOTS_A_WORD: usize = 16;
+
+/// 2^64 over the golden ratio: multiplying by it spreads adjacent keys.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// An open-addressing table from pairs of symbols to values; at most half full, so that most misses touch one line.
+pub(super) struct PairTable {
+    /// Left, right, value, from the top bit down; or [`EMPTY`].
+    slots: Vec<u64>,
+    entries: usize,
+    shift: u32,
+    /// A bit for each pair, by two more bits of its hash than the slot has: most pairs that do not merge are known
+    /// here, in an eighth of the memory.
+    seen: Vec<u64>,
+    /// The values of pairs of bytes: the first round of merging looks up nothing else.
+    bytes: Box<[u32]>,
+}
+
+impl PairTable {
+    /// A table with room for this many pairs; it grows where there are more.
+    pub(super) fn with_capacity(pairs: usize) -> Self {
+        let slots = (pairs * 2).next_power_of_two().max(16);
+        Self {
+            slots: vec![EMPTY; slots],
+            entries: 0,
+            seen: vec![0; slots / SLOTS_A_WORD],
+            shift: u64::BITS - slots.trailing_zeros(),
+            bytes: vec![NONE; 1 << 16].into_boxed_slice(),
+        }
+    }
+
+    /// The value of a pair, or [`NONE`].
+    #[inline]
+    pub(super) fn get(&self, left: u32, right: u32) -> u32 {
+        if (left | right) < 256 {
+            return self.bytes[(left << 8 | right) as usize];
+        }
+        self.of_longer(left, right)
+    }
+
+    /// The value of a pair of which one symbol at least is no byte, or [`NONE`].
+    #[inline]
+    pub(super) fn of_longer(&self, left: u32, right: u32) -> u32 {
+        let key = key(left, right);
+        let (word, bit) = self.seen_at(key);
+        if self.seen[word] >> bit & 1 == 0 {
+            return NONE;
+        }
+        match self.slots[self.slot(key)] {
+            EMPTY => NONE,
+            entry => entry as u32 & (VALUES as u32 - 1),
+        }
+    }
+
+    /// Sets the value of a pair and returns the previous one.
+    pub(super) fn insert(&mut self, left: u32, right: u32, value: u32) -> u32 {
+        if (left | right) < 256 {
+            return std::mem::replace(&mut self.bytes[(left << 8 | right) as usize], value);
+        }
+        if self.entries * 2 >= self.slots.len() {
+            self.grow();
+        }
+        let key = key(left, right);
+        let slot = self.slot(key);
+        let before = std::mem::replace(&mut self.slots[slot], key << VALUE_BITS | u64::from(value));
+        self.see(key);
+        if before == EMPTY {
+            self.entries += 1;
+            return NONE;
+        }
+        before as u32 & (VALUES as u32 - 1)
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![EMPTY; self.slots.len() * 2];
+        self.shift -= 1;
+        self.seen = vec![0; larger.len() / SLOTS_A_WORD];
+        for entry in std::mem::replace(&mut self.slots, larger) {
+            if entry != EMPTY {
+                self.see(entry >> VALUE_BITS);
+                let slot = self.slot(entry >> VALUE_BITS);
+                self.slots[slot] = entry;
+            }
+        }
+    }
+
+    fn see(&mut self, key: u64) {
+        let (word, bit) = self.seen_at(key);
+        self.seen[word] |= 1 << bit;
+    }
+
+    /// Where the bit of a pair is.
+    #[inline]
+    fn seen_at(&self, key: u64) -> (usize, u32) {
+        let hash = key.wrapping_mul(SPREAD) >> (self.shift - 2);
+        ((hash >> 6) as usize & (self.seen.len() - 1), hash as u32 & 63)
+    }
+
+    /// The slot of a pair, or the free slot for it.
+    #[inline]
+    fn slot(&self, key: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = (key.wrapping_mul(SPREAD) >> self.shift) as usize & mask;
+        while self.slots[at] >> VALUE_BITS != key && self.slots[at] != EMPTY {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+}
+
+#[inline]
+fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << SYMBOL_BITS | u64::from(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_found_again_after_growing_and_others_are_not() {
+        let mut table = PairTable::with_capacity(0);
+        let pair = |at: u32| (at * 7 % 997, at * 13 % 1009);
+        for at in 0..5000 {
+            assert_eq!(table.insert(pair(at).0, pair(at).1, at), NONE);
+        }
+        for at in 0..5000 {
+            assert_eq!(table.get(pair(at).0, pair(at).1), at);
+            assert_eq!(table.get(pair(at).0 + 1000, pair(at).1), NONE);
+        }
+        assert_eq!(table.insert(7, 13, 9), 1);
+        let largest = SYMBOLS as u32 - 2;
+        assert_eq!(table.get(largest, largest), NONE);
+        table.insert(largest, largest, VALUES as u32 - 1);
+        assert_eq!(table.get(largest, largest), VALUES as u32 - 1);
+    }
+}

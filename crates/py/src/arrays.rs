@@ -1,0 +1,31 @@
+//! Rust's vectors as numpy's arrays.
+
+use numpy::{Element, PyArray1};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// Arrays of fewer elements are copied into memory of numpy's own; larger ones are handed over as they are.
+const ELEMENTS_TO_HAND_OVER: usize = 4096;
+
+/// Ids, and offsets or places.
+pub(crate) type FlatBatch<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+
+/// An array of these elements, without copying many of them.
+pub(crate) fn array<T: Element + Copy>(py: Python<'_>, mut elements: Vec<T>) -> Bound<'_, PyArray1<T>> {
+    if elements.len() < ELEMENTS_TO_HAND_OVER {
+        return PyArray1::from_slice(py, &elements);
+    }
+    elements.shrink_to_fit();
+    PyArray1::from_vec(py, elements)
+}
+
+/// The start of each row and the end of the last one, from the ends of all.
+pub(crate) fn starts<'py>(py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray1<i64>> {
+    array(py, std::iter::once(0).chain(ends.iter().map(|&end| end.cast_signed() as i64)).collect())
+}
+
+/// Imports numpy by Python's own means, so that a failure is an exception: the bindings would panic.
+pub(crate) fn import_numpy(py: Python<'_>) -> PyResult<()> {
+    static IMPORTED: PyOnceLock<()> = PyOnceLock::new();
+    IMPORTED.get_or_try_init(py, || py.import("numpy").map(|_| ())).copied()
+}

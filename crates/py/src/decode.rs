@@ -1,0 +1,178 @@
+//! Ids -> text or bytes, from a list, an array or any other iterable.
+
+use std::borrow::Borrow;
+
+use bytepair_core::decode::TOGETHER;
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
+
+use crate::arrays::import_numpy;
+use crate::errors::raise;
+use crate::run::{UNITS_TO_DETACH, detached};
+use crate::tokenizer::CoreTokenizer;
+
+#[pymethods]
+impl CoreTokenizer {
+    /// The text of some ids.
+    ///
+    /// Args:
+    ///     ids: A list or an array of ids.
+    ///     errors: For invalid UTF-8: ``"replace"`` decodes to U+FFFD, ``"strict"`` raises UnicodeDecodeError, and other
+    ///         Python error handlers work too.
+    ///     skip_special_tokens: Whether to omit special tokens.
+    ///
+    /// Raises:
+    ///     InvalidIdError: No token has this id; ``row`` is its index.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5}, vocab_size=258)
+    ///     >>> tok.decode([257, 32, 0xf0])
+    ///     'low �'
+    #[pyo3(signature = (ids, errors="replace", *, skip_special_tokens=false))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.text_of(py, ids, errors, skip_special_tokens)
+    }
+
+    /// The text of each row of ids. Options and errors: see `decode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).decode_batch([[257], []])
+    ///     ['low', '']
+    #[pyo3(signature = (rows, errors="replace", *, skip_special_tokens=false))]
+    fn decode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let texts = rows.try_iter()?.map(|ids| self.text_of(py, &ids?, errors, skip_special_tokens));
+        PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The concatenated bytes of some ids. Arguments and errors: see `decode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).decode_bytes([257, 0xff])
+    ///     b'low\xff'
+    #[pyo3(signature = (ids, *, skip_special_tokens=false))]
+    fn decode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.bytes_of(py, ids, skip_special_tokens)?))
+    }
+}
+
+impl CoreTokenizer {
+    fn text_of<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = self.bytes_of(py, ids, skip_special_tokens)?;
+        match PyString::from_bytes(py, &bytes) {
+            Ok(text) => Ok(text.into_any()),
+            Err(_) if errors == "replace" && !self.inner.is_byte_level() => {
+                // The decoders define the replacement for invalid UTF-8.
+                let ids = self.ids_of(py, ids)?;
+                let text = self.inner.decode_text(&ids, skip_special_tokens).map_err(|error| raise(py, error))?;
+                Ok(PyString::new(py, &text).into_any())
+            }
+            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
+        }
+    }
+
+    pub(crate) fn bytes_of(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        skip_special_tokens: bool,
+    ) -> PyResult<Vec<u8>> {
+        if !self.inner.decodes_by_table() {
+            let ids = self.ids_of(py, ids)?;
+            return detached(py, ids.len(), || self.inner.decode(&ids, skip_special_tokens));
+        }
+        if let Ok(list) = ids.cast_exact::<PyList>() {
+            // Nothing runs in between that could change the list.
+            return match self.bytes_of_ints(list.len(), list.iter(), skip_special_tokens) {
+                Some(bytes) => Ok(bytes),
+                None => self.bytes_of_any(py, list.to_tuple().as_any(), skip_special_tokens),
+            };
+        }
+        if let Ok(tuple) = ids.cast_exact::<PyTuple>() {
+            return match self.bytes_of_ints(tuple.len(), tuple.as_slice().iter(), skip_special_tokens) {
+                Some(bytes) => Ok(bytes),
+                None => self.bytes_of_any(py, tuple, skip_special_tokens),
+            };
+        }
+        let decode = |ids: &[u32]| detached(py, ids.len(), || self.inner.decode(ids, skip_special_tokens));
+        // An array is borrowed without a copy. The check for `dtype` comes first, because extraction imports numpy.
+        if ids.hasattr("dtype")? && import_numpy(py).is_ok() {
+            if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
+                return match array.as_slice() {
+                    Ok(ids) => decode(ids),
+                    Err(_) => decode(&array.as_array().to_vec()),
+                };
+            }
+            if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, i64>>()
+                && let Ok(ids) = array.as_array().iter().map(|&id| u32::try_from(id)).collect::<Result<Vec<_>, _>>()
+            {
+                return decode(&ids);
+            }
+        }
+        self.bytes_of_any(py, ids, skip_special_tokens)
+    }
+
+    /// The bytes of about `count` ints; None if one is not an int or has no token.
+    fn bytes_of_ints<'py>(
+        &self,
+        count: usize,
+        ids: impl Iterator<Item = impl Borrow<Bound<'py, PyAny>>>,
+        skip_special_tokens: bool,
+    ) -> Option<Vec<u8>> {
+        let mut decoder = self.inner.decoder(count, skip_special_tokens);
+        let mut numbers = [0_u32; TOGETHER];
+        let mut filled = 0;
+        for id in ids {
+            numbers[filled] = id.borrow().cast::<PyInt>().ok()?.extract().ok()?;
+            filled += 1;
+            if filled == TOGETHER {
+                decoder.push(&numbers).ok()?;
+                filled = 0;
+            }
+        }
+        decoder.push(&numbers[..filled]).ok()?;
+        Some(self.inner.without_prefix(decoder.finish()))
+    }
+
+    /// The bytes of the ids from any iterable.
+    fn bytes_of_any(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
+        // A length is a claim until that many ids have come, each of which is looked at before the next.
+        let mut decoder = self.inner.decoder(ids.len().unwrap_or(0).min(UNITS_TO_DETACH), skip_special_tokens);
+        for (row, id) in ids.try_iter()?.enumerate() {
+            let id = id?;
+            let invalid = || raise(py, self.inner.invalid_id(&id).row(row));
+            let number = id
+                .extract()
+                .map_err(|error: PyErr| if error.is_instance_of::<PyTypeError>(py) { error } else { invalid() })?;
+            decoder.push(&[number]).map_err(|_| invalid())?;
+        }
+        Ok(self.inner.without_prefix(decoder.finish()))
+    }
+}

@@ -1,0 +1,244 @@
+//! Texts -> ids: one text, a batch, and the pieces of a text.
+
+use bytepair_core::model::Random;
+use bytepair_core::pipeline::{Batch, Draw, Gather, Run, Span};
+use bytepair_core::segment::Policy;
+use numpy::PyArray1;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use crate::arrays::{FlatBatch, array, import_numpy, starts};
+use crate::errors::{in_row, raise};
+use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::run::run;
+use crate::sample::seed_or_new;
+use crate::text::{Part, Texts, utf8};
+use crate::tokenizer::CoreTokenizer;
+
+/// Converts the texts of a batch and runs `job` on them.
+pub(crate) fn with_batch<T: Send>(
+    py: Python<'_>,
+    texts: &Bound<'_, PyAny>,
+    errors: OnInvalid,
+    threads: Threads,
+    job: impl FnOnce(&Batch<'_>, Run<'_>) -> bytepair_core::Result<T> + Send,
+) -> PyResult<T> {
+    if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
+        return Err(PyTypeError::new_err("a batch is a sequence of texts, not one text; call encode or count"));
+    }
+    let texts = Texts::many(texts)?;
+    let parts = texts.utf8(errors).map_err(|(row, error)| in_row(py, error, row))?;
+    let batch = texts.batch(&parts);
+    let bytes = parts.iter().map(|part| part.span().text().len()).sum();
+    run(py, bytes, threads, |run| job(&batch, run))
+}
+
+#[pymethods]
+impl CoreTokenizer {
+    /// The ids of a text.
+    ///
+    /// Args:
+    ///     text: ``str``, UTF-8 ``bytes``, or a list of these and of `Control`, which is encoded as one text.
+    ///     special: How special tokens in the text are treated: ``"raise"`` reports them as errors, ``"text"`` encodes them
+    ///         as ordinary text, ``"allow"`` encodes them as tokens, and a set allows only the tokens in it.
+    ///     added: How other added tokens are treated: ``"match"``, ``"text"`` or ``"raise"``.
+    ///     errors: For lone surrogates and invalid UTF-8: ``"strict"`` raises, ``"replace"`` encodes U+FFFD.
+    ///     threads: The most threads for one text. None uses one thread up to a megabyte, and all cores for more. A long
+    ///         text is cut only where the split pattern cuts it: threads never change an id or an error.
+    ///     dropout: The probability of skipping each merge when its turn comes (BPE-dropout). Uses one thread, and takes no
+    ///         list of texts.
+    ///     seed: Seed for `dropout`. Equal seeds draw equal ids on every machine; None draws a new seed.
+    ///
+    /// Returns:
+    ///     A list of ints. Lists share one int object for each id, so a list costs eight bytes an id.
+    ///
+    /// Raises:
+    ///     SpecialTokenError: The text holds a token that the call does not allow.
+    ///     EncodeError: The text is not Unicode, or a byte of it has no token.
+    ///     PatternError: The split pattern ran out of its step budget (never with a named pattern).
+    ///
+    /// Time is linear in the text, and n log n in its longest piece. Texts of more than a few thousand bytes are encoded
+    /// without the GIL. From ten million bytes on, Ctrl-C stops the call between two pieces.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=260, special_tokens=["<|end|>"])
+    ///     >>> tok.encode("lower")
+    ///     [257, 258]
+    ///     >>> tok.encode("low<|end|>", special="allow")
+    ///     [257, 259]
+    #[pyo3(
+        signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL, dropout=None, seed=None),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict', threads=None, dropout=None, seed=None)"
+    )]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+        threads: Threads,
+        dropout: Option<f64>,
+        seed: Option<u64>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let Some(rate) = dropout else {
+            if seed.is_some() {
+                return Err(PyValueError::new_err("a seed is for dropout, which is not asked for"));
+            }
+            let ids: Vec<u32> = self.encode_one(py, text, special, added, errors, threads)?;
+            return self.list(py, &ids);
+        };
+        if threads.most().is_some_and(|threads| threads > 1) {
+            return Err(PyValueError::new_err("dropout is drawn by one thread"));
+        }
+        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        let text = utf8(text, errors)?;
+        let ids = self.drawn(py, &text, &policy, Draw::Dropout(rate), &mut Random::new(seed_or_new(seed)))?;
+        self.list(py, &ids)
+    }
+
+    /// The ids of a text as a numpy array of uint32 that owns its memory. Options and errors: see `encode`.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).encode_array("low low")
+    ///     array([257,  32, 257], dtype=uint32)
+    #[pyo3(
+        signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict', threads=None)"
+    )]
+    fn encode_array<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+        threads: Threads,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        import_numpy(py)?;
+        Ok(array(py, self.encode_one(py, text, special, added, errors, threads)?))
+    }
+
+    /// The ids of each text of a batch, on several threads. Options: see `encode`. Errors report their row.
+    ///
+    /// Args:
+    ///     texts: A sequence of texts, each as `encode` accepts it.
+    ///     threads: The most threads; None for all cores. The ids do not depend on it.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258).encode_batch(["low", "", "w"])
+    ///     [[257], [], [119]]
+    #[pyo3(
+        signature = (texts, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
+        text_signature = "($self, texts, *, special='raise', added='match', errors='strict', threads=None)"
+    )]
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+        threads: Threads,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
+        let mut start = 0;
+        let rows = ends.into_iter().map(|end| self.list(py, &ids[std::mem::replace(&mut start, end)..end]));
+        PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The ids of a batch in one uint32 array, and int64 row offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``.
+    #[pyo3(
+        signature = (texts, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
+        text_signature = "($self, texts, *, special='raise', added='match', errors='strict', threads=None)"
+    )]
+    fn encode_batch_flat<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+        threads: Threads,
+    ) -> PyResult<FlatBatch<'py>> {
+        import_numpy(py)?;
+        let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
+        Ok((array(py, ids), starts(py, &ends)))
+    }
+
+    /// The pieces of a text, across which no merge reaches, with added tokens as pieces of their own. Options: see `encode`.
+    ///
+    /// The pieces are cut from the normalized text.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> bp.train({"low": 5}, vocab_size=258, split="gpt2").pieces("It's  low!")
+    ///     ['It', "'s", ' ', ' low', '!']
+    #[pyo3(
+        signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
+    )]
+    fn pieces(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+    ) -> PyResult<Vec<String>> {
+        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        let text = utf8(text, errors)?;
+        self.inner.pieces(&text, policy.borrowed()).map_err(|error| raise(py, error))
+    }
+}
+
+impl CoreTokenizer {
+    pub(crate) fn encode_one<S: Gather>(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+        threads: Threads,
+    ) -> PyResult<S> {
+        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        if let Ok(text) = text.cast::<PyString>()
+            && let Ok(text) = text.to_str()
+        {
+            return self.encode_spans(py, &[Span::Text(text)], policy.borrowed(), threads);
+        }
+        let texts = Texts::one(text)?;
+        let parts = texts.utf8(errors).map_err(|(_, error)| error)?;
+        let spans: Vec<_> = parts.iter().map(Part::span).collect();
+        self.encode_spans(py, &spans, policy.borrowed(), threads)
+    }
+
+    fn encode_spans<S: Gather>(
+        &self,
+        py: Python<'_>,
+        spans: &[Span<'_>],
+        policy: Policy<'_>,
+        threads: Threads,
+    ) -> PyResult<S> {
+        let bytes = spans.iter().map(|span| span.text().len()).sum();
+        run(py, bytes, threads, |run| self.inner.encode_whole(spans, policy, run))
+    }
+
+    fn flat_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+        threads: Threads,
+    ) -> PyResult<(Vec<u32>, Vec<usize>)> {
+        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        with_batch(py, texts, errors, threads, |batch, run| self.inner.encode_batch(batch, policy.borrowed(), run))
+    }
+}

@@ -1,0 +1,1 @@
+"""Examples -> batches: padding and packing."""

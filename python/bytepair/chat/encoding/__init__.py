@@ -1,0 +1,1 @@
+"""Text with spans -> ids and labels."""

@@ -1,0 +1,198 @@
+"""Messages, tools, documents and variables -> traced values for a template.
+
+The file is long because it checks the inputs and reports each kind of fault by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bytepair.chat.limits import ELEMENT, exceeded
+from bytepair.chat.rendering.plain import plain_value
+from bytepair.chat.template import SPECIAL
+from bytepair.chat.traced.values import TEMPLATE, Origin, Text, TracedDict, TracedList, TracedNone, TracedTuple, number
+from bytepair.errors import TemplateError
+
+if TYPE_CHECKING:
+    from bytepair.chat.limits import Limits
+    from bytepair.chat.template import Template
+
+# The fields that hold a message's reasoning; older names are copied to the newer ones, which templates read.
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+_ANY_REASONING = frozenset(_REASONING)
+_MOST_BITS = 1 << 13
+_RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
+
+
+class TracedInputs:
+    """What is given, as values that know where they are from."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._left = limits.messages
+        self._place: tuple[int | None, str | None] = (None, None)
+
+    @property
+    def size(self) -> int:
+        """How many characters were given; an element counts as elsewhere."""
+        return self._limits.messages - self._left
+
+    def arguments(
+        self, messages: Any, tools: Any, documents: Any, template: Template, variables: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """What the template finds by name."""
+        values = {name: self._own(value, name) for name, value in template.variables.items()}
+        for name, value in (variables or {}).items():
+            if not isinstance(name, str):
+                raise TypeError(f"the name of a variable is text, not {type(name).__name__}")
+            if name in _RESERVED:
+                raise TypeError(f"the variable {name!r} is an argument of its own")
+            own = name in SPECIAL
+            values[name] = self._own(value, name) if own else self._value(value, self._origin(f"variables/{name}"), 0)
+        values["messages"] = self._messages(messages)
+        values["tools"] = self._tables(tools, "tools")
+        values["documents"] = self._tables(documents, "documents")
+        return values
+
+    def _own(self, value: Any, name: str) -> Any:
+        """A variable that is text of the template."""
+        self._take(ELEMENT + (len(value) if isinstance(value, str) else 0))
+        if value is None or type(value) in (str, bool, int, float):
+            return value
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, list | tuple):
+            return self._list([self._own(item, name) for item in value], TEMPLATE)
+        if isinstance(value, Mapping):
+            pairs = [(str.__str__(self._name(key, name)), self._own(item, name)) for key, item in value.items()]
+            return self._dict(pairs, TEMPLATE)
+        raise TypeError(f"the variable {name!r} is {type(value).__name__}: give text, numbers, lists or mappings")
+
+    def _tables(self, tables: Any, name: str) -> Any:
+        if tables is None:
+            return None
+        if isinstance(tables, str | bytes | Mapping) or not isinstance(tables, Sequence):
+            raise TypeError(f"{name} is a list of mappings, not {type(tables).__name__}")
+        for index, table in enumerate(tables):
+            if callable(table):
+                raise TypeError(f"{name}[{index}] is a function: describe it by a JSON schema")
+            if not isinstance(plain_value(table), Mapping):
+                raise TypeError(f"{name}[{index}] is a mapping, not {type(table).__name__}")
+        return self._value(list(tables), self._origin(name), 0)
+
+    def _messages(self, messages: Any) -> Any:
+        messages = getattr(messages, "messages", messages)
+        if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+            raise TypeError(f"messages are a list of mappings, not {type(messages).__name__}")
+        found = []
+        for index, given in enumerate(messages):
+            message = given if type(given) is dict else plain_value(given)
+            if not isinstance(message, Mapping):
+                raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
+            role = message.get("role")
+            self._place = (index, str.__str__(role) if isinstance(role, str) else None)
+            pairs = [self._pair(key, value, "", 1) for key, value in message.items()]
+            if not _ANY_REASONING.isdisjoint(message):
+                pairs = self._with_reasoning(pairs)
+            found.append(self._dict(pairs, self._origin("")))
+        self._place = (None, None)
+        return self._list(found, self._origin("messages"))
+
+    def _with_reasoning(self, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """The pairs of a message with its reasoning under the names that templates read."""
+        known = dict(pairs)
+        # What is given as None has a stand-in.
+        empty = TracedNone
+        source = next((name for name in _REASONING if name in known and type(known[name]) is not empty), None)
+        if source is None:
+            return pairs
+        origin = self._origin(source)
+        value = known[source]
+        thinking = [] if "thinking" in known else [(self._text("thinking", origin), value)]
+        changed = [(name, value if name == "reasoning_content" else old) for name, old in pairs]
+        standard = [] if "reasoning_content" in known else [(self._text("reasoning_content", origin), value)]
+        # As `transformers` merges them: what is new in front, what was there in its order, what is last at the end.
+        front = [pair for pair in changed if pair[0] == "thinking"]
+        return [*thinking, *front, *(pair for pair in changed if pair[0] != "thinking"), *standard]
+
+    def _origin(self, field: str) -> Origin:
+        message, role = self._place
+        return Origin("content", message, role, field)
+
+    def _text(self, text: str, origin: Origin) -> Any:
+        self._take(len(text) + ELEMENT)
+        return Text(text, ((len(text), origin),))
+
+    def _name(self, key: Any, field: str) -> str:
+        if not isinstance(key, str):
+            raise TemplateError(
+                f"{self._where(field)} has the key {str(key)[:80]!r}, which is {type(key).__name__}",
+                remedy="keys are text",
+            )
+        return key if type(key) is str else str.__str__(key)
+
+    def _where(self, field: str | None) -> str:
+        message = self._place[0]
+        if message is None:
+            return str(field)
+        return f"message {message}" + (f", {field}," if field else "")
+
+    def _pair(self, key: Any, value: Any, parent: str | None, depth: int) -> tuple[Any, Any]:
+        """A key and its value, which are from one place."""
+        name = self._name(key, str(parent))
+        origin = self._origin(f"{parent}/{name}" if parent else name)
+        if type(value) is str:
+            # As below, in one step: most of what is given is text.
+            self._take(len(name) + len(value) + 2 * ELEMENT)
+            text = Text
+            return text(name, ((len(name), origin),)), text(value, ((len(value), origin),))
+        return self._text(name, origin), self._value(value, origin, depth)
+
+    def _value(self, value: Any, origin: Origin, depth: int) -> Any:
+        """A value from outside; numpy's scalars, dataclasses and models of pydantic are what they stand for."""
+        if type(value) is str:
+            return self._text(value, origin)
+        value = plain_value(value)
+        if isinstance(value, str):
+            return self._text(str.__str__(value), origin)
+        self._take(ELEMENT)
+        where = origin.field
+        if value is None or isinstance(value, bool | int | float):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise TemplateError(f"{self._where(where)} is {value}", remedy="JSON has no such number")
+            if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+                raise TemplateError(f"{self._where(where)} has thousands of digits", remedy="give it as text")
+            return number(value, origin)
+        if depth > self._limits.depth:
+            raise exceeded(f"{self._where(str(where)[:80])} is nested deeper than {self._limits.depth} levels", "depth")
+        if isinstance(value, Mapping):
+            return self._dict([self._pair(key, item, where, depth + 1) for key, item in value.items()], origin)
+        if isinstance(value, list | tuple):
+            items = [self._value(item, self._origin(f"{where}/{at}"), depth + 1) for at, item in enumerate(value)]
+            return self._list(items, origin, isinstance(value, tuple))
+        raise TemplateError(
+            f"{self._where(where)} is {type(value).__name__}",
+            remedy="give text, numbers, True, False, None, lists and mappings",
+        )
+
+    def _take(self, amount: int) -> None:
+        self._left -= amount
+        if self._left < 0:
+            raise exceeded(f"messages and tools have more than {self._limits.messages} characters", "messages")
+
+    def _list(self, items: list[Any], origin: Origin, as_tuple: bool = False) -> Any:
+        made = TracedTuple(items) if as_tuple else TracedList(items)
+        made._origin, made._weight = origin, sum(map(_weight, items))
+        return made
+
+    def _dict(self, pairs: list[tuple[Any, Any]], origin: Origin) -> Any:
+        made = TracedDict(pairs)
+        made._origin = origin
+        made._weight = sum([ELEMENT + len(key) + _weight(value) for key, value in pairs])
+        return made
+
+
+def _weight(value: Any) -> int:
+    return ELEMENT + (len(value) if isinstance(value, str) else getattr(value, "_weight", 0))

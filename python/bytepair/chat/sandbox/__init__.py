@@ -1,0 +1,1 @@
+"""The sandbox that chat templates run in: Jinja, bounded and traced."""

@@ -1,0 +1,1 @@
+"""Strings, numbers and containers that know which part of a chat they come from."""

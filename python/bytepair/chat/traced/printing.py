@@ -1,0 +1,257 @@
+"""Values as text: as ``str`` and ``repr`` of Python print them, and as JSON, each part of it from its place.
+
+What a container prints of its own (brackets, commas) is from where the container is: the template's if it made it. A
+key is from where its value is, and an escape from where the character is that it stands for.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bytepair.chat.jinja import LoopContext, Macro, Namespace, Undefined, namespace_items
+from bytepair.chat.traced.values import (
+    CONTAINERS,
+    TEMPLATE,
+    VIEWS,
+    Origin,
+    Run,
+    Safe,
+    Text,
+    TracedNone,
+    joined,
+    merged,
+    origin_of,
+    placed,
+    plain,
+    runs_of,
+    weight,
+)
+from bytepair.errors import TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bytepair.chat.limits import Budget
+
+_escape_unicode = json.encoder.encode_basestring
+_escape_ascii = json.encoder.encode_basestring_ascii
+_WIDEST_INDENT = 100
+
+
+def to_text(budget: Budget, value: Any) -> str:
+    """``str(value)``.
+
+    Raises:
+        TemplateError: It is a function or the like, whose text has no meaning.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Undefined):
+        return ""
+    parts: list[str] = []
+    _represent(budget, value, origin_of(value), parts)
+    return joined(parts)
+
+
+def represent(budget: Budget, value: Any) -> str:
+    """``repr(value)``."""
+    parts: list[str] = []
+    _represent(budget, value, origin_of(value), parts)
+    return joined(parts)
+
+
+def _represent(budget: Budget, value: Any, origin: Origin, parts: list[str]) -> None:
+    """Append the parts of a value; `origin`: where it is from if it does not know."""
+    budget.spend(16)
+    if isinstance(value, str):
+        quoted = _quoted(budget, value)
+        parts += ["Markup(", quoted, ")"] if type(value) is Safe else [quoted]
+        return
+    if value is None or isinstance(value, int | float | TracedNone):
+        parts.append(placed(repr(value), getattr(value, "_origin", origin)))
+        return
+    if isinstance(value, CONTAINERS):
+        origin = value._origin
+    budget.enter()
+    if isinstance(value, dict):
+        _braces(budget, value.items(), origin, parts)
+    elif isinstance(value, list):
+        _listed(budget, value, origin, parts, "[", "]")
+    elif isinstance(value, tuple):
+        _listed(budget, value, origin, parts, "(", ",)" if len(value) == 1 else ")")
+    elif isinstance(value, VIEWS):
+        _listed(budget, list(value), origin, parts, f"{type(value).__name__}([", "])")
+    elif isinstance(value, Namespace):
+        parts.append("<Namespace ")
+        _braces(budget, namespace_items(value), TEMPLATE, parts)
+        parts.append(">")
+    elif isinstance(value, range | Undefined | LoopContext | Macro):
+        parts.append(repr(value))
+    else:
+        raise TemplateError(
+            f"the template prints a value of the type {type(value).__name__}, which has no text of its own",
+            remedy="if it is a method, call it; if it is a lazy sequence, turn it into a list",
+        )
+    budget.depth -= 1
+
+
+def _braces(budget: Budget, items: Any, origin: Origin, parts: list[str]) -> None:
+    parts.append(placed("{", origin))
+    for at, (key, value) in enumerate(items):
+        if at:
+            parts.append(placed(", ", origin))
+        _represent(budget, key, origin, parts)
+        parts.append(placed(": ", origin))
+        _represent(budget, value, origin, parts)
+    parts.append(placed("}", origin))
+
+
+def _listed(  # noqa: PLR0917 (both brackets)
+    budget: Budget, items: Any, origin: Origin, parts: list[str], left: str, right: str
+) -> None:
+    parts.append(placed(left, origin))
+    for at, value in enumerate(items):
+        if at:
+            parts.append(placed(", ", origin))
+        _represent(budget, value, origin, parts)
+    parts.append(placed(right, origin))
+
+
+def _quoted(budget: Budget, text: str) -> str:
+    """``repr(text)``, escape by escape."""
+    budget.spend(weight(text))
+    whole = repr(str.__str__(text))
+    budget.spend(len(whole))
+    if type(text) is str:
+        return whole
+    # A quote in front makes Python choose the quotes of the whole also for a part.
+    front = "'" if whole[0] == '"' else '"'
+    return _by_runs(text, whole, lambda part: len(repr(front + part)) - 3)
+
+
+def _by_runs(text: str, whole: str, length_of: Callable[[str], int]) -> str:
+    """The quoted text with the runs of what it quotes; the quotes are from where all of it is from."""
+    runs = merged(run for run in runs_of(text) if run[0]) or runs_of(text)
+    if len(runs) == 1:
+        return placed(whole, runs[0][1])
+    found: list[Run] = [(1, TEMPLATE)]
+    at = 0
+    bare = plain(text)
+    for length, origin in runs_of(text):
+        found.append((length_of(bare[at : at + length]), origin))
+        at += length
+    return Text(whole, merged([*found, (1, TEMPLATE)]))
+
+
+def to_json(  # noqa: PLR0917 (as json.dumps has it)
+    budget: Budget,
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | str | None = None,
+    separators: Any = None,
+    sort_keys: bool = False,
+) -> str:
+    """``json.dumps(value, ...)``, with the options that templates can give.
+
+    Raises:
+        TypeError: JSON has no such value.
+    """
+    if isinstance(indent, str):
+        margin: str | None = plain(indent)
+    elif indent is None or isinstance(indent, TracedNone):
+        margin = None
+    else:
+        if indent > _WIDEST_INDENT:
+            raise TemplateError(f"tojson indents by {indent}", remedy=f"use at most {_WIDEST_INDENT}")
+        margin = " " * indent
+    for told in (indent, *(separators if isinstance(separators, list | tuple) else ())):
+        if isinstance(told, str) and origin_of(told) is not TEMPLATE:
+            raise TemplateError(
+                f"tojson sets its values apart by {origin_of(told)}",
+                remedy="write separators and indent into the template",
+            )
+    if separators is None or isinstance(separators, TracedNone):
+        separators = (", ", ": ") if margin is None else (",", ": ")
+    item_separator, key_separator = separators
+    writer = _Json(budget, _escape_ascii if ensure_ascii else _escape_unicode, margin, bool(sort_keys))
+    writer.comma, writer.colon = str(item_separator), str(key_separator)
+    writer.write(value, origin_of(value), 0)
+    return joined(writer.parts)
+
+
+class _Json:
+    """One JSON text while it is written."""
+
+    def __init__(self, budget: Budget, escape: Callable[[str], str], margin: str | None, sort: bool) -> None:
+        self.budget = budget
+        self.escape = escape
+        self.margin = margin
+        self.sort = sort
+        self.parts: list[str] = []
+        self.comma = self.colon = ""
+
+    def write(self, value: Any, origin: Origin, level: int) -> None:
+        self.budget.spend(16)
+        if isinstance(value, str):
+            self.parts.append(self.string(value))
+        elif isinstance(value, dict):
+            self.container(value, getattr(value, "_origin", origin), level, "{}")
+        elif isinstance(value, list | tuple):
+            self.container(value, getattr(value, "_origin", origin), level, "[]")
+        else:
+            self.parts.append(placed(self.scalar(value), getattr(value, "_origin", origin)))
+
+    def string(self, text: str) -> str:
+        self.budget.spend(len(text) + weight(text))
+        whole = self.escape(text)
+        self.budget.spend(len(whole))
+        if type(text) is str:
+            return whole
+        return _by_runs(text, whole, lambda part: len(self.escape(part)) - 2)
+
+    def scalar(self, value: Any) -> str:
+        if value is None or isinstance(value, TracedNone):
+            return "null"
+        if value is True or value is False or type(value).__name__ == "TracedBool":
+            return "true" if value else "false"
+        if isinstance(value, int):
+            return int.__repr__(value)
+        if isinstance(value, float):
+            return json.dumps(float(value))
+        raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+    def container(self, value: Any, origin: Origin, level: int, brackets: str) -> None:
+        self.budget.enter()
+        self.parts.append(placed(brackets[0], origin))
+        items: Any = value
+        if isinstance(value, dict):
+            items = sorted(value.items()) if self.sort else value.items()
+        gap = "" if self.margin is None else "\n" + self.margin * (level + 1)
+        at = -1
+        for at, item in enumerate(items):
+            before = (self.comma if at else "") + gap
+            self.budget.spend(len(before))
+            if before:
+                self.parts.append(placed(before, origin))
+            here = origin
+            if brackets == "{}":
+                key, item = item  # noqa: PLW2901 (of a dict an item is a pair)
+                here = self.key(key, origin)
+                self.parts.append(placed(self.colon, origin))
+            self.write(item, here, level + 1)
+        if at >= 0 and gap:
+            self.budget.spend(len(gap))
+            self.parts.append(placed("\n" + str(self.margin) * level, origin))
+        self.parts.append(placed(brackets[1], origin))
+        self.budget.depth -= 1
+
+    def key(self, key: Any, origin: Origin) -> Origin:
+        """Write a key; the place of a value that does not know its own."""
+        if isinstance(key, str):
+            self.parts.append(self.string(key))
+            return origin_of(key) if type(key) is not str else origin
+        if key is None or isinstance(key, int | float | TracedNone):
+            self.parts.append(self.string(self.scalar(key)))
+            return origin
+        raise TypeError(f"keys must be str, int, float, bool or None, not {type(key).__name__}")

@@ -1,0 +1,376 @@
+"""Values that know where they are from: what a template sees instead of strings, numbers, lists and dicts.
+
+A `Text` is a ``str`` with runs: how many characters are from which `Origin`. A plain ``str`` is the template's own.
+Containers know the path at which they stand, for the brackets and quotes that printing them makes, and their weight:
+how many characters stand in them, counted once for each way that leads there. Attributes begin with an underscore,
+which the sandbox hides. The file is long because each kind of value has its class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bytepair.chat.limits import ELEMENT, RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bytepair.chat.limits import Budget
+
+
+class Origin:
+    """Where characters are from; see `bytepair.chat.rendering.spans.Span` for what the attributes mean."""
+
+    __slots__ = ("_twin", "field", "generated", "kind", "message", "role")
+
+    def __init__(
+        self,
+        kind: str,
+        message: int | None = None,
+        role: str | None = None,
+        field: str | None = None,
+        generated: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.message = message
+        self.role = role
+        self.field = field
+        self.generated = generated
+        self._twin: Origin | None = None
+
+    def in_generation(self) -> Origin:
+        """The same place, inside of a ``{% generation %}`` block; always the same object."""
+        if self.generated:
+            return self
+        if self._twin is None:
+            self._twin = Origin(self.kind, self.message, self.role, self.field, generated=True)
+        return self._twin
+
+    def key(self) -> tuple[object, ...]:
+        """What two places have in common if they are one."""
+        return (self.kind, self.message, self.role, self.field, self.generated)
+
+    def __str__(self) -> str:
+        if self.kind == "template":
+            return "the template"
+        return f"{self.field!r}" + ("" if self.message is None else f" of message {self.message}")
+
+
+TEMPLATE = Origin("template")
+Run: TypeAlias = tuple[int, Origin]
+
+
+_new_str = str.__new__
+
+
+class Text(str):
+    """A string that knows where its characters are from."""
+
+    __slots__ = ("_runs",)
+    _runs: tuple[Run, ...]
+
+    def __new__(cls, text: str, runs: tuple[Run, ...]) -> Text:
+        """A string with its runs, which cover it."""
+        made = _new_str(cls, text)
+        made._runs = runs
+        return made
+
+    def __str__(self) -> str:
+        return self
+
+    def __iter__(self) -> Iterator[str]:
+        return _characters(self)
+
+    def __add__(self, other: str) -> str:
+        return joined((self, other))
+
+    def __radd__(self, other: str) -> str:
+        return joined((other, self))
+
+
+class Safe(Text):
+    """Text that a template called safe: Jinja would escape what is put beside it with an operator or a method."""
+
+    __slots__ = ()
+
+
+class TracedInt(int):
+    """A whole number that was given."""
+
+    _origin: Origin
+
+
+class TracedBool(TracedInt):
+    """``True`` or ``False`` that was given."""
+
+    def __repr__(self) -> str:
+        return "True" if self else "False"
+
+    __str__ = __repr__
+
+
+class TracedFloat(float):
+    """A number that was given."""
+
+    __slots__ = ("_origin",)
+    _origin: Origin
+
+
+class TracedNone:
+    """``None`` that was given."""
+
+    __slots__ = ("_origin",)
+    _origin: Origin
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or type(other) is TracedNone
+
+    def __hash__(self) -> int:
+        return hash(None)
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+class TracedDict(dict[Any, Any]):
+    """A dict that was given, or one that the template made."""
+
+    __slots__ = ("_origin", "_weight")
+    _origin: Origin
+    _weight: int
+
+
+class TracedList(list[Any]):
+    """A list that was given, or one that the template made."""
+
+    __slots__ = ("_origin", "_weight")
+    _origin: Origin
+    _weight: int
+
+
+class TracedTuple(tuple[Any, ...]):
+    """A tuple that was given, or one that the template made."""
+
+    _origin: Origin
+    _weight: int
+
+
+CONTAINERS = (TracedDict, TracedList, TracedTuple)
+_PLACED = (TracedInt, TracedFloat, TracedNone, *CONTAINERS)
+VIEWS: tuple[type[Any], ...] = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """The parts as one string; plain if all are.
+
+    Example:
+        >>> content = Origin("content", 0, "user", "content")
+        >>> [(length, str(origin)) for length, origin in joined(["<", Text("", ((0, content),)), ">"])._runs]
+        [(1, 'the template'), (0, "'content' of message 0"), (1, 'the template')]
+    """
+    parts = list(parts)
+    runs: list[Run] = []
+    last: Origin | None = None
+    plain = True
+    for part in parts:
+        if type(part) is str:
+            if part:
+                if last is TEMPLATE:
+                    runs[-1] = (runs[-1][0] + len(part), TEMPLATE)
+                else:
+                    runs.append((len(part), TEMPLATE))
+                    last = TEMPLATE
+            continue
+        plain = False
+        for run in part._runs:  # type: ignore[attr-defined]  # else it is a Text
+            if run[1] is last:
+                runs[-1] = (runs[-1][0] + run[0], last)
+            else:
+                runs.append(run)
+                last = run[1]
+    text = "".join(parts)
+    return text if plain else Text(text, tuple(runs))
+
+
+def merged(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """The runs with neighbours of one origin as one, and without empty ones of the template."""
+    found: list[Run] = []
+    for length, origin in runs:
+        if found and found[-1][1] is origin:
+            found[-1] = (found[-1][0] + length, origin)
+        elif length or origin.kind == "content":
+            found.append((length, origin))
+    return tuple(found)
+
+
+def runs_of(text: str) -> tuple[Run, ...]:
+    """The runs of any string."""
+    return ((len(text), TEMPLATE),) if type(text) is str else text._runs  # type: ignore[attr-defined]  # else it is a Text
+
+
+def placed(text: str, origin: Origin) -> str:
+    """Text that is from one place."""
+    return text if origin is TEMPLATE else Text(text, ((len(text), origin),))
+
+
+def weight(text: str) -> int:
+    """How many characters a text counts: its own, and some for each of its runs."""
+    return len(text) if type(text) is str else len(text) + RUN * len(text._runs)  # type: ignore[attr-defined]  # else it is a Text
+
+
+def plain(text: str) -> str:
+    """The string without its runs."""
+    return str.__str__(text)
+
+
+def cut(text: str, start: int, end: int) -> str:
+    """The characters from `start` to `end`, both within the text; an empty part remembers what content it is from."""
+    piece = str.__getitem__(text, slice(start, end))
+    if type(text) is str:
+        return piece
+    runs = text._runs  # type: ignore[attr-defined]  # else it is a Text
+    if len(runs) == 1:
+        return Text(piece, ((len(piece), runs[0][1]),))
+    found: list[Run] = []
+    at = 0
+    touched = None
+    for length, origin in runs:
+        stop = at + length
+        if at > end:
+            break
+        if length == 0:
+            if start <= at:
+                found.append((0, origin))
+        elif at < end and stop > start:
+            found.append((min(stop, end) - max(at, start), origin))
+        if at <= start <= stop and origin.kind == "content":
+            touched = touched or origin
+        at = stop
+    if not piece and not found and touched is not None:
+        found.append((0, touched))
+    return Text(piece, merged(found))
+
+
+def _characters(text: Text) -> Iterator[str]:
+    """What `cut` gives of each character, in time linear in the text: empty runs belong to both of their neighbours."""
+    before: list[Run] = []
+    runs: list[Run] = []
+    at = 0
+    for length, origin in text._runs:
+        if not length:
+            before.append((0, origin))
+            runs.append((0, origin))
+            continue
+        for here in range(at, at + length):
+            if here:
+                yield Text(str.__getitem__(text, here - 1), merged(runs))
+            runs = [*before, (1, origin)]
+            before = []
+        at += length
+    if at:
+        yield Text(str.__getitem__(text, at - 1), merged(runs))
+
+
+def trimmed(text: str, start: int, end: int) -> str:
+    """`cut`, but content that is cut off whole leaves an empty run at the edge."""
+    if type(text) is str:
+        return text[start:end]
+    runs = text._runs  # type: ignore[attr-defined]  # else it is a Text
+    if len(runs) == 1:
+        return cut(text, start, end)
+    found: list[Run] = []
+    at = 0
+    for length, origin in runs:
+        stop = at + length
+        inside = max(0, min(stop, end) - max(at, start))
+        if inside or origin.kind == "content":
+            found.append((inside, origin))
+        at = stop
+    return Text(str.__getitem__(text, slice(start, end)), merged(found))
+
+
+def origin_of(value: object) -> Origin:
+    """Where a value is from; of text the first content in it."""
+    if isinstance(value, Text):
+        return next((origin for _, origin in value._runs if origin.kind == "content"), TEMPLATE)
+    return value._origin if isinstance(value, _PLACED) else TEMPLATE
+
+
+def number(value: Any, origin: Origin) -> Any:
+    """A number, True, False or None that is from a place."""
+    if origin is TEMPLATE:
+        return value
+    made: Any
+    if value is None:
+        made = TracedNone()
+    elif isinstance(value, bool | TracedBool):
+        made = TracedBool(value)
+    elif isinstance(value, int):
+        made = TracedInt(value)
+    elif isinstance(value, float):
+        made = TracedFloat(value)
+    else:
+        return value
+    made._origin = origin
+    return made
+
+
+def weigh(value: object, budget: Budget) -> int:
+    """How many characters stand in a value, counted once for each way that leads to them.
+
+    Raises:
+        TemplateError: More than the budget allows.
+    """
+    if isinstance(value, str):
+        return ELEMENT + weight(value)
+    if isinstance(value, CONTAINERS):
+        return ELEMENT + value._weight
+    if isinstance(value, int):
+        return ELEMENT + (value.bit_length() >> 2)
+    if isinstance(value, (list, tuple, dict, *VIEWS)):
+        total = 0
+        items: Any = value.items() if isinstance(value, dict) else value
+        for item in items:
+            budget.spend()
+            total = budget.hold(total + weigh(item, budget))
+        return ELEMENT + total
+    return ELEMENT
+
+
+def make_list(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) -> TracedList:
+    """A list of bounded weight."""
+    made = TracedList()
+    total = 0
+    for item in items:
+        budget.spend(ELEMENT)
+        total = budget.hold(total + weigh(item, budget))
+        made.append(item)
+    made._origin, made._weight = origin, total
+    return made
+
+
+def make_tuple(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) -> TracedTuple:
+    """A tuple of bounded weight."""
+    listed = make_list(items, budget)
+    made = TracedTuple(listed)
+    made._origin, made._weight = origin, listed._weight
+    return made
+
+
+def make_dict(items: Iterable[tuple[Any, Any]], budget: Budget, origin: Origin = TEMPLATE) -> TracedDict:
+    """A dict of bounded weight; a key that comes again keeps its first spelling."""
+    made = TracedDict()
+    total = others = 0
+    for key, value in items:
+        budget.spend(ELEMENT)
+        if not isinstance(key, str):
+            # Hashes of strings are secret; those of other values can be made to collide.
+            others += 1
+            budget.spend(others >> 2)
+        total = budget.hold(total + weigh(key, budget) + weigh(value, budget))
+        made[key] = value
+    made._origin, made._weight = origin, total
+    return made
