@@ -261,7 +261,9 @@ def test_what_does_not_fit_is_said_before_anything_is_written(
 def test_remedies_speak_of_arguments(fails: Fails) -> None:
     Path("bad.jsonl").write_bytes(b'{"text": "low", "url": "u"}\n{"text": "a low<|end|>"}\n{"text": "\xff"}\n')
     bad = ("bad.jsonl", "-m", "model", "-o")
-    assert '--field NAME names the field that holds the text, one of "text", "url"' in fails("shard", *bad, "1", "--field", "txt")
+    assert '--field NAME names the field that holds the text, one of "text", "url"' in fails(
+        "shard", *bad, "1", "--field", "txt"
+    )
     # What failed at once is not in the way.
     assert "go on with --resume, or choose another folder; or remove 1" in fails("shard", *bad, "1")
     assert "field was 'txt' and is not set" in fails("shard", *bad, "1", "--resume")

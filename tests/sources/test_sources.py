@@ -321,7 +321,11 @@ def test_columns_that_do_not_do(tmp_path: Path, name: str) -> None:
         (b'"text"', bp.TrainingError, "expected an object"),
         (b'{"text": "\xff"}', bp.EncodeError, "not UTF-8"),
         (b'{"text": "a\\ud800"}', bp.EncodeError, "half a surrogate pair"),
-        (b'{"texts": "a"}', bp.TrainingError, 'no field "text" .*field="NAME" with the field that holds the text, one of "texts"'),
+        (
+            b'{"texts": "a"}',
+            bp.TrainingError,
+            'no field "text" .*field="NAME" with the field that holds the text, one of "texts"',
+        ),
         (b'{"n": 1}', bp.TrainingError, 'no field "text" .*field="NAME".*; this line has none'),
         (b'{"text": "a", "text": "b"}', bp.TrainingError, 'the field "text" occurs twice'),
         (b'{"text": null}', bp.TrainingError, "null, expected a text"),

@@ -1,7 +1,7 @@
-"""Cuts text files into chunks of at most so many tokens, which end at headings, paragraphs, lines, sentences or words.
+"""Cuts text files into chunks within a token limit, at headings, paragraphs, lines, sentences or words.
 
 Each chunk is a line of JSON: {"file": ..., "start": ..., "end": ..., "tokens": ..., "text": ...}; start and end are
-bytes of the file. Files are read as they are cut, in little memory.
+bytes of the file. Files are read and cut in parts, in little memory.
 """
 
 from __future__ import annotations
@@ -31,16 +31,19 @@ examples:
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
     add_texts(parser, replace=False)
-    parser.add_argument("--limit", metavar="N", type=number, required=True, help="the most tokens of a chunk")
+    parser.add_argument("--limit", metavar="N", type=number, required=True, help="the token limit of a chunk")
     parser.add_argument(
         "--overlap",
         metavar="K",
         type=number,
         default=0,
-        help="the most tokens of the text that two chunks share (default: they share none)",
+        help="the token limit of the text that two chunks share (default: 0)",
     )
     parser.add_argument(
-        "--boundary", choices=KINDS, default="sentence", help="the best place to end at (default: sentence)"
+        "--boundary",
+        choices=KINDS,
+        default="sentence",
+        help="the strongest kind of place to cut at (default: sentence)",
     )
     parser.add_argument("-o", "--output", metavar="FILE", default="-", help="default: stdout")
     add_model(parser)
@@ -49,7 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Writes the chunks of each file."""
     if options.overlap >= options.limit:
-        options.usage_error("--overlap is less than --limit")
+        options.usage_error("--overlap has to be less than --limit")
     write(_chunks(options, load(options, options.model)), options.output)
     return 0
 
@@ -60,7 +63,7 @@ def _unreplaced() -> Iterator[None]:
         yield
     except EncodeError as error:
         if error.cli_remedy:
-            # There is no --errors here: with U+FFFD in it a text has other places than the file.
+            # There is no --errors here: a text with U+FFFD in it has other places than the file.
             error.cli_remedy = "convert the file to UTF-8"
         raise
 

@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Writes a count and a name for each file."""
+    """Writes the count and the name of each file."""
     tokenizer = load(options, options.model)
     counts = []
     for name in options.files or ["-"]:

@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
     if options.text is not None and options.files:
         options.usage_error("--text goes without files")
     if options.format == "npy" and (options.lines or len(options.files) > 1):
-        options.usage_error("npy holds one text: give one file without --lines, or use --format jsonl")
+        options.usage_error("npy holds one text: use one file without --lines, or --format jsonl")
     write(_encoded(options, load(options, options.model)), options.output)
     return 0
 

@@ -1,6 +1,6 @@
-"""Says what a tokenizer is, draws its stages, and looks for what is wrong with it or its files.
+"""Describes a tokenizer, draws its stages, and finds faults in it and its files.
 
-A sample of text has to come back as well.
+A round trip of a sample text is checked as well.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ examples:
   bytepair inspect demo-output --format json
   bytepair inspect demo-output --embeddings 32000 --html inspected.html
 
-exit code: 1 if there is a finding of severity "error", or the sample does not come back
+exit code: 1 if there is a finding of severity "error", or the sample changes in the round trip
 """
 
-# It begins with a space, so that a tokenizer that puts one in front changes nothing.
+# It begins with a space: a tokenizer that adds one in front changes nothing.
 SAMPLE = " It's 2026:\tnaïve café, Straße, Привет, 東京, हिन्दी, 👩‍👩‍👧!\n\n  if x == 10_000:\r\n"
 
 _SHOWN = 5
@@ -59,7 +59,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Writes facts, stages and findings; 1 if one is an error, or the sample does not come back."""
+    """Writes facts, stages and findings; 1 if a finding is an error, or the sample changes in the round trip."""
     check_page(options)
     tokenizer, found = _linted(options)
     facts: dict[str, Any] = {}
@@ -132,7 +132,7 @@ def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
 def _round_trip(tokenizer: Tokenizer) -> str:
     spec = tokenizer.spec
     if not spec.is_byte_level or not all(form.startswith("NF") for form in spec.normalizers):
-        # The stages may change the text: `bytepair verify` looks closer.
+        # The stages may change the text: `bytepair verify` checks that.
         return "not checked"
     forms = cast("tuple[NormalForm, ...]", spec.normalizers)
     expected = reduce(lambda text, form: unicodedata.normalize(form, text), forms, SAMPLE)
@@ -144,7 +144,7 @@ def _round_trip(tokenizer: Tokenizer) -> str:
 
 
 def _source(model: str) -> dict[str, str]:
-    """Where the tokenizer, which has been loaded, is from: an encoding, or a file and its format."""
+    """The source of the tokenizer: an encoding, or a file and its format."""
     if model in ENCODINGS:
         return {"encoding": model}
     detected = formats.detect(Path(model))
@@ -152,7 +152,7 @@ def _source(model: str) -> dict[str, str]:
 
 
 def _elided(stage: str) -> str:
-    """A stage that holds a table of 300,000 characters, as some normalizers do, is not for a table."""
+    """A stage, cut off: some normalizers hold a table of 300,000 characters."""
     return stage if len(stage) <= _MOST_OF_STAGE else f"{stage[: _MOST_OF_STAGE - 1]}…"
 
 
@@ -163,7 +163,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, dict):
-        # A control character in a token is not for the terminal to obey.
+        # The terminal must not obey a control character in a token.
         shown = [f"{token if token.isprintable() else repr(token)} = {id}" for token, id in value.items()]
         first = ", ".join(shown[:_SHOWN] + ["..."] * (len(shown) > _SHOWN))
         return f"{len(shown):,}" + (f": {first}" if shown else "")

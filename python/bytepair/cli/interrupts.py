@@ -1,4 +1,4 @@
-"""What Ctrl-C does to long work: it ends soon, and says what is saved."""
+"""The message when Ctrl-C ends long work: what is saved, and how to resume."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def interruptible(hint: Callable[[], str] = str) -> Iterator[None]:
-    """Says that nothing is saved, and a hint, when Ctrl-C ends what has nothing to show yet."""
+    """On Ctrl-C before there is a result, reports that nothing is saved, and a hint."""
     try:
         yield
     except KeyboardInterrupt as error:

@@ -1,7 +1,7 @@
-"""Goes through a checklist: is this tokenizer what was saved, and does it do what its users rely on?
+"""Checks a tokenizer against its manifest, and the behaviour that its users rely on.
 
-Files against their manifest, round trips, special tokens, fertility, chat template, padding, embedding size, offsets,
-speed, determinism: a line each. Nothing is changed.
+Files, round trips, special tokens, fertility, chat template, padding, embedding size, offsets, speed, determinism: a
+line each. Nothing is changed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--checkpoint",
         metavar="FOLDER",
-        help="a model's folder (config.json, *.safetensors): has it a row for each id?",
+        help="a model's folder (config.json, *.safetensors): check that it has a row for each id",
     )
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
 
