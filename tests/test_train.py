@@ -111,9 +111,9 @@ def test_counts_made_otherwise_are_refused() -> None:
     counts = bp.Counts.of(iter(["low lower"] * 3), split="gpt2", normalizers=["NFC"])
     with pytest.raises(bp.TrainingError, match="with the split gpt2, not 'o200k'"):
         bp.train(counts, 260, split="o200k", normalizers=["NFC"])
-    with pytest.raises(bp.TrainingError, match=r"normalizers=\['NFC'\], not \[\]"):
+    with pytest.raises(bp.TrainingError, match=r"the normalizers \['NFC'\], not \[\]"):
         bp.train(counts, 260)
-    with pytest.raises(bp.TrainingError, match="field='text' goes with files of rows"):
+    with pytest.raises(bp.TrainingError, match="the field 'text' is for files of rows"):
         bp.train(counts, 260, normalizers=["NFC"], field="text")
     tok = bp.train(counts, 260, split="gpt2", normalizers=["NFC"])
     assert tok.spec.split == bp.train(counts, 260, normalizers=["NFC"]).spec.split
@@ -219,7 +219,7 @@ def test_counts_are_exact_up_to_64_bits() -> None:
 
 
 def test_running_out_of_pairs_warns() -> None:
-    with pytest.warns(bp.TokenizerWarning, match="258 tokens instead of vocab_size=300"):
+    with pytest.warns(bp.TokenizerWarning, match="258 tokens instead of 300"):
         tok = bp.train({"abc": 5}, 300)
     assert len(tok) == 258
     with pytest.warns(bp.TokenizerWarning):
@@ -234,9 +234,9 @@ def test_running_out_of_pairs_warns() -> None:
         (iter([""]), {}, bp.TrainingError, "no text"),
         ({"a": 0}, {}, bp.TrainingError, "count 0"),
         ({"a": 1}, {"vocab_size": 255}, bp.TrainingError, "leaves no room"),
-        ({"a": 1}, {"vocab_size": 256, "special_tokens": ["<x>"]}, bp.TrainingError, "use vocab_size=257"),
-        ({"a": 1}, {"special_tokens": ["<x>", "<x>"]}, bp.TrainingError, "given twice"),
-        ({"a": 1}, {"special_tokens": [""]}, bp.FormatError, "is empty"),
+        ({"a": 1}, {"vocab_size": 256, "special_tokens": ["<x>"]}, bp.TrainingError, "pass vocab_size=257"),
+        ({"a": 1}, {"special_tokens": ["<x>", "<x>"]}, bp.TrainingError, "listed twice"),
+        ({"a": 1}, {"special_tokens": [""]}, bp.TrainingError, "is empty"),
         ({"a": 1}, {"special_tokens": "<x>"}, TypeError, "a list of str"),
         ({"a": 1}, {"split": "GPT2"}, bp.PatternError, "did you mean 'gpt2'"),
         ({"a": 1}, {"split": "(a"}, bp.PatternError, "does not compile"),

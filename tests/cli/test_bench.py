@@ -72,14 +72,14 @@ def test_other_ids_are_wrong_and_have_no_time(call: Call, monkeypatch: pytest.Mo
     ]
     table = call("bench", "text.txt", "-m", "model", "--repeats", "1").decode()
     assert "WRONG" in table
-    assert "gone takes no part: not installed\n" in table
+    assert "gone is left out: not installed\n" in table
 
 
 def test_the_table_names_what_is_not_installed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     table = call("bench", "-", "-m", "model", "--repeats", "1", stdin=b"low lower\n").decode()
-    assert "tiktoken takes no part: not installed\ntokenizers takes no part: not installed\n" in table
+    assert "tiktoken is left out: not installed\ntokenizers is left out: not installed\n" in table
     assert "ratio" not in table
 
 

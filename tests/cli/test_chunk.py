@@ -55,6 +55,6 @@ def test_what_is_wrong_is_named(call: Call, fails: Fails, misused: Callable[...,
     assert "<|end|>" in said
     assert "--special text" in said
     assert rows(call(*special, "--special", "allow", stdin=b"low<|end|>"))[0]["text"] == "low<|end|>"
-    assert "--overlap is less than --limit" in misused("chunk", "-m", "model", "--limit", "5", "--overlap", "5")
+    assert "--overlap has to be less than --limit" in misused("chunk", "-m", "model", "--limit", "5", "--overlap", "5")
     assert "--limit" in misused("chunk", "-m", "model")
     assert "--errors" in misused("chunk", "-m", "model", "--limit", "5", "--errors", "replace")

@@ -173,7 +173,7 @@ TRAIN = ["train", "--vocab-size", "290", "-o", "out"]
         ([*TRAIN, "--from-counts", "x.parquet", "--errors", "replace"], "--errors is for text"),
         (["counts", "--from-counts", "x.parquet", "--start", "5"], "--start is for text"),
         (["counts", "--from-counts", "x.parquet", "--special-token", "x"], "--special-token is for text"),
-        (["counts", "en.txt", "--start", "-5"], "from 0 on"),
+        (["counts", "en.txt", "--start", "-5"], "has to be 0 or more"),
         ([*TRAIN, "en.txt", "--weight", "en=2"], "make groups with --group NAME=FILE"),
         ([*TRAIN, "--group", "en=en.txt", "--weight", "rn=2"], "no group 'rn' to weight; the groups are en"),
         ([*TRAIN, "--group", "en=en.txt", "--weight", "en=2", "--weight", "en=3"], "names a group twice"),
@@ -235,9 +235,9 @@ def test_an_engine_counts_what_one_process_counts(call: Call, fails: Fails) -> N
         (["en.txt", "--workers", "2"], "--workers goes with --engine"),
         (["-", "--engine", "local", "--work", "out"], "not stdin"),
         (["en.txt", "--engine", "mainframe", "--work", "out"], "invalid choice"),
-        (["--from-counts", "a.parquet", "--engine", "local", "--work", "out"], "has been counted already"),
+        (["--from-counts", "a.parquet", "--engine", "local", "--work", "out"], "is counted already"),
         (["en.txt", "--resume"], "--resume goes with"),
-        (["en.txt", "--engine", "local", "--work", "out", "--start", "5"], "knows the order"),
+        (["en.txt", "--engine", "local", "--work", "out", "--start", "5"], "orders the parts itself"),
     ],
 )
 def test_wrong_usage_of_engines_says_what_is_right(misused: Misused, arguments: list[str], said: str) -> None:

@@ -142,7 +142,7 @@ def test_silence(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
 def test_the_picture(capsysbinary: pytest.CaptureFixture[bytes], misused: Fails, fails: Fails) -> None:
     said(capsysbinary, *LINEWISE, "-o", "out", "--histogram", "lengths.svg")
     assert Path("lengths.svg").read_bytes().startswith(b"<svg ")
-    assert "goes beside OUT" in misused("shard", *LINEWISE, "-o", "new", "--histogram", "new/lengths.svg")
+    assert "has to be outside OUT" in misused("shard", *LINEWISE, "-o", "new", "--histogram", "new/lengths.svg")
     assert "name it NAME.svg" in fails("shard", *LINEWISE, "-o", "new", "--histogram", "lengths.png")
     assert not Path("new").exists()
 
@@ -208,7 +208,7 @@ def test_bad_documents(capsysbinary: pytest.CaptureFixture[bytes], fails: Fails)
         ((), "name the folder of the run: -o OUT"),
         (("-o", "out"), "there is no text; name a FILE, or a --group NAME=FILE"),
         (("lines.txt", "-o", "out"), "name the tokenizer: -m MODEL"),
-        (("-", "-m", "model", "-o", "out"), "stdin cannot be gone back to, as --resume does; name files"),
+        (("-", "-m", "model", "-o", "out"), "stdin cannot be read again for --resume; name files"),
         (("lines.txt", "--group", "a=b", "-m", "model", "-o", "out"), "FILE and --group do not go together"),
         ((*LINEWISE, "-o", "out", "--engine", "ray", "--processes"), "--processes is for the local engine; ray has"),
         ((*LINEWISE, "-o", "out", "--validation", "2"), "'2' is not a share from 0 to 1, such as 0.005"),
@@ -217,7 +217,7 @@ def test_bad_documents(capsysbinary: pytest.CaptureFixture[bytes], fails: Fails)
         ((*LINEWISE, "-o", "out", "--task-size", "0"), "'0' is not a size of memory"),
         ((*LINEWISE, "-o", "out", "--workers", "0"), "'0' is not a whole number from 1"),
         ((*LINEWISE, "-o", "out", "--format", "bins"), "invalid choice: 'bins'"),
-        ((*LINEWISE, "-o", "out", "--delimiter", r"\q"), r"\q is no escape"),
+        ((*LINEWISE, "-o", "out", "--delimiter", r"\q"), r"\q is not an escape"),
         ((*LINEWISE, "-o", "out", "--delimiter", ""), "leave it out if each file is a document"),
         ((*LINEWISE, "-o", "out", "--shufle"), "unrecognized arguments: --shufle"),
         (("--verify", "out", "-o", "out"), "--verify OUT says the folder; leave -o out"),
@@ -310,7 +310,7 @@ def test_ctrl_c_keeps_what_is_done() -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert err.splitlines()[-1] == "bytepair: interrupted; what is done is kept: --resume goes on with it"
+    assert err.splitlines()[-1] == "bytepair: interrupted; finished tasks are kept: --resume goes on with them"
     done = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stderr.splitlines()[0])["before"] > 0

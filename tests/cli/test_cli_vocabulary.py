@@ -41,7 +41,7 @@ def test_prune_is_the_api_call(
     assert main(["prune", "-m", "model", "--vocab-size", "270", "-o", "out", "--map", "ids.npy"]) == 0
     captured = capsysbinary.readouterr()
     assert captured.out == b""
-    assert captured.err.decode() == "270 tokens, 20 are gone: out/tokenizer.json, out/manifest.json, ids.npy\n"
+    assert captured.err.decode() == "270 tokens, 20 removed: out/tokenizer.json, out/manifest.json, ids.npy\n"
     expected = bp.prune(tok, 270)
     assert bp.Tokenizer.from_file("out") == expected.tokenizer
     np.testing.assert_array_equal(np.load("ids.npy"), expected.ids)

@@ -76,8 +76,8 @@ def test_explain_reads_stdin(call: Call, fails: Callable[..., str]) -> None:
 
 def test_a_text_that_looks_like_a_path_is_said_to_be_none(capsys: pytest.CaptureFixture[str]) -> None:
     for text, said in (
-        ("text.tx", "no file is called 'text.tx'"),
-        ("notes/text.md", "no file is called"),
+        ("text.tx", "there is no file 'text.tx'"),
+        ("notes/text.md", "there is no file"),
         ("model", "'model' is a folder"),
         ("It is 3.5", ""),
         ("3.5", ""),

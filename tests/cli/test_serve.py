@@ -63,8 +63,8 @@ def test_the_browser_is_opened(served: list[dict[str, Any]], monkeypatch: pytest
 
 
 def test_wrong_usage(misused: Callable[..., str]) -> None:
-    assert "'65536' is no port" in misused("serve", "--port", "65536")
-    assert "'-1' is no port" in misused("serve", "--port=-1")
+    assert "'65536' is not a port" in misused("serve", "--port", "65536")
+    assert "'-1' is not a port" in misused("serve", "--port=-1")
 
 
 def test_a_port_that_is_taken_is_one_line(fails: Callable[..., str]) -> None:

@@ -116,7 +116,7 @@ def _shard(options: Namespace) -> int:
         options.usage_error(f"--processes is for the local engine; {options.engine} has processes of its own")
     if options.histogram:
         if Path(options.output).resolve() in Path(options.histogram).resolve().parents:
-            options.usage_error("--histogram F.svg goes beside OUT: there is nothing in OUT but what the plan says")
+            options.usage_error("--histogram F.svg has to be outside OUT, which holds only the files of the plan")
         histogram.check_plot(Path(options.histogram))
     keywords: dict[str, Any] = {
         name: value
