@@ -220,7 +220,7 @@ def test_bad_documents(capsysbinary: pytest.CaptureFixture[bytes], fails: Fails)
         ((*LINEWISE, "-o", "out", "--delimiter", r"\q"), r"\q is not an escape"),
         ((*LINEWISE, "-o", "out", "--delimiter", ""), "leave it out if each file is a document"),
         ((*LINEWISE, "-o", "out", "--shufle"), "unrecognized arguments: --shufle"),
-        (("--verify", "out", "-o", "out"), "--verify OUT says the folder; leave -o out"),
+        (("--verify", "out", "-o", "out"), "--verify OUT names the folder; leave -o out"),
         (("--verify", "out", "--shuffle"), "--verify does not go with --shuffle"),
         (("--verify", "out", "--task", "encode/1"), "--verify does not go with --task"),
         (("lines.txt", "--verify", "out"), "--verify does not go with FILE"),
