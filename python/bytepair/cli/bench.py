@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair.cli.arguments import add_model, add_texts, load, number, text_options
-from bytepair.cli.rivals import Calls, rivals
+from bytepair.cli.bench_libraries import Calls, rivals
+from bytepair.cli.bench_timing import WRONG, medians, same, verdict
 from bytepair.cli.streams import blame, read, write_line, write_table
-from bytepair.cli.timing import WRONG, medians, same, verdict
 from bytepair.errors import ArtifactError
 
 if TYPE_CHECKING:

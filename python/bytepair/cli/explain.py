@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.cli.arguments import add_model, add_text_options, load, number, text_options
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import blame, read, write_line
 from bytepair.errors import EncodeError
 from bytepair.study.explain import explain, timeline

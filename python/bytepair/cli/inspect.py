@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from bytepair import formats
 from bytepair.check.lint import Lint, lint, lint_file
 from bytepair.cli.arguments import add_model, load
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import BytepairError
 from bytepair.formats.hub import ENCODINGS

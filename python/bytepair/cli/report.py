@@ -17,7 +17,7 @@ from bytepair.cli.arguments import (
     number,
     text_options,
 )
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import write_line
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, add_text_options, load_models, number, text_options
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import blame, read, write
 
 if TYPE_CHECKING:
