@@ -235,7 +235,7 @@ def test_a_run_is_there_already(half: Path, job: Job) -> None:
 )
 def test_another_option_is_refused_by_its_name(half: Path, job: Job, others: dict[str, Any], named: str) -> None:
     before = digests(half)
-    with pytest.raises(bp.CorpusError, match=f"planned otherwise: {named}"):
+    with pytest.raises(bp.CorpusError, match=f"has another plan: {named}"):
         bp.shard(job.files.source, job.tok, half, **options(job, **others))
     assert digests(half) == before
 
@@ -249,7 +249,7 @@ def test_another_tokenizer_is_refused(half: Path, job: Job) -> None:
 def test_another_version_of_what_writes_is_refused(half: Path, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     before = digests(half)
     monkeypatch.setattr(packages, "_version", lambda _: "0.1")
-    with pytest.raises(bp.CorpusError, match=r"planned otherwise: pyarrow was [\d.]+ and is 0\.1"):
+    with pytest.raises(bp.CorpusError, match=r"has another plan: pyarrow was [\d.]+ and is 0\.1"):
         job.finish(half)
     # A worker has nobody who compares plans.
     with pytest.raises(

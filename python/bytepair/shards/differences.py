@@ -1,4 +1,4 @@
-"""Whether a run may go on by a plan: it does so by its own only, and what differs is named."""
+"""The differences of two plans: a run resumes only with its own plan."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def check_same(old: Plan, new: Plan, folder: Path, hint: str = "") -> None:
         return
     shown = "; ".join(found[:_MOST_SHOWN]) + (f"; and {len(found) - _MOST_SHOWN} more" if found[_MOST_SHOWN:] else "")
     raise CorpusError(
-        f"the run in this folder was planned otherwise: {shown}",
+        f"the run in this folder has another plan: {shown}",
         file=str(folder / NAME),
-        remedy=f"go on with what it was planned with, or write into a new folder{hint}",
+        remedy=f"resume with the same sources and options, or write into a new folder{hint}",
     )
 
 

@@ -355,7 +355,7 @@ def frame(tokenizer: Tokenizer, tokens: Frame) -> tuple[int, ...]:
     ids = []
     for item in items:
         if not isinstance(item, (str, int, np.integer)) or isinstance(item, bool):
-            raise TypeError(f"{item!r} is no token: name it by its text or its id")
+            raise TypeError(f"{item!r} is not a token: use its text or its id")
         try:
             id = tokenizer.token_id(item) if isinstance(item, str) else int(item)
         except InvalidIdError as error:

@@ -208,7 +208,7 @@ def _read(file: BinaryIO, start: int, size: int) -> bytes:
         raise _unreadable(Path(file.name), error) from error
     if left:
         raise IntegrityError(
-            "the file is cut off: it is not what was written",
+            "the file is cut off",
             file=file.name,
             byte=start,
             remedy="write into a new folder",

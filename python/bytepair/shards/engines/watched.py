@@ -1,4 +1,4 @@
-"""Tasks that workers do out of sight: the ledger says what is done, a file in ``work/failed/`` what failed."""
+"""Tasks of workers elsewhere: the ledger lists the finished ones, a file in ``work/failed/`` records a failure."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _read(place: Path) -> BytepairError:
     try:
         return unpacked(files.read(place).decode())
     except ValueError as error:
-        return ArtifactError(f"a task failed, and what it said of that is damaged: {error}", file=str(place))
+        return ArtifactError(f"a task failed, and its record of the error is damaged: {error}", file=str(place))
 
 
 def packed(error: BytepairError) -> str:
