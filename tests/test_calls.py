@@ -21,7 +21,7 @@ import tokenizers
 import bytepair as bp
 from bytepair.call import truncation as cutting
 from bytepair.call.encoding import BatchEncoding
-from tests.conftest import HOSTILE, WHOLE
+from tests.conftest import HOSTILE, WHOLE, share
 from tests.test_post_processing import BERT, BERT_TEMPLATE, PROCESSORS, TEXTS, fields, plain, with_processor
 
 if TYPE_CHECKING:
@@ -434,7 +434,7 @@ REAL = [
 ]
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", share(REAL))
 def test_real_tokenizers(data: Path, tmp_path: Path, name: str) -> None:
     import lzma
 

@@ -67,7 +67,7 @@ def test_added_tokens_go_by_content(tok: bp.Tokenizer) -> None:
     np.testing.assert_array_equal(result[[2000, 2005]], matrix[[tok.token_id("<|user|>"), tok.token_id("<|end|>")]])
     # Summed as float64 and rounded once to float32.
     mean = matrix[tok.encode("def self")].astype(np.float64).mean(axis=0)
-    np.testing.assert_allclose(result[2003], mean, rtol=np.finfo(np.float32).eps)
+    np.testing.assert_allclose(result[2003], mean, rtol=float(np.finfo(np.float32).eps))
     # Holes, one of them where a token was.
     assert not result[[1998, 1999, 2001, 2002, 2004]].any()
 

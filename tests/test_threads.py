@@ -76,6 +76,7 @@ import bytepair as bp
 tok = bp.train({"low": 5, "lower": 3}, vocab_size=260, split="gpt2")
 text = "slower lowest " * 6_000_000
 text = [text, text] if "batch" in sys.argv[1] else text
+tok.encode_array("low")  # Imports numpy, which must not be what is interrupted.
 timer = threading.Timer(0.03, os.kill, (os.getpid(), signal.SIGINT))
 try:
     timer.start()

@@ -322,7 +322,7 @@ class Tokenizer(CompiledTokenizer):
         # Only those who have chats wait for this import.
         from bytepair.chat.encoding import example  # noqa: PLC0415
 
-        settings = example.Settings(
+        settings = example.ChatOptions(
             template=template,
             tools=tools,
             documents=documents,

@@ -180,7 +180,7 @@ def test_wrong_types() -> None:
         Template(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="variable"):
         Template("", variables={3: "x"})  # type: ignore[dict-item]
-    with pytest.raises(TypeError, match="Template, a name or a source"):
+    with pytest.raises(TypeError, match="a Template, the name of one, or its source"):
         render([], 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="'messages' is an argument"):
         render([], "{{ 1 }}", variables={"messages": []})

@@ -13,7 +13,7 @@ import bytepair as bp
 from bytepair.check.verify import checkpoint, running, texts
 from bytepair.check.verify.report import quoted
 from bytepair.formats import manifest, probes
-from tests.conftest import WHOLE
+from tests.conftest import WHOLE, share
 
 WORDS = {"low": 5, "lower": 2, " the": 9, " new": 7, "newest": 3, "widest": 3}
 TEMPLATE = "{{ bos_token }}{% for m in messages %}<|user|>{{ m }}<|end|>{% endfor %}"
@@ -415,7 +415,7 @@ UNSTABLE = {
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", share(FAMILIES))
 def test_real_tokenizers(data: Path, tmp_path: Path, family: str) -> None:
     import lzma
 

@@ -53,7 +53,7 @@ def test_timelines(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["merges"][0]["count"] == 7
     place = tmp_path / "timeline.html"
     assert main(["explain", "--timeline", log, "--html", str(place)]) == 0
-    assert "How often each pair was found" in place.read_text("utf-8")
+    assert "Counts of merged pairs" in place.read_text("utf-8")
     capsys.readouterr()
     Path(log).write_text('{"rank": 1}\n', "utf-8")
     assert main(["explain", "--timeline", log]) == 1

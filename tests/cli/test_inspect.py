@@ -36,7 +36,7 @@ def test_a_page(call: Call) -> None:
     assert b"fingerprint" in call("inspect", "model", "--html", "out.html")
     page = Path("out.html").read_text("utf-8")
     assert "<h1>model</h1>" in page
-    assert "Nothing was found" in page
+    assert "No findings" in page
 
 
 def test_what_does_not_load(capsys: pytest.CaptureFixture[str]) -> None:

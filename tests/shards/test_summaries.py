@@ -222,7 +222,8 @@ def bars(path: Path) -> list[tuple[float, float, float, str]]:
     """Left end, width, height and title of each bar of a histogram."""
     found = [one for one in drawn(path).iter(f"{SVG}rect") if one.get("class") == "bar"]
     return [
-        (*(float(one.get(name, "")) for name in ("x", "width", "height")), "".join(one.itertext())) for one in found
+        (float(one.get("x", "")), float(one.get("width", "")), float(one.get("height", "")), "".join(one.itertext()))
+        for one in found
     ]
 
 

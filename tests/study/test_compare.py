@@ -200,13 +200,13 @@ def test_documents_of_files_are_found_again(
     assert compare(tok, other, lines) == plain
 
 
-def test_rare_passages_are_forgotten_aloud(
+def test_rare_passages_are_dropped_aloud(
     tok: bp.Tokenizer, other: bp.Tokenizer, sources: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(texts, "_MOST_PASSAGES", 10)
     found = compare(tok, other, sources)
     assert not found.sources[0].is_exact
-    assert "forgotten" in compared.text(found)
+    assert "dropped" in compared.text(found)
 
 
 def test_what_is_wrong_is_said_where_it_is(tok: bp.Tokenizer, tmp_path: Path) -> None:

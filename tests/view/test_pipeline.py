@@ -76,4 +76,4 @@ def test_findings_as_text_and_html() -> None:
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) < 600  # A name without spaces is not broken.
     assert text.splitlines()[-1] == "1 error, 1 warning, 0 notes"
-    assert "Nothing was found" in linted.fragment(Lint(()))
+    assert "No findings" in linted.fragment(Lint(()))

@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.batches.attention import find_segments
+from bytepair.chat.batches.attention import Placed, find_segments
 from bytepair.chat.batches.padding import converter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from bytepair.chat.batches.fitting import Placed
 
 MATRICES = ("input_ids", "labels", "position_ids", "attention_mask", "segment_ids")
 """What there is for each cell of the rows."""

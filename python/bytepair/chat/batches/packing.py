@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from bytepair.chat.batches.attention import find_segments
-from bytepair.chat.batches.fitting import Placed, best_fit, in_order
+from bytepair.chat.batches.attention import Placed, find_segments
+from bytepair.chat.batches.fitting import best_fit, in_order
 from bytepair.chat.batches.packed import MATRICES, Packed
 from bytepair.chat.batches.padding import IGNORED, Tensors, check_length, check_pad_id, columns, converter, does_not_fit
 from bytepair.errors import LimitError

@@ -1,4 +1,4 @@
-"""The JSON objects of a face -> a `bytepair.Tokenizer`. What they mean, and what is refused, is said in `formats`."""
+"""The JSON of a model and its stages -> a `bytepair.Tokenizer`, by the reader of ``tokenizer.json`` in `formats`."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def compile_core(
     *,
     special_apart: bool = False,
 ) -> Tokenizer:
-    """The tokenizer of a model, added tokens and stages.
+    """Compile a model, added tokens and stages.
 
-    A vocabulary that lacks bytes is one of characters here, of which those that are no tokens vanish, as they do in
+    A vocabulary that lacks bytes is treated as one of characters, and characters without a token are dropped, as in
     ``tokenizers``.
 
     Args:
-        model: The model; its dropout is up to each call.
+        model: The model; its dropout is ignored, since calls pass it.
         added: The added tokens.
-        stages: The normalizer, the pre-tokenizer and the decoder, by these names; those that are missing are none.
-        post_processor: What is added by the tokenizer's own calls.
-        special_apart: Whether text is kept from becoming a special token, as bytepair does and ``tokenizers`` does not.
+        stages: The normalizer, the pre-tokenizer and the decoder, by these names; each may be missing.
+        post_processor: The post-processor.
+        special_apart: Whether text cannot become special tokens, as in bytepair and unlike ``tokenizers``.
 
     Raises:
-        FormatError: Something cannot be run; ``pointer`` says where.
+        FormatError: A part is not supported; ``pointer`` names it.
     """
     if model.get("dropout"):
         model = {**model, "dropout": None}
@@ -63,6 +63,6 @@ def _load(table: dict[str, Json], *, special_apart: bool) -> Loaded:
             raise
     else:
         return loaded
-    # Without a decoder it is read as one of characters.
+    # Without a decoder the vocabulary is read as one of characters.
     loaded = hf_json.load({**table, "decoder": None}, special_apart=special_apart)
     return loaded._replace(decoders=hf_stages.read_steps("decoder", decoder))

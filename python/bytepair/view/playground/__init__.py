@@ -1,4 +1,4 @@
-"""The playground: a page at which a text is typed and seen as tokens, served from this machine to its own browser."""
+"""The playground: a local web page that shows typed text as tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bytepair.view.playground.app import Playground
 
 PORT = 8765
-"""Where it is served unless something else is said: always at one address, so that links to it stay good."""
+"""The default port: fixed, so that links to the playground stay valid."""
 
 _SECONDS_TO_END = 2
 _MOST_CONNECTIONS = 64
@@ -35,10 +35,10 @@ def application(
     """The playground as an ASGI application.
 
     Args:
-        tokenizers: What is on offer, by name, besides published encodings whose files are on this machine. If there
-            are none, a small one that is trained on the spot is offered as well.
+        tokenizers: The tokenizers by name, in addition to published encodings whose files are on this machine. Without
+            any, a small demo tokenizer is trained on the spot.
         host: The address that it will be served at. At a loopback address, only requests for that are answered.
-        encodings: The folder of the encodings' rank files; None for the user's cache. Nothing is fetched.
+        encodings: The folder of the encodings' rank files; None for the user's cache. Nothing is downloaded.
 
     Raises:
         ArtifactError: Starlette is not installed.
@@ -54,18 +54,18 @@ def serve(
     encodings: str | os.PathLike[str] | None = None,
     ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serves the playground until Ctrl-C.
+    """Serve the playground until Ctrl-C.
 
     Args:
-        tokenizers: As `application` has it.
-        host: Where it listens. At others than a loopback address everybody who reaches the machine can use it, which
-            a `TokenizerWarning` says.
-        port: Where it listens; 0 for one that is free.
-        encodings: As `application` has it.
-        ready: Is told the URL when it can be opened.
+        tokenizers: As for `application`.
+        host: The address to listen at. Unless it is a loopback address, everybody who can reach the machine can use the
+            playground, and a `TokenizerWarning` warns of it.
+        port: The port to listen at; 0 for a free one.
+        encodings: As for `application`.
+        ready: Called with the URL when it can be opened.
 
     Raises:
-        ArtifactError: Starlette or uvicorn is not installed, or the address cannot be had: the port is taken.
+        ArtifactError: Starlette or uvicorn is not installed, or the address cannot be used, such as a taken port.
         KeyboardInterrupt: Ctrl-C.
     """
     uvicorn = _needed()
@@ -85,7 +85,7 @@ def serve(
             log_level="warning",
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # What says for whom it forwards is believed by nobody.
+            proxy_headers=False,  # Headers of proxies are not trusted.
             ws="none",
             lifespan="off",
             limit_concurrency=_MOST_CONNECTIONS,
@@ -108,7 +108,7 @@ def _playground(tokenizers: Mapping[str, Tokenizer] | None, encodings: str | os.
 
 
 def _needed() -> Any:
-    """What serves; ArtifactError if it, or what answers, is not installed."""
+    """Import uvicorn; raise ArtifactError if it or Starlette is not installed."""
     try:
         import starlette  # noqa: F401, PLC0415 (the extra `serve`)
         import uvicorn  # noqa: PLC0415 (as above)
@@ -119,9 +119,9 @@ def _needed() -> Any:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket that takes connections from now on."""
+    """A listening socket."""
     listener: socket.socket | None = None
-    if not 0 <= port <= _LAST_PORT:  # Some systems would take what is left of it.
+    if not 0 <= port <= _LAST_PORT:  # Some systems would truncate it.
         raise ArtifactError(f"{port} is not a port", remedy=f"use one from 0 to {_LAST_PORT}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -143,6 +143,6 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _url(host: str, port: int) -> str:
-    # A server that listens everywhere is reached here by this.
+    # A server that listens on all addresses is reached from this machine by loopback.
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"
