@@ -120,7 +120,7 @@ FAILS: list[tuple[list[str], str]] = [
     # The options of runs.
     (["shard", "text.txt", *MODEL, "-o", "begun"], "go on with --resume"),
     (["shard", "text.txt", *MODEL, "-o", "begun", "--resume", "--no-documents"], "documents was on and is off"),
-    (["shard", "text.txt", *MODEL, "-o", "begun", "--resume", "--validation", "0.1"], "resume with the same sources and options"),
+    (["shard", "text.txt", *MODEL, "-o", "begun", "--resume", "--validation", "0.1"], "resume with the same sources"),
     (["shard", "--verify", "incomplete"], "go on with --resume"),
     ([*SHARD, "text.txt", "--format", "parquet", "--join"], "leave --join out, or use --format"),
     ([*SHARD, "text.txt", "--format", "parquet", "--documents"], "leave --documents out"),

@@ -121,5 +121,5 @@ def test_what_is_at_fault_is_named(fails: Callable[..., str], misused: Callable[
     assert "no file, no folder and no encoding" in fails("view", "low", "-m", "no-model")
     assert "use one of TEXT" in misused("view", "low", "--text", "low", "-m", "model")
     assert "at least 30" in misused("view", "low", "-m", "model", "--width", "29")
-    assert "a page has it all" in misused("view", "low", "-m", "model", "--html", "a.html", "--ids")
+    assert "a page shows all of it" in misused("view", "low", "-m", "model", "--html", "a.html", "--ids")
     assert "--model" in misused("view", "low")
