@@ -277,7 +277,7 @@ def test_columns_that_do_not_do(tmp_path: Path, name: str) -> None:
         pq.write_table(data, path) if path.suffix == ".parquet" else write_arrow(path, data, stream=False)
 
     write(pa.table({"n": [1], "body": ["low"], "title": ["lower"], "deep": [{"text": "x"}]}))
-    with pytest.raises(bp.TrainingError, match=r"no column 'text' .*field=\.\.\. is one of 'body', 'title'"):
+    with pytest.raises(bp.TrainingError, match=r"no column 'text' .*one of 'body', 'title'"):
         read(path)
     assert texts_of(path, field="body") == [b"low"]
     with pytest.raises(bp.TrainingError, match=r"no column 'deep\.text' .* are 'body', 'title'"):
@@ -312,9 +312,9 @@ def test_columns_that_do_not_do(tmp_path: Path, name: str) -> None:
         (b"nonsense", bp.TrainingError, "cannot read the line as a JSON object"),
         (b'{"text": "a\tb"}', bp.TrainingError, "control character"),
         (b'{"text": "a", "n": NaN}', bp.TrainingError, "expected value"),
-        (b"[" * 100_000, bp.TrainingError, "not what a line"),
-        (b'{"text": ' + b'{"a":' * 100_000, bp.TrainingError, "not what a line"),
-        (b'{"n": ' + b'{"a":' * 100_000, bp.TrainingError, "not what a line"),
+        (b"[" * 100_000, bp.TrainingError, "cannot read the line"),
+        (b'{"text": ' + b'{"a":' * 100_000, bp.TrainingError, "cannot read the line"),
+        (b'{"n": ' + b'{"a":' * 100_000, bp.TrainingError, "cannot read the line"),
         (b'{"n": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", bp.TrainingError, "there is no field"),
         (b'["text"]', bp.TrainingError, 'sequence, expected an object with a text in the field "text"'),
         (b"12", bp.TrainingError, "integer `12`, expected an object"),
@@ -380,7 +380,7 @@ def test_lines_of_json_that_are_odd_and_right(tmp_path: Path) -> None:
         path.write_bytes(empty)
         assert read(path) == {}
     path.write_bytes(b'{"n": 1, "body": "a", "title": "b"}')
-    with pytest.raises(bp.TrainingError, match=r'line 1\); name the field .* "body", "title"'):
+    with pytest.raises(bp.TrainingError, match=r'line 1\); pass field="NAME" .* "body", "title"'):
         read(path)
     assert read(path, field="title") == {b"b": 1}
     with pytest.raises(bp.TrainingError, match='no field ""'):
@@ -408,7 +408,7 @@ def test_paths_and_globs_in_order(tmp_path: Path) -> None:
     assert [part.path for part in found.parts] == [str(tmp_path / name) for name in names]
     (tmp_path / "[odd].txt").write_text("a name that is no glob")
     assert len(plan(tmp_path / "[odd].txt").parts) == 1
-    with pytest.raises(bp.TrainingError, match="is a folder; name what is in it, such as"):
+    with pytest.raises(bp.TrainingError, match="is a folder; name the files in it, such as"):
         plan(tmp_path / "sub")
     with pytest.raises(bp.TrainingError, match="no file matches"):
         plan([str(tmp_path / "a.txt"), "no/such/*.txt"])
@@ -464,7 +464,7 @@ def test_files_that_cannot_be_read_so(tmp_path: Path, monkeypatch: pytest.Monkey
     for name in ("a.txt", "a.txt.gz", "a.tar.gz", "a.1.xz", "a.parquet.gz", "a.parquet", "a.zst"):
         (tmp_path / name).write_bytes(b"x")
     for name in ("a.txt", "a.txt.gz"):
-        with pytest.raises(bp.TrainingError, match=r"field='body' .* plain text \(file .*a\.txt"):
+        with pytest.raises(bp.TrainingError, match=r"the field 'body' .* plain text \(file .*a\.txt"):
             plan(tmp_path / name, field="body")
     for name, ends in (("a.tar.gz", r"\.tar\.gz"), ("a.1.xz", r"^\.xz"), ("a.parquet.gz", r"\.parquet\.gz")):
         with pytest.raises(bp.TrainingError, match=rf"{ends} files cannot be read"):
