@@ -128,7 +128,3 @@ class IntegrityError(BytepairError):
 
 class TokenizerWarning(UserWarning):
     """A call that succeeded with less than it was asked for: for example fewer tokens than ``vocab_size``."""
-
-
-class MissingIdWarning(TokenizerWarning):
-    """A special token that a configuration names, that has no id, and that is therefore left out."""

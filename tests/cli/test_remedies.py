@@ -104,7 +104,7 @@ FAILS: list[tuple[list[str], str]] = [
         )
     ),
     (["counts", "broken.jsonl"], "--field NAME names the field"),
-    (["counts", "text.txt", "--field", "body"], "leave --field out"),
+    (["counts", "text.txt", "--field", "body"], "leave it out"),
     ([*SHARD, "text.txt", "--field", "body"], "leave it out"),
     ([*SHARD, "rows.tar"], "--field EXTENSION"),
     # The options of training.

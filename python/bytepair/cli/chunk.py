@@ -1,7 +1,8 @@
 """Cuts text files into chunks within a token limit, at headings, paragraphs, lines, sentences or words.
 
 Each chunk is a line of JSON: {"file": ..., "start": ..., "end": ..., "tokens": ..., "text": ...}; start and end are
-bytes of the file. Files are read and cut in parts, in little memory.
+bytes of the text. Where a file holds several texts, such as a .jsonl, "document" is the number of each, from 0. Plain
+files are read as they are cut, in little memory.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bytepair.chunk.chunks import KINDS
-from bytepair.cli.arguments import add_model, add_texts, load, number, text_options
-from bytepair.cli.streams import blame, parts, write
+from bytepair.cli.arguments import add_field, add_model, add_texts, load, number, text_options
+from bytepair.cli.streams import write
+from bytepair.cli.texts import texts
 from bytepair.errors import EncodeError
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ examples:
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
     add_texts(parser, replace=False)
+    add_field(parser)
     parser.add_argument("--limit", metavar="N", type=number, required=True, help="the token limit of a chunk")
     parser.add_argument(
         "--overlap",
@@ -69,15 +72,17 @@ def _unreplaced() -> Iterator[None]:
 
 
 def _chunks(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
-    for name in options.files or ["-"]:
-        with blame(name), _unreplaced():
-            stream = tokenizer.chunk_stream(
-                parts(name),
-                options.limit,
-                overlap=options.overlap,
-                boundary=options.boundary,
-                **text_options(options),
-            )
-            for chunk, text in stream:
-                row = {"file": name, **chunk._asdict(), "text": text}
-                yield json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
+    for one in texts(options):
+        for place, (position, parts) in enumerate(one.documents()):
+            where = {"file": one.name} if one.is_one else {"file": one.name, "document": place}
+            with one.blame(position), _unreplaced():
+                stream = tokenizer.chunk_stream(
+                    parts,
+                    options.limit,
+                    overlap=options.overlap,
+                    boundary=options.boundary,
+                    **text_options(options),
+                )
+                for chunk, text in stream:
+                    row = {**where, **chunk._asdict(), "text": text}
+                    yield json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"

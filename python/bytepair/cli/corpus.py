@@ -7,9 +7,10 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
-from bytepair.cli.arguments import number
-from bytepair.cli.streams import read
-from bytepair.model.spec import SPLIT_PATTERNS, NormalForm
+from bytepair.cli.arguments import add_delimiter, add_field, number
+from bytepair.cli.streams import stdin_texts
+from bytepair.model.spec import NormalForm
+from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.shards.engines import ENGINES
 from bytepair.training.counts import Counts
 from bytepair.training.learning import TIES
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from decimal import Decimal
 
-    from bytepair.training.inputs import Source
+    from bytepair.training.inputs import TrainingSource
 
 _Value = TypeVar("_Value")
 
@@ -29,7 +30,10 @@ _Value = TypeVar("_Value")
 def add_corpus(parser: ArgumentParser, purpose: str) -> None:
     """Adds the files and counts tables, and the keywords of `corpus_options`."""
     parser.add_argument(
-        "files", metavar="FILE", nargs="*", help=f"{purpose}: paths or globs of UTF-8 text, or - alone for stdin"
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help=f"{purpose}: paths, globs or URLs of text, .jsonl, .parquet, .tar and others, or - alone for stdin",
     )
     group = parser.add_argument_group("corpus")
     group.add_argument(
@@ -39,9 +43,8 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
         default=[],
         help="instead of text, a table of `bytepair counts`; several are added up",
     )
-    group.add_argument(
-        "--field", metavar="NAME", help="the field or column of the text in files such as .jsonl (default: text)"
-    )
+    add_field(group)
+    add_delimiter(group)
     group.add_argument(
         "--errors",
         choices=("strict", "replace"),
@@ -68,7 +71,7 @@ def add_engine(parser: ArgumentParser) -> None:
     group.add_argument(
         "--engine",
         choices=tuple(ENGINES),
-        help="what counts, task by task; FILE can be a URL then (default: one process)",
+        help="what counts, task by task (default: one process)",
     )
     group.add_argument(
         "--work", metavar="DIR", help="with --engine: the folder of the run, which keeps finished counts"
@@ -82,7 +85,7 @@ def add_engine(parser: ArgumentParser) -> None:
     )
 
 
-def counted(options: Namespace, corpus: Source | None) -> Source | None:
+def counted(options: Namespace, corpus: TrainingSource | None) -> TrainingSource | None:
     """The source, or its counts if an engine makes them; all stages of `add_stages` are in them then."""
     if options.engine is None:
         return corpus
@@ -173,7 +176,7 @@ def add_merging(parser: _ActionsContainer) -> None:
     parser.add_argument("--max-token-length", metavar="N", type=number, help="the longest token to make, in bytes")
 
 
-def source(options: Namespace, *behind: str, required: bool = True) -> Source | None:
+def source(options: Namespace, *behind: str, required: bool = True) -> TrainingSource | None:
     """The source that the arguments name; None if there is none and none is `required`.
 
     Args:
@@ -187,7 +190,7 @@ def source(options: Namespace, *behind: str, required: bool = True) -> Source | 
     if sum(map(bool, (options.files, groups, options.from_counts))) > 1:
         options.usage_error("FILE, --group and --from-counts do not go together")
     if options.from_counts:
-        for name in ("field", "errors", *behind):
+        for name in ("field", "delimiter", "errors", *behind):
             if getattr(options, name):
                 options.usage_error(f"--{name.replace('_', '-')} is for text, not for a counts table")
         return reduce(add, (Counts.read(table, memory=options.memory) for table in options.from_counts))
@@ -195,10 +198,10 @@ def source(options: Namespace, *behind: str, required: bool = True) -> Source | 
         return {name: [path for group, path in groups if group == name] for name, _ in groups}
     if required and not options.files:
         options.usage_error("there is no text; name a FILE, a --group NAME=FILE, or a table --from-counts")
-    return [read("-")] if options.files == ["-"] else options.files or None
+    return stdin_texts(options.delimiter) if options.files == ["-"] else options.files or None
 
 
-def weights(options: Namespace, corpus: Source | None) -> dict[str, Decimal]:
+def weights(options: Namespace, corpus: TrainingSource | None) -> dict[str, Decimal]:
     """The weights of groups, which have to be those of the source."""
     found = dict(options.weight)
     groups: Sequence[str] = corpus.groups if isinstance(corpus, Counts) else [name for name, _ in options.group]
@@ -219,6 +222,8 @@ def corpus_options(options: Namespace) -> dict[str, Any]:
     progress = {"bar": True, "off": False}.get(options.progress, options.progress)
     return {
         "field": options.field,
+        # stdin has been cut already.
+        "delimiter": None if options.files == ["-"] else options.delimiter,
         "errors": options.errors or "strict",
         "threads": options.threads,
         "memory": options.memory,

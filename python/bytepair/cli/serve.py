@@ -1,7 +1,7 @@
 """A playground in the browser: type and see tokens, pick tokenizers, upload one. For this machine alone.
 
-Without -m it offers the encodings whose files are on this machine, and a small tokenizer that is trained at the start.
-Nothing is fetched, and text that you type neither leaves the machine nor is kept.
+Without -m it offers the encodings whose files are on this machine, and a small tokenizer that is trained on the spot.
+Nothing is fetched, and nothing that is typed leaves the machine or is kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, load_models
-from bytepair.formats.hub import ENCODINGS
+from bytepair.resolver import resolve
 from bytepair.view.playground import PORT, serve
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serves until Ctrl-C."""
-    encodings, models = options.encodings, set(options.models or ())
-    if not models & ENCODINGS.keys():
-        options.encodings = None  # It is for the encodings that are offered, not for the files named.
+    encodings = options.encodings
+    if not any(resolve(model).kind == "encoding" for model in options.models or ()):
+        options.encodings = None  # It says what is offered, and nothing of the files that are named.
     serve(
         load_models(options),
         host=options.host,
@@ -58,11 +58,11 @@ def run(options: Namespace) -> int:
 def _say(url: str, *, opens: bool) -> None:
     print(f"bytepair: the playground is at {url} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if opens:
-        # With some browsers the call returns only when they end.
+        # Some browsers are waited for until they end.
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > _LAST_PORT:
-        raise ArgumentTypeError(f"{text!r} is not a port: use a number up to {_LAST_PORT}")
+        raise ArgumentTypeError(f"{text!r} is no port: a number up to {_LAST_PORT}")
     return int(text)

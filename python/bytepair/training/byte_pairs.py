@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 from bytepair._core import Columns
 from bytepair.errors import TrainingError
 from bytepair.model.byte_alphabet import BYTES_IN_ALPHABET_ORDER
-from bytepair.model.loaded import AddedRow, Loaded
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import split_name, split_pattern
 from bytepair.progress import Report, reporter
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.counts import MOST, Counts
-from bytepair.training.inputs import Source, counted, prepared, special_list, warn_of_few
+from bytepair.training.inputs import TrainingSource, counted, prepared, special_list, warn_of_few
 from bytepair.training.interrupted import TrainingInterrupted
 from bytepair.training.learning import TIES, Learned, Merge, Ties, check_choice, learn_merges, with_bytes
 from bytepair.training.memory import parse_bytes, peak_memory
@@ -45,7 +46,7 @@ def _with_parameters_of(
 
 
 def train_with_statistics(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     split: str | None = None,
@@ -53,6 +54,7 @@ def train_with_statistics(
     special_tokens: Iterable[str] = (),
     weights: Mapping[str, Weight] | None = None,
     field: str | None = None,
+    delimiter: str | None = None,
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
     min_count: int = 1,
@@ -93,7 +95,8 @@ def train_with_statistics(
     limit = None if memory is None else parse_bytes(memory)
     report = reporter(progress)
     pattern = _split_of(source, split)
-    counts = counted(source, normalizers=normalizers, field=field) if isinstance(source, Counts) else None
+    reading: dict[str, Any] = {"field": field, "delimiter": delimiter}
+    counts = counted(source, normalizers=normalizers, **reading) if isinstance(source, Counts) else None
     first = len(special_tokens) if special_ids == "first" else 0
     alphabet = bytes(range(256)) if byte_order == "raw" else BYTES_IN_ALPHABET_ORDER
     settings = {
@@ -101,7 +104,7 @@ def train_with_statistics(
         "normalizers": list(normalizers),
         "special_tokens": special_tokens,
         "weights": {group: str(weight) for group, weight in (weights or {}).items()},
-        "field": field,
+        **reading,
         "ties": ties,
         "min_frequency": min_frequency,
         "min_count": min_count,
@@ -123,7 +126,7 @@ def train_with_statistics(
             split=pattern,
             normalizers=normalizers,
             special_tokens=special_tokens,
-            field=field,
+            **reading,
             errors=errors,
             threads=threads,
             memory=limit,
@@ -133,21 +136,20 @@ def train_with_statistics(
         if kept:
             kept.keep(counts)
     counts = prepared(counts, weights, min_count)
-    symbols = [bytes([byte]) for byte in alphabet]
-    replay = kept.merges(first) if kept else []
+    symbols, replay = [bytes([byte]) for byte in alphabet], kept.merges(first) if kept else []
     logs = [] if log is None else [MergeLog(log, symbols, first)]
     if kept:
         logs.append(MergeLog(kept.log, symbols, first, kept=replay))
 
     def build(learned: Sequence[Learned]) -> Tokenizer:
         first_added = 0 if first else len(symbols) + len(learned)
-        loaded = Loaded(
-            Columns.trained(symbols, learned, first),
+        spec = TokenizerSpec(
+            PackedModel(Columns.trained(symbols, learned, first)),
             split=(pattern,) if pattern else (),
-            added=tuple(AddedRow(token, id) for id, token in enumerate(special_tokens, first_added)),
+            added_tokens=tuple(AddedToken(token, id) for id, token in enumerate(special_tokens, first_added)),
             normalizers=tuple(normalizers),
         )
-        return Tokenizer._from_loaded(loaded)  # as files are
+        return Tokenizer(spec)
 
     learned: list[Learned] = []
     try:
@@ -185,10 +187,8 @@ def train(*args: Any, **options: Any) -> Tokenizer:  # noqa: D417 (its parameter
     memory, and from a corpus that was counted in parts. `train_with_statistics` returns merges and statistics as well.
 
     Args:
-        source: A path or glob, or a list of these; an iterator (or a list of ``bytes``) of texts; a mapping from names
-            of groups to such sources; `Counts`; or a mapping from pieces to counts, which is not split again. Files are
-            UTF-8 text, also as ``.gz`` and ``.zst``; ``.jsonl``, also compressed; ``.parquet`` and ``.arrow``. A list
-            of ``str`` is a list of paths: pass ``iter(texts)`` to train on the strings themselves.
+        source: Paths, globs, URLs, iterables of texts and others, or a mapping from groups to these: see
+            `bytepair.sources.source`. Also `Counts`; or a mapping from pieces to counts, which is not split again.
         vocab_size: The number of tokens: 256 bytes, the merges and the special tokens.
         split: The name of a split pattern (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2``, ``none``) or a
             regular expression; merges never cross the pieces that it makes. None for that of `Counts`, else ``o200k``.
@@ -196,7 +196,8 @@ def train(*args: Any, **options: Any) -> Tokenizer:  # noqa: D417 (its parameter
             other normalizer of ``tokenizer.json``.
         special_tokens: Special tokens, which are cut out of the texts before anything is counted.
         weights: Exact factors for the counts of groups; see `Counts.weighted`.
-        field: The field or column that holds the text, for files of rows.
+        field: The field, column or member that holds the text; see `bytepair.sources.source.Reading`.
+        delimiter: The text between documents of plain text. None: a file is one document.
         ties: Which of equally frequent pairs merges first: ``lowest_ids`` (tokenizers, rustbpe), ``greatest_bytes``,
             ``smallest_bytes``, or ``first_seen`` (the pair that occurs first, as in minbpe).
         min_frequency: Pairs that occur less often are not merged.
@@ -232,7 +233,7 @@ def train(*args: Any, **options: Any) -> Tokenizer:  # noqa: D417 (its parameter
     return train_with_statistics(*args, **options).tokenizer
 
 
-def _split_of(source: Source, split: str | None) -> str:
+def _split_of(source: TrainingSource, split: str | None) -> str:
     """The split pattern of a training; that of counts has to agree with `split`."""
     if not isinstance(source, Counts):
         return split_pattern("o200k" if split is None else split)
@@ -246,7 +247,7 @@ def _split_of(source: Source, split: str | None) -> str:
 
 
 def train_merges(
-    source: Source,
+    source: TrainingSource,
     merges: int,
     *,
     split: str | None = None,

@@ -8,17 +8,25 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair.errors import TokenizerWarning, TrainingError
-from bytepair.training.counting import Source as TextSource
+from bytepair.sources.source import Reading
+from bytepair.training.counting import Countable, check_unread
 from bytepair.training.counts import Counts
 
 if TYPE_CHECKING:
     from bytepair.training.weights import Weight
 
-Source: TypeAlias = "TextSource | Counts"
+TrainingSource: TypeAlias = "Countable | Counts"
+"""A source (see `bytepair.sources.source`), pieces and their counts, or a counts table."""
 
 
 def counted(
-    source: Source, *, normalizers: Sequence[str] = (), field: str | None = None, digest: bool = False, **options: Any
+    source: TrainingSource,
+    *,
+    normalizers: Sequence[str] = (),
+    field: str | None = None,
+    delimiter: str | None = None,
+    digest: bool = False,
+    **options: Any,
 ) -> Counts:
     """The counts of a source; counts that were made before must agree with the settings.
 
@@ -26,23 +34,23 @@ def counted(
         source: As for `bytepair.train`.
         normalizers: As for `Counts.of`.
         field: As for `Counts.of`.
+        delimiter: As for `Counts.of`.
         digest: As for `Counts.of`.
         options: The other keywords of `Counts.of`, which do not apply to counts.
 
     Raises:
-        TrainingError: The counts were made with other normalizers, or `field` is set for them.
+        TrainingError: The counts were made with other normalizers, or an option has no effect on them.
         EncodeError, ArtifactError, PatternError: As `Counts.of`.
     """
     if not isinstance(source, Counts):
-        return Counts.of(source, normalizers=normalizers, field=field, digest=digest, **options)
+        return Counts.of(source, normalizers=normalizers, field=field, delimiter=delimiter, digest=digest, **options)
     made = list(source.stages.normalizers)
     if list(normalizers) != made:
         raise TrainingError(
             f"the counts were made with the normalizers {made}, not {list(normalizers)}",
             remedy=f"pass normalizers={made}, or count again",
         )
-    if field is not None:
-        raise TrainingError(f"the field {field!r} is for files of rows, not for counts", remedy="leave field out")
+    check_unread(Reading(field=field, delimiter=delimiter))
     return source
 
 

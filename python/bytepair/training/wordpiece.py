@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytepair import _core
 from bytepair.formats.vocab_txt import template
-from bytepair.model.spec import AddedToken, TokenizerSpec, WordPiece
+from bytepair.model.models import WordPiece
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 from bytepair.progress import Phase, reporter
 from bytepair.tokenizer import Tokenizer
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bytepair.progress import Report
-    from bytepair.training.inputs import Source
+    from bytepair.training.inputs import TrainingSource
     from bytepair.training.weights import Weight
 
 Score: TypeAlias = Literal["likelihood", "frequency"]
@@ -91,7 +92,7 @@ def learn_wordpiece(
 
 
 def train_wordpiece(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     score: Score = "likelihood",
@@ -109,6 +110,7 @@ def train_wordpiece(
     weights: Mapping[str, Weight] | None = None,
     min_count: int = 1,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -139,6 +141,7 @@ def train_wordpiece(
         weights: Exact factors for the counts of groups; see `Counts.weighted`.
         min_count: Stretches that occur less often are left out, before they are normalized.
         field: As for `bytepair.train`.
+        delimiter: As for `bytepair.train`.
         errors: As for `bytepair.train`.
         threads: The largest number of threads; None for all cores.
         memory: The memory limit of the counts, such as ``"2GB"``; the rest goes to temporary files.
@@ -157,6 +160,7 @@ def train_wordpiece(
         split=_CLEANED if clean_text else _UNCLEANED,
         special_tokens=specials,
         field=field,
+        delimiter=delimiter,
         errors=errors,
         threads=threads,
         memory=memory,
