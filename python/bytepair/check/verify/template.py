@@ -27,7 +27,7 @@ def checks(subject: Subject) -> list[Check]:
     try:
         template, settings = configs.chat_template(subject.folder), configs.table(subject.folder, configs.CONFIG)
     except (FormatError, ArtifactError) as error:
-        return [Check(_NAME, "fail", str(error))]
+        return [Check.of_error(_NAME, error)]
     if template is None:
         return [Check(_NAME, "not applicable", "there is no chat template")]
     texts = [template] if isinstance(template, str) else [_text(entry) for entry in template]
