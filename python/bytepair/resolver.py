@@ -49,7 +49,7 @@ def resolve(name: str | os.PathLike[str]) -> Named:
     is_name = isinstance(name, str)
     if is_name and text in encodings.ENCODINGS:
         return Named("encoding", text)
-    if files.exists(Path(text)):
+    if text and files.exists(Path(text)):
         return Named("path", text)
     if is_name and (encoding := encodings.encoding_of_model(text)):
         return Named("encoding", encoding)

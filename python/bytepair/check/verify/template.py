@@ -51,7 +51,7 @@ def _wrong(tokenizer: Tokenizer, text: str, settings: dict[str, Any]) -> list[st
     known = {token.content for token in tokenizer.spec.added_tokens}
     wrong = []
     if unknown := sorted(set(CONTROL.findall(text)) - known):
-        wrong.append(f"it spells {quoted(unknown)}, which are no added tokens: they would be text")
+        wrong.append(f"it spells {quoted(unknown)}, which are not added tokens: they would be text")
     for variable in sorted(set(_VARIABLE.findall(text))):
         token = configs.token_content(settings, variable)
         if token and token not in known:
