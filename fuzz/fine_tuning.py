@@ -1,4 +1,4 @@
-"""What fine-tuning does with chats besides encoding them: turns that are appended, marks, caches."""
+"""Fine-tuning beyond encoding: appended turns, the template's own text as labels, caches."""
 
 from __future__ import annotations
 
