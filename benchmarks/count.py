@@ -59,13 +59,13 @@ A_CALL = ("interval", "fit", "fit-right", "until")
 def tokenizer(vocabulary: Vocabulary) -> bp.Tokenizer:
     """The tokenizer of a vocabulary, from its rank file: published ones and trained ones have one."""
     split, special_tokens = vocabulary.split, vocabulary.special_tokens
-    return bp.Tokenizer.from_tiktoken(str(vocabulary.ranks), split=split, special_tokens=special_tokens)
+    return bp.Tokenizer.from_file(str(vocabulary.ranks), split=split, special_tokens=special_tokens)
 
 
 def without_split(vocabulary: Vocabulary, work: Path) -> Vocabulary:
     """The same vocabulary as one that leaves a text whole."""
     tok = tokenizer(vocabulary)
-    return write(bp.Tokenizer(replace(tok.spec, split=(), added_tokens=())), work / vocabulary.name / "whole")
+    return write(bp.Tokenizer(tok.spec.replace(split=(), added_tokens=())), work / vocabulary.name / "whole")
 
 
 def in_core(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced], runs: int) -> None:

@@ -1,13 +1,12 @@
-"""Pages of long texts beside the visualizer of `tokenizers`, and what looking at whole corpora costs beside encoding.
+"""Pages of long texts compared with the visualizer of `tokenizers`, and reports of corpora compared with encoding.
 
     python -m benchmarks.pictures [--data FOLDER] [--characters N] [--rounds N] [--write]
 
-A page of one English text by GPT-2's vocabulary, and of its first tenth, beside the visualizer of `tokenizers`, whose
+A page of an English text by GPT-2's vocabulary, and of its first tenth, beside the visualizer of `tokenizers`, whose
 time grows with the square of the text: the CPU time to make it, its size, and, where Chromium and playwright
-are installed (``make test-browser`` installs them), the time until a browser has loaded it and the elements that it has
-then. Both pages are of the same ids, which are compared first, and both must hold the text. *Of encoding* is the CPU
-time of a call over all of the texts by that of ``count_batch`` for them; its tokens are compared as well. Medians
-of rounds.
+are installed (``make test-browser`` installs them), the time until a browser has loaded it, and its number of
+elements. Both pages have the same ids, which are compared first, and both must hold the text. *Of encoding* is the CPU
+time of a call over all texts divided by that of ``count_batch``; its tokens are compared as well. Medians of rounds.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ CALLS = "| Call over {megabytes:.0f} MB | CPU seconds | of encoding |\n|---|---|
 
 
 class _Text(HTMLParser):
-    """All that a page has as text."""
+    """The text of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -45,12 +44,12 @@ class _Text(HTMLParser):
         self.feed(page)
 
     def handle_data(self, data: str) -> None:
-        """Called for each text."""
+        """Collect a text node."""
         self.parts.append(data)
 
 
 def cpu(call: Callable[[], Any], rounds: int) -> tuple[float, Any]:
-    """The median of CPU times of a call, and what it returned."""
+    """The median CPU time of a call, and its result."""
     times = []
     for _ in range(rounds):
         start = time.process_time()
@@ -60,12 +59,12 @@ def cpu(call: Callable[[], Any], rounds: int) -> tuple[float, Any]:
 
 
 def holds(page: str, text: str) -> bool:
-    """Whether a page has the text, white space aside."""
+    """Whether a page holds a text, whitespace aside."""
     return "".join(text.split()) in "".join("".join(_Text(page).parts).split())
 
 
 def loaded(page: str, rounds: int) -> tuple[float, int] | None:
-    """Milliseconds until a browser has loaded a page, and its elements then; None without a browser."""
+    """Milliseconds until a browser has loaded a page, and its number of elements; None without a browser."""
     program = os.environ.get("BYTEPAIR_CHROMIUM") or shutil.which("chromium")
     try:
         from playwright.sync_api import sync_playwright
@@ -89,7 +88,7 @@ def loaded(page: str, rounds: int) -> tuple[float, int] | None:
 
 
 def pages_of(file: Path, text: str, rounds: int, *, beside: bool) -> list[str]:
-    """The rows of one text's page, ours and the visualizer's if it stands beside."""
+    """The rows of a text's page, ours and, with `beside`, the visualizer's."""
     from tokenizers import Tokenizer
     from tokenizers.tools.visualizer import EncodingVisualizer
 
@@ -116,7 +115,7 @@ def pages_of(file: Path, text: str, rounds: int, *, beside: bool) -> list[str]:
 
 
 def calls_over(file: Path, texts: dict[str, str], rounds: int) -> list[str]:
-    """The rows of what is done to whole corpora."""
+    """The rows of calls over whole corpora."""
     tok = bp.Tokenizer.from_file(file)
     other = bp.Tokenizer.from_file(file.parent.parent / "gpt-neox" / "tokenizer.json")
     corpora = {name: text.splitlines(keepends=True) for name, text in texts.items()}
@@ -142,7 +141,7 @@ def calls_over(file: Path, texts: dict[str, str], rounds: int) -> list[str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Measures, prints, and writes the tables if asked."""
+    """Measure, print, and write the tables with ``--write``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--characters", type=int, default=400_000)
@@ -151,7 +150,7 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     file = options.data / "vocabs" / "gpt2" / "tokenizer.json"
     texts = {name: (options.data / "corpora" / f"{name}.txt").read_text("utf-8") for name in TEXTS}
-    # What cannot be seen is shown by its number, which would not be found.
+    # Invisible characters are shown by their numbers, so they would not be found.
     seen = "".join(character for character in texts["en_1mb"] if character.isprintable() or character.isspace())
     lines = [
         *pages_of(file, seen[: options.characters // 10], options.rounds, beside=True),

@@ -19,7 +19,8 @@ from benchmarks.texts import MB
 from bytepair import lowlevel
 from bytepair.shards import ledger, plans, sharding, tasks
 from bytepair.sources import readers
-from bytepair.sources.inputs import Reading, find
+from bytepair.sources.inputs import find
+from bytepair.sources.source import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The chat templates that sweeps run, each with its oracle and with what it takes."""
+"""The chat templates of the sweeps, each with its oracle and the features it supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vocabularies for chats: small ones with added tokens of every kind, and real ones where the data folder is."""
+"""Vocabularies for chats: small ones with added tokens of every kind, and real ones if there is a data folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fine-tuning does with chats besides encoding them: turns that are appended, marks, caches."""
+"""Fine-tuning beyond encoding: appended turns, the template's own text as labels, caches."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def check_extending(random: random.Random, tok: bp.Tokenizer, start: ChatExample
     follows = whole.text.startswith(start.text)
     ids = _sampled(random, tok, whole.text[len(start.text) :]) if follows and random.random() < 0.5 else []
     try:
-        longer = bp.chat.extend(tok, start, rest, ids=ids, add_generation_prompt=whole.settings.add_generation_prompt)
+        longer = bp.chat.extend(tok, start, rest, ids=ids, add_generation_prompt=whole.options.add_generation_prompt)
     except TemplateError as error:
         same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(start.text, whole.text, strict=False))
         equal("whether the text goes on", follows, False)

@@ -1,7 +1,7 @@
-"""What is trained, by definition: the oracle of ids, places and labels of a chat, slow and readable.
+"""Labels by definition: the slow and readable oracle for ids, offsets and labels of a chat.
 
-Text is encoded by `tokenizers`. What it must not do, take content for protocol, is kept from it by cutting the text at
-the trusted occurrences of added tokens; what lies between is encoded by a copy of it that has no added tokens.
+`tokenizers` encodes the text. To prevent content from becoming added tokens, the text is split at the trusted
+occurrences of added tokens, and a copy of the tokenizer without added tokens encodes the parts between them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chat templates for sweeps that need no data: each shows what published ones have, with its oracle beside it."""
+"""Chat templates for sweeps without data: each has a feature of published templates, and its oracle."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.model.spec import BytePair, Characters, TokenizerSpec, Unigram, WordPiece
-from bytepair.study.explain import explain
+from bytepair.model.models import BytePair, Characters, Unigram, WordPiece
+from bytepair.model.spec import TokenizerSpec
+from bytepair.study.explain import MergeStep, explain
 from bytepair.view import linted, pipeline
 from fuzz import drawn
 from fuzz.case import case, equal
@@ -183,7 +184,7 @@ def check_reach(tok: bp.Tokenizer, found: bp.Lint) -> None:
         happened = set()
         for text in (text for text in texts if len(text) <= max((len(t) for t, _ in longer), default=1)):
             steps = [step for piece in explain(tok, text).pieces for step in piece.steps]
-            happened |= {step.rank for step in steps if isinstance(step, bp.explaining.Step)}
+            happened |= {step.rank for step in steps if isinstance(step, MergeStep)}
         dead = told.get("unreachable-merge")
         if all(len(token) <= _LONGEST for token, _ in longer):
             equal("dead merges", dead.count if dead else 0, len(model.merges) - len(happened))

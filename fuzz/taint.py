@@ -1,7 +1,7 @@
-"""Random templates over all that templates can do: content stays content, whatever is done with it.
+"""Random templates with all operations: content keeps its origin through each of them.
 
-The oracle needs no second implementation. Each field is written in letters of its own, which no template has and which
-no operation makes of others; so each character of the output says by itself whether it is content and of which field.
+The oracle needs no second implementation. Each field uses its own letters, which no template has and no operation
+produces from others; so each character of the output shows whether it is content, and of which field.
 """
 
 from __future__ import annotations

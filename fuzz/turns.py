@@ -1,8 +1,7 @@
-"""What chat templates write, said again in plain Python: the oracle of where content lies in a rendering.
+"""Chat templates rewritten in plain Python: the oracle for the origins in a rendering.
 
-Each function takes a conversation and gives the parts of the text, each with the message and the field that it is from.
-It knows nothing of templates, nor of how the product follows content through one; `transformers` says that the joined
-text is right. Other templates are in the files beside it.
+Each function takes a conversation and returns the parts of the text, each with its message and field. It does not use
+templates or the tracing of the product; `transformers` confirms the joined text. More templates: `turns_of_*.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The oracle of ``turns.py`` for templates that write tools, and what was thought, from structured fields."""
+"""The oracle of ``turns.py`` for templates that write tools and reasoning from structured fields."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,15 @@ import bytepair as bp
 ROOT = Path(__file__).parent.parent
 WHOLE = bool(os.environ.get("BYTEPAIR_WHOLE"))
 """Whether tests that take a share of their cases take all of them, some minutes long."""
+
+SLOW = ("deepseek", "gemma3", "openai", "qwen2")
+"""Vocabularies that take seconds to load, and are of a kind that others are of too."""
+
+
+def share(vocabularies: Iterable[str]) -> list[str]:
+    """The ones to test; all of them with BYTEPAIR_WHOLE. `test_families.py` always takes all."""
+    return [name for name in vocabularies if WHOLE or not name.startswith(SLOW)]
+
 
 # Shared machines pause a process for longer than any case takes, so no case has a deadline.
 settings.register_profile("same", derandomize=True, deadline=None)

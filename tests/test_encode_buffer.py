@@ -138,4 +138,4 @@ def test_wrong_arguments_are_refused(end: bp.Tokenizer) -> None:
     with pytest.raises(ValueError, match="special="):
         lowlevel.encode_buffer(end, DATA, OFFSETS, special="alow")
     with pytest.raises(ValueError, match="errors="):
-        lowlevel.encode_buffer(end, DATA, OFFSETS, errors="ignore")
+        lowlevel.encode_buffer(end, DATA, OFFSETS, errors="ignore")  # type: ignore[arg-type]

@@ -144,7 +144,8 @@ def test_what_is_refused_says_what_and_where(tmp_path: Path, name: str) -> None:
     with pytest.raises(kind, match=message) as caught:
         bp.Tokenizer.from_file(path, partial_alphabet=True)
     assert caught.value.file == str(path)
-    assert len(str(caught.value)) < 1000
+    # How long the path of the file is depends on the machine.
+    assert len(str(caught.value).replace(str(path), "")) < 1000
 
 
 GROWN: dict[str, bytes] = {

@@ -67,7 +67,7 @@ def opened(tab: Tab, url: str) -> Any:
 
 def test_looks(tab: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
     page = opened(tab, url)
-    page.get_by_label("Price of a million tokens").fill("$2.50")
+    page.get_by_label("Price per million tokens").fill("$2.50")
     tab.shoot("playground-one")
     page.get_by_role("checkbox", name="small").check()
     page.get_by_label("Text", exact=True).fill("Tokens of two tokenizers:\n\tdef naïve(café): # 東京 👍🏽\n")
@@ -113,7 +113,7 @@ def test_typed_text_is_seen(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer
     for text in (HOSTILE.replace("\0", ""), "<|endoftext|> a", "\ud83d\ude80 𝔘𝔫𝔦", "a" * 3000, " \n\n\t "):
         box.fill(text)
         assert ids(desktop) == toks["demo"].encode(page.locator("#text").input_value(), special="allow")
-    page.get_by_label("Special tokens in the text are special").uncheck()
+    page.get_by_label("Recognize special tokens in the text").uncheck()
     box.fill("<|endoftext|>")
     assert ids(desktop) == toks["demo"].encode("<|endoftext|>", special="text")
 
@@ -135,7 +135,7 @@ def test_half_a_character_is_told(desktop: Tab, url: str) -> None:
 def test_costs_and_shares_are_counted_and_kept(desktop: Tab, url: str) -> None:
     page = opened(desktop, url)
     page.get_by_label("Text", exact=True).fill("<|endoftext|>" * 4)
-    price, window = page.get_by_label("Price of a million tokens"), page.get_by_label("Context window, in tokens")
+    price, window = page.get_by_label("Price per million tokens"), page.get_by_label("Context window, in tokens")
     price.fill("2,50 €")
     window.fill("8")
     settle(desktop)
@@ -181,22 +181,22 @@ def test_files_are_uploaded(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer
     page.get_by_label("Text", exact=True).fill("uploaded <|endoftext|>")
     page.locator("#file").set_input_files(tmp_path / "json" / "tokenizer.json")
     page.get_by_role("checkbox", name="tokenizer.json uploaded").wait_for()
-    assert page.locator("#said").inner_text() == "tokenizer.json is added."
+    assert page.locator("#status").inner_text() == "tokenizer.json added."
     assert ids(desktop, 1) == small.encode("uploaded <|endoftext|>", special="allow")
 
     page.locator("#file").set_input_files(tmp_path / "ranks" / "tokenizer.tiktoken")
     page.locator("#lacks").wait_for()
     assert page.evaluate("document.activeElement.id") == "split"
     refused(desktop)
-    page.get_by_label("Split pattern").select_option("cl100k")
-    page.get_by_label("Special tokens, one a line").fill("<|endoftext|>")
+    page.locator("#split").select_option("cl100k")
+    page.get_by_label("Special tokens, one per line").fill("<|endoftext|>")
     page.get_by_role("button", name="Add", exact=True).click()
     page.locator("#fault:not(:empty)").wait_for()
-    assert "write one a line" in page.locator("#fault").inner_text()
+    assert "write one per line" in page.locator("#fault").inner_text()
     refused(desktop)
     desktop.check("playground-lacks")
     [end] = small.special_tokens.values()
-    page.get_by_label("Special tokens, one a line").fill(f"<|endoftext|>={end}\n")
+    page.get_by_label("Special tokens, one per line").fill(f"<|endoftext|>={end}\n")
     page.get_by_role("button", name="Add", exact=True).click()
     page.get_by_role("checkbox", name="tokenizer.tiktoken uploaded").wait_for()
     assert page.locator("#lacks").is_hidden()
@@ -214,7 +214,7 @@ def test_limits_are_told_before_anything_is_sent(desktop: Tab, url: str, monkeyp
     page = opened(desktop, url)
     page.get_by_label("Text", exact=True).fill("a b " * 100)
     settle(desktop)
-    assert page.locator("#too-many").inner_text().startswith("More than 50 tokens are counted, but not shown")
+    assert page.locator("#too-many").inner_text().startswith("More than 50 tokens are counted but not shown")
     assert page.locator("#view").is_hidden()
     assert page.locator("#counts tbody tr td").first.inner_text() != ""
     asked = len(desktop.asked)
@@ -237,28 +237,28 @@ def test_links_bring_it_back(desktop: Tab, url: str, toks: dict[str, bp.Tokenize
     page.get_by_label("Text", exact=True).fill(text)
     page.get_by_role("checkbox", name="small").check()
     page.get_by_role("checkbox", name="demo").uncheck()
-    page.get_by_label("Special tokens in the text are special").uncheck()
+    page.get_by_label("Recognize special tokens in the text").uncheck()
     settle(desktop)
-    page.get_by_role("button", name="Copy a link to this").click()
-    page.locator("#said:not(:empty)").wait_for()
+    page.get_by_role("button", name="Copy link").click()
+    page.locator("#status:not(:empty)").wait_for()
     link = page.url
     assert link.startswith(f"{url}#v1.")
     page.reload()
     settle(desktop)
     assert page.locator("#text").input_value() == text
     assert page.locator("#offers :checked").evaluate_all("all => all.map((one) => one.value)") == ["small"]
-    assert not page.get_by_label("Special tokens in the text are special").is_checked()
+    assert not page.get_by_label("Recognize special tokens in the text").is_checked()
     assert ids(desktop) == toks["small"].encode(text, special="text")
     assert page.locator("#fault").inner_text() == ""
 
     toks["demo"].save(tmp_path)
     page.locator("#file").set_input_files(tmp_path / "tokenizer.json")
-    page.locator("#said", has_text="is added").wait_for()
-    page.get_by_role("button", name="Copy a link to this").click()
-    page.locator("#said", has_text="cannot be shared").wait_for()
+    page.locator("#status", has_text="added").wait_for()
+    page.get_by_role("button", name="Copy link").click()
+    page.locator("#status", has_text="cannot be shared").wait_for()
 
     broken = {
-        "#nonsense": "it is no link of this playground",
+        "#nonsense": "it is not a link of this version",
         f"#{link.partition('#')[2][:-9]}": "damaged",
         "#v1.AAAA": "damaged",
         "#v1." + "A" * 70000: "too long",
@@ -269,11 +269,11 @@ def test_links_bring_it_back(desktop: Tab, url: str, toks: dict[str, bp.Tokenize
     write = "state => bytepair.sharing.write(state).then((fragment) => { location.hash = fragment; })"
     other = {"text": "x", "tokenizers": [["demo", "0" * 12], ["gone", ""]], "special": "allow"}
     page.evaluate(write, other)
-    page.locator("#fault", has_text="not here: gone").wait_for()
+    page.locator("#fault", has_text="not available: gone").wait_for()
     settle(desktop)
     assert page.locator("#text").input_value() == "x"
     page.evaluate(write, {**other, "tokenizers": [["demo", "0" * 12]]})
-    page.locator("#fault", has_text="its tokens may be others").wait_for()
+    page.locator("#fault", has_text="its tokens may differ").wait_for()
     bomb = "() => bytepair.sharing.write({ text: 'a'.repeat(3e7), tokenizers: [], special: 'allow' })"
     page.evaluate(f"({bomb})().then((fragment) => {{ location.hash = fragment; }})")
     page.locator("#fault", has_text="damaged").wait_for()

@@ -74,7 +74,7 @@ def test_looks(tab: Tab, tmp_path: Path, tok: bp.Tokenizer, small: bp.Tokenizer)
     tab.shoot("view-layers")
     page.get_by_role("button", name="Light or dark").click()
     tab.shoot("view-turned")
-    page.get_by_role("button", name="Let go").click()
+    page.get_by_role("button", name="Unpin").click()
     assert ("Point at a token" in said(page)) is (tab.look.device == "phone")
 
 
@@ -105,7 +105,7 @@ def test_what_no_token_has_is_struck_through(desktop: Tab, tmp_path: Path) -> No
     assert page.locator(".list").evaluate("list => list.textContent") == text
     gaps = page.locator(".list .gap").evaluate_all("gaps => gaps.map(gap => gap.textContent)")
     assert gaps == [" ", "  ", "\n\u200b"]
-    assert "of no token" in page.locator(".legend").inner_text()
+    assert "without a token" in page.locator(".legend").inner_text()
     desktop.check("view-gaps")
 
 
@@ -213,7 +213,7 @@ def test_a_tapped_token_is_above_the_panel(chromium: Any, tmp_path: Path, tok: b
     # Backgrounds are taken away, but not what spaces are seen by.
     seen = page.locator(".list .sp").first.evaluate("one => getComputedStyle(one).backgroundImage")
     assert "gradient" in seen
-    page.get_by_role("button", name="Let go").tap()
+    page.get_by_role("button", name="Unpin").tap()
     assert "Point at a token" in said(page)
     context.close()
 
@@ -227,7 +227,7 @@ def test_a_token_is_held_until_it_is_let_go(desktop: Tab, tmp_path: Path, tok: b
     tokens.nth(5).click()
     tokens.nth(8).hover()
     assert str(ids[5]) in said(page)
-    assert "Let go" in said(page)
+    assert "Unpin" in said(page)
     page.keyboard.press("Escape")
     tokens.nth(9).hover()
     assert here(page) == 9
@@ -235,7 +235,7 @@ def test_a_token_is_held_until_it_is_let_go(desktop: Tab, tmp_path: Path, tok: b
     page.keyboard.press("Enter")
     tokens.nth(2).hover()
     assert here(page) == 9
-    page.get_by_role("button", name="Let go").click()
+    page.get_by_role("button", name="Unpin").click()
     assert page.evaluate("document.activeElement.className") == "list"
     tokens.nth(2).hover()
     assert here(page) == 2
@@ -312,7 +312,7 @@ def test_finding(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
     assert ids[here(page)] == ids[20]
     box.fill("not ] there (")
     box.press("Enter")
-    assert status.inner_text() == "not·]·there·( is not there"
+    assert status.inner_text() == "not·]·there·( not found"
 
 
 def test_ids_are_copied(desktop: Tab, tmp_path: Path, tok: bp.Tokenizer) -> None:
@@ -375,6 +375,6 @@ def test_without_scripts_the_text_is_there(chromium: Any, tmp_path: Path, tok: b
     page.goto(file.as_uri())
     shown = page.locator("noscript").inner_text()
     context.close()
-    assert "does not run" in shown
+    assert "are disabled in" in shown
     assert "def parse_args(self, args=None, namespace=None):" in shown
     assert "U+202E" in shown

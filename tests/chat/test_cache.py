@@ -1,4 +1,4 @@
-"""The cache: every part of a key matters, what comes out is what went in, and damage is never handed out."""
+"""The cache: every part of a key counts, entries are returned unchanged, and damaged files are never used."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_every_part_is_required_and_others_raise() -> None:
     with pytest.raises(TypeError, match="seed"):
         key(seed=1)
     for value in (object(), {1, 2}, Span, np.array([object()]), 1j, range(3)):
-        with pytest.raises(TypeError, match="spans cannot be a part of a key"):
+        with pytest.raises(TypeError, match="spans cannot be hashed for a key"):
             key(spans=value)
 
 
@@ -253,10 +253,10 @@ def test_pickles_are_never_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "said"),
     [
-        ({"text": np.array(["a"])}, "text is of type"),
-        ({"spans": np.array([None])}, "spans is of type object"),
-        ({"-sha256": np.array([1])}, "identifiers"),
-        ({"../x": np.array([1])}, "identifiers"),
+        ({"text": np.array(["a"])}, "text has the type"),
+        ({"spans": np.array([None])}, "spans has the type object"),
+        ({"-sha256": np.array([1])}, "identifier"),
+        ({"../x": np.array([1])}, "identifier"),
     ],
 )
 def test_other_arrays_are_refused(arrays: Any, said: str) -> None:

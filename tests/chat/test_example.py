@@ -1,9 +1,8 @@
-"""Conversations as ids and labels: what is trained on, what truncation leaves, what is refused."""
+"""Conversations as ids and labels: trained spans, truncation, and errors."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -191,7 +190,7 @@ def test_truncation_cuts_labels_with_ids(chat_tok: bp.Tokenizer, side: str) -> N
             example = chat_tok.encode_chat(CHAT, "chatml", max_length=length, truncation=side)
         except bp.LimitError as error:
             assert (whole.labels[keep] == -100).all()
-            assert "trained on" in error.what  # noqa: PT017 (which lengths raise is what is asked)
+            assert "labelled token" in error.what  # noqa: PT017 (which lengths raise is what is asked)
             continue
         cuts += 1
         assert (example.labels == whole.labels[keep]).all()
@@ -243,7 +242,7 @@ def test_special_tokens_of_the_post_processor_stay_whatever_is_cut_off(chat_tok:
     bos, eos = chat_tok.reserved_tokens["<s>"], chat_tok.reserved_tokens["</s>"]
     processor = {"type": "RobertaProcessing", "sep": ["</s>", eos], "cls": ["<s>", bos], "trim_offsets": False}
     processor["add_prefix_space"] = False
-    tok = bp.Tokenizer(replace(chat_tok.spec, post_processor=json.dumps(processor)))
+    tok = bp.Tokenizer(chat_tok.spec.replace(post_processor=json.dumps(processor)))
     messages = [{"role": "user", "content": "how are you"}, {"role": "assistant", "content": "I am fine, thank you"}]
     bare = tok.encode_chat(messages, "chatml", train_on=("user", "assistant"))
     cache = bp.chat.EncodingCache()
@@ -269,7 +268,7 @@ def test_special_tokens_of_the_post_processor_stay_whatever_is_cut_off(chat_tok:
     assert len(tok.encode_chat(messages, "chatml", cache=cache)) == len(bare)
     with pytest.raises(ValueError, match="add_special_tokens"):
         bp.chat.extend(tok, made, messages)
-    with pytest.raises(bp.TemplateError, match="twice"):
+    with pytest.raises(bp.TemplateError, match="already writes"):
         tok.encode_chat(messages, "{{ '<s>' }}{{ messages[1].content }}", add_special_tokens=True)
 
 

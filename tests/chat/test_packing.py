@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.batches.attention import block_mask, cu_seqlens
+from bytepair.chat.batches.attention import Placed, block_mask, cu_seqlens
 from bytepair.chat.batches.columns import IGNORED
 from bytepair.chat.batches.example_rows import ExampleRows
-from bytepair.chat.batches.fitting import Placed
 from bytepair.chat.batches.packing import flatten, pack
 from bytepair.chat.batches.padding import pad
 from bytepair.errors import LimitError

@@ -7,7 +7,8 @@ import random
 import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bytepair.chat.encoding.example import ChatExample
+
+    Ints = NDArray[np.int64]
+
 
 @dataclass
 class Span:
@@ -38,19 +43,16 @@ class Span:
     generated: bool = False
 
 
-@dataclass
-class Example:
-    text: str
-    spans: list[Span]
-    input_ids: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+def example_of(text: str, spans: list[Span], ids: Ints, labels: Ints, offsets: Ints) -> ChatExample:
+    """The parts of an example that a picture reads."""
+    parts = {"text": text, "spans": spans, "input_ids": ids, "labels": labels, "offsets": offsets}
+    return cast("ChatExample", SimpleNamespace(**parts))
 
 
 BYTES = bp.train({"a": 1}, 256 + 3, special_tokens=["<|im_start|>", "<|im_end|>", "<|endoftext|>"])
 
 
-def make_chat(tok: bp.Tokenizer, messages: list[tuple[str, str]], trained: str = "assistant") -> Example:
+def make_chat(tok: bp.Tokenizer, messages: list[tuple[str, str]], trained: str = "assistant") -> ChatExample:
     """A chat as ChatML has it, encoded as one text, with what overlaps a content of a role trained."""
     text, spans = "", []
     for number, (role, content) in enumerate(messages):
@@ -71,7 +73,7 @@ def make_chat(tok: bp.Tokenizer, messages: list[tuple[str, str]], trained: str =
         if span.field == "content" and span.role == trained:
             is_trained |= (places[:, 0] < span.end) & (places[:, 1] > span.start)
     array = np.array(ids, np.int64)
-    return Example(text, spans, array, np.where(is_trained, array, -100), places)
+    return example_of(text, spans, array, np.where(is_trained, array, -100), places)
 
 
 @dataclass
@@ -175,7 +177,7 @@ HOSTILE_TEXTS = [
 ]
 
 
-def check(example: Example, tok: bp.Tokenizer) -> Page:
+def check(example: ChatExample, tok: bp.Tokenizer) -> Page:
     """What holds of every picture."""
     page = chat.html(example, tok, title="<i>\u202e")
     read = Page(page)
@@ -255,7 +257,7 @@ def test_tokens_of_two_things_are_marked_and_listed() -> None:
     spans = [Span(0, 1, "template"), Span(1, 4, "content", 0, "user", "content"), Span(4, 8, "template")]
     spans += [Span(8, 8, "content", 1, "assistant", "content")]
     ids, offsets = tok.encode("abababab"), tok.offsets("abababab")
-    example = Example("abababab", spans, np.array(ids), np.array(ids), np.array(offsets))
+    example = example_of("abababab", spans, np.array(ids), np.array(ids), np.array(offsets))
     read = check(example, tok)
     assert len(ids) == 2
     assert "s" in read.tokens[0].classes
@@ -269,9 +271,9 @@ def test_tokens_of_two_things_are_marked_and_listed() -> None:
 def test_what_comes_from_nowhere_is_named() -> None:
     example = make_chat(BYTES, [("user", "a")])
     end = BYTES.token_id("<|endoftext|>")
-    example.input_ids = np.append(example.input_ids, end)
-    example.labels = np.append(example.labels, end)
-    example.offsets = np.append(example.offsets, [[len(example.text)] * 2], axis=0)
+    vars(example)["input_ids"] = np.append(example.input_ids, end)
+    vars(example)["labels"] = np.append(example.labels, end)
+    vars(example)["offsets"] = np.append(example.offsets, [[len(example.text)] * 2], axis=0)
     read = check(example, BYTES)
     assert read.tokens[-1].text == "‹“<|endoftext|>”›"
     assert read.tokens[-1].title[1:] == ["from no character", "(added)", "trained"]
@@ -290,7 +292,7 @@ def test_what_was_given_beside_messages_is_named() -> None:
     spans = [Span(0, 2, "content", None, None, "tools/0/function/name"), Span(2, 3, "content", None, None, None)]
     ids = np.frombuffer(b"aab", np.uint8).astype(np.int64)
     tok = bp.train({"low": 5}, 257)
-    example = Example("aab", spans, ids, np.full(3, -100), np.array([[0, 1], [1, 2], [2, 3]]))
+    example = example_of("aab", spans, ids, np.full(3, -100), np.array([[0, 1], [1, 2], [2, 3]]))
     read = check(example, tok)
     assert [row[0] for row in read.rows] == ["from", "(tools)", "(variables)", "all"]
     assert read.labels == ["tools"]
@@ -306,7 +308,7 @@ def test_what_stands_before_tokens_says_whose_they_are() -> None:
         Span(8, 9, "content", 4, "<me>", "name"),
     ]
     ids = np.full(9, 97)
-    example = Example("a" * 9, spans, ids, ids, np.array([[place, place + 1] for place in range(9)]))
+    example = example_of("a" * 9, spans, ids, ids, np.array([[place, place + 1] for place in range(9)]))
     tok = bp.train({"low": 5}, 257)
     assert check(example, tok).labels == [
         "<me>, message 3",
@@ -372,7 +374,7 @@ def test_a_page_is_written_whole(tmp_path: Path) -> None:
 
 def test_what_does_not_belong_together_raises() -> None:
     example = make_chat(BYTES, [("user", "ab")])
-    example.labels = example.labels[:-1]
+    vars(example)["labels"] = example.labels[:-1]
     with pytest.raises(ValueError, match="labels"):
         chat.html(example, BYTES)
     example = make_chat(BYTES, [("user", "ab")])

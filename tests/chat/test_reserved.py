@@ -1,8 +1,7 @@
-"""What people write never becomes protocol, unless the call says so."""
+"""Content never becomes a control token, unless the call allows it."""
 
 from __future__ import annotations
 
-import dataclasses
 from random import Random
 from typing import Any
 
@@ -53,7 +52,7 @@ def test_literals_that_come_together_are_rejected(chat_tok: bp.Tokenizer) -> Non
         ("{{ messages[0].content }}end|>{{ messages[1].content }}", "<|im_"),
         ("<|im_{{ messages[0].content }}{{ messages[1].content }}", "end|>"),
     ):
-        with pytest.raises(bp.SpecialTokenError, match=r"message 0 \(user\), content.* makes .*<\|im_end\|>"):
+        with pytest.raises(bp.SpecialTokenError, match=r"message 0 \(user\), content.* forms .*<\|im_end\|>"):
             chat_tok.encode_chat(chat(content), template)
         example = chat_tok.encode_chat(chat(content), template, policy="text")
         assert not frozenset(chat_tok.reserved_tokens.values()) & set(example.input_ids.tolist())
@@ -150,8 +149,8 @@ def test_marks_may_be_spelled_with_the_role(chat_tok: bp.Tokenizer) -> None:
 def test_content_that_a_normalizer_joins_with_a_mark_is_rejected() -> None:
     base = bp.train({"hi": 5}, vocab_size=257).spec
     mark = bp.AddedToken("<m>", 300, special=True, normalized=True)
-    tok = bp.Tokenizer(dataclasses.replace(base, normalizers=("NFC",), added_tokens=(mark,)))
+    tok = bp.Tokenizer(base.replace(normalizers=("NFC",), added_tokens=(mark,)))
     template = "{% for m in messages %}<m>{{ m.content }}{% endfor %}"
     assert (tok.encode_chat(chat("a"), template).input_ids == 300).sum() == 2
-    with pytest.raises(bp.SpecialTokenError, match="content takes the template's '<m>' away"):
+    with pytest.raises(bp.SpecialTokenError, match="content breaks the template's '<m>'"):
         tok.encode_chat(chat("\u0338a"), template)

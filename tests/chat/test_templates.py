@@ -1,4 +1,4 @@
-"""Templates: where they come from, what they are, and what the built-in ones say."""
+"""Templates: their sources, their data, and the texts of the built-in ones."""
 
 # ruff: noqa: E501 (templates are long lines)
 from __future__ import annotations
@@ -180,7 +180,7 @@ def test_wrong_types() -> None:
         Template(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="variable"):
         Template("", variables={3: "x"})  # type: ignore[dict-item]
-    with pytest.raises(TypeError, match="Template, a name or a source"):
+    with pytest.raises(TypeError, match="a Template, the name of one, or its source"):
         render([], 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="'messages' is an argument"):
         render([], "{{ 1 }}", variables={"messages": []})

@@ -88,7 +88,13 @@ def unpacked(data: Path, name: str, folder: Path) -> Path:
     return folder
 
 
-AGAIN = {"gguf/ggml-vocab-llama-bpe.gguf.xz", "gguf/ggml-vocab-qwen2.gguf.xz", "mistral/tekken_240718.json.xz"}
+AGAIN = {
+    "gguf/ggml-vocab-llama-bpe.gguf.xz",
+    "gguf/ggml-vocab-qwen2.gguf.xz",
+    "mistral/tekken_240718.json.xz",
+    "openai/gpt-oss_tokenizer.json.xz",
+    "qwen2/",
+}
 """Tables that another of these files holds as well; BYTEPAIR_WHOLE=1 looks at them too."""
 
 

@@ -53,11 +53,11 @@ def test_timelines(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["merges"][0]["count"] == 7
     place = tmp_path / "timeline.html"
     assert main(["explain", "--timeline", log, "--html", str(place)]) == 0
-    assert "How often each pair was found" in place.read_text("utf-8")
+    assert "Counts of merged pairs" in place.read_text("utf-8")
     capsys.readouterr()
     Path(log).write_text('{"rank": 1}\n', "utf-8")
     assert main(["explain", "--timeline", log]) == 1
-    assert "no line of a merge log" in capsys.readouterr().err
+    assert "not a line of a merge log" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_errors_name_what_is_wrong(model: str, capsys: pytest.CaptureFixture[str
     assert main(["explain", "a<|e|>", "-m", model, "--special", "raise"]) == 1
     assert "<|e|>" in capsys.readouterr().err
     assert main(["explain", "--timeline", "no such file"]) == 1
-    assert "no file, no folder and no encoding" in capsys.readouterr().err
+    assert "is not a file or folder" in capsys.readouterr().err

@@ -107,4 +107,4 @@ def test_added_tokens_that_are_matched_otherwise_have_the_same_id(call: Call) ->
     Path("other.json").write_text(json.dumps(spec), "utf-8")
     shown = call("compare", "model", "other.json").decode()
     assert "1 in both with the same id" in shown
-    assert "of these special, stripped or looked for otherwise: <|end|>" in shown
+    assert "with other flags: <|end|>" in shown

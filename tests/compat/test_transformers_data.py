@@ -1,4 +1,4 @@
-"""The face of transformers, and patch, on published tokenizers beside transformers itself."""
+"""`bytepair.compat.transformers` and `patch` compared with transformers, on published tokenizers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ transformers = pytest.importorskip("transformers")
 
 pytestmark = pytest.mark.data
 
-NAMES = ["gpt2", "roberta-base", "bert-base-uncased", "llama2", "llama3", "qwen3", "t5-small", "clip"]
+NAMES = ["gpt2", "roberta-base", "bert-base-uncased", "llama2", "llama3", "t5-small", "clip"]
 if WHOLE:
-    NAMES += ["qwen2", "deepseek", "gpt-neox", "phi-2"]
+    NAMES += ["qwen3", "qwen2", "deepseek", "gpt-neox", "phi-2"]
 TEXTS = [*probes.TEXTS[10:50:2], *probes.TEXTS[-4:], "do n't stop , she 's here . <|endoftext|></s> a"]
 OTHERS = {"bert-base-uncased": "tokenizer.daulet.json"}
 

@@ -18,7 +18,8 @@ from bytepair.shards import histogram
 from bytepair.shards.plans import Plan, Portion, ShardOptions, Stage
 from bytepair.shards.summaries import ShardSummary
 from bytepair.shards.tally import Tally, step
-from bytepair.sources.inputs import Input, Reading
+from bytepair.sources.inputs import Input
+from bytepair.sources.source import Reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,7 +223,8 @@ def bars(path: Path) -> list[tuple[float, float, float, str]]:
     """Left end, width, height and title of each bar of a histogram."""
     found = [one for one in drawn(path).iter(f"{SVG}rect") if one.get("class") == "bar"]
     return [
-        (*(float(one.get(name, "")) for name in ("x", "width", "height")), "".join(one.itertext())) for one in found
+        (float(one.get("x", "")), float(one.get("width", "")), float(one.get("height", "")), "".join(one.itertext()))
+        for one in found
     ]
 
 

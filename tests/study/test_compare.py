@@ -13,7 +13,9 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import ArtifactError, EncodeError, SourceError, SpecialTokenError
-from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, split_pattern
+from bytepair.model.models import BytePair, Characters, Unigram
+from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.split_patterns import split_pattern
 from bytepair.study.compare import documents, texts
 from bytepair.view import compared
 from tests.conftest import HOSTILE
@@ -22,7 +24,7 @@ PLAIN = ["low lower", "", "the lowest café, 10000 times", "new\n\nlines", "x"]
 
 
 def with_stages(tok: bp.Tokenizer, **changes: Any) -> bp.Tokenizer:
-    return bp.Tokenizer(replace(tok.spec, **changes))
+    return bp.Tokenizer(tok.spec.replace(**changes))
 
 
 @pytest.fixture(scope="module")
@@ -200,13 +202,13 @@ def test_documents_of_files_are_found_again(
     assert compare(tok, other, lines) == plain
 
 
-def test_rare_passages_are_forgotten_aloud(
+def test_rare_passages_are_dropped_aloud(
     tok: bp.Tokenizer, other: bp.Tokenizer, sources: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(texts, "_MOST_PASSAGES", 10)
     found = compare(tok, other, sources)
     assert not found.sources[0].is_exact
-    assert "forgotten" in compared.text(found)
+    assert "dropped" in compared.text(found)
 
 
 def test_what_is_wrong_is_said_where_it_is(tok: bp.Tokenizer, tmp_path: Path) -> None:
@@ -214,7 +216,7 @@ def test_what_is_wrong_is_said_where_it_is(tok: bp.Tokenizer, tmp_path: Path) ->
     place.write_bytes(b"fine\n\xff\n")
     with pytest.raises(EncodeError) as raised:
         bp.compare(tok, tok, {"a": place}, delimiter="\n")
-    assert (raised.value.file, raised.value.row, raised.value.byte) == (str(place), 1, 0)
+    assert (raised.value.file, raised.value.row, raised.value.byte) == (str(place), None, 5)
     assert bp.compare(tok, tok, {"a": place}, delimiter="\n", errors="replace").total.documents == 2
     with pytest.raises(EncodeError):
         compare(tok, tok, ["\ud800"])
@@ -228,8 +230,10 @@ def test_what_is_wrong_is_said_where_it_is(tok: bp.Tokenizer, tmp_path: Path) ->
         bp.compare(tok, tok, tmp_path / "bad.jsonl")
     with pytest.raises(TypeError, match="text 0"):
         compare(tok, tok, [3])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="not paths"):
-        bp.compare(tok, tok, {"a": 3})
+    with pytest.raises(TypeError, match="'a' is float, not paths"):
+        bp.compare(tok, tok, {"a": 3.5})
+    with pytest.raises(SourceError, match="a mapping of pieces to counts"):
+        bp.compare(tok, tok, {"low": 3})
     with pytest.raises(ValueError, match="examples"):
         bp.compare(tok, tok, examples=-1)
 

@@ -15,19 +15,12 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import EncodeError, SpecialTokenError
-from bytepair.model.spec import (
-    AddedToken,
-    BytePair,
-    Characters,
-    TokenizerSpec,
-    Unigram,
-    WordLevel,
-    WordPiece,
-    split_pattern,
-)
+from bytepair.model.models import BytePair, Characters, Unigram, WordLevel, WordPiece
+from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.split_patterns import split_pattern
 from bytepair.model.steps import spell_step
 from bytepair.study.explain import Explanation, LongestMatch, MergeStep, explain
-from tests.conftest import HOSTILE
+from tests.conftest import HOSTILE, share
 
 ADDED = (
     AddedToken("<|end|>", 100_000),
@@ -197,7 +190,7 @@ def test_what_word_piece_tried() -> None:
     found = explained(tok, "unab unx " + "u" * 101)
     assert found.pieces[0].steps == (LongestMatch(0, 2, 2, 1), LongestMatch(2, 3, 1, 3), LongestMatch(3, 4, 0, 4))
     assert found.pieces[1].steps == (LongestMatch(0, 2, 1, 1), LongestMatch(2, 2, 1, None))
-    assert found.pieces[1].note == "no token fits at character 2, so the whole piece is unknown"
+    assert found.pieces[1].note == "no token matches at character 2, so the whole piece is unknown"
     assert found.pieces[2].note == "it is longer than 100 characters"
 
 
@@ -281,22 +274,24 @@ def test_a_giant_piece(tok: bp.Tokenizer) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize(
     "name",
-    [
-        "gpt2",
-        "phi-2",
-        "llama2",
-        "clip",
-        "t5-small",
-        "bert-base-uncased/vocab.txt",
-        "roberta-base",
-        "gpt-neox",
-        "mistral/tokenizer.model.v1",
-        "llama3/tokenizer.json.xz",
-        "gemma3/tokenizer.json.xz",
-        "qwen3/tokenizer.json.xz",
-        "deepseek/tokenizer.json.xz",
-        "gguf/ggml-vocab-llama-spm.gguf",
-    ],
+    share(
+        [
+            "gpt2",
+            "phi-2",
+            "llama2",
+            "clip",
+            "t5-small",
+            "bert-base-uncased/vocab.txt",
+            "roberta-base",
+            "gpt-neox",
+            "mistral/tokenizer.model.v1",
+            "llama3/tokenizer.json.xz",
+            "gemma3/tokenizer.json.xz",
+            "qwen3/tokenizer.json.xz",
+            "deepseek/tokenizer.json.xz",
+            "gguf/ggml-vocab-llama-spm.gguf",
+        ]
+    ),
 )
 def test_real_tokenizers(data: Path, name: str, tmp_path: Path) -> None:
     place = data / "vocabs" / name

@@ -9,7 +9,8 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import ArtifactError, FormatError
-from bytepair.model.spec import BytePair, Characters, TokenizerSpec, WordLevel
+from bytepair.model.models import BytePair, Characters, WordLevel
+from bytepair.model.spec import TokenizerSpec
 from bytepair.study.explain import timeline
 from bytepair.view import timeline as view
 
@@ -63,7 +64,7 @@ def test_damaged_logs(tmp_path: Path, place: int) -> None:
     broken = [b"no JSON\n", b"[]\n", b"9\n", lines[3], json.dumps({**record, "count": True}).encode() + b"\n"]
     broken.append(json.dumps({**record, "left": "a b"}).encode() + b"\n")
     log.write_bytes(b"".join([*lines[:2], broken[place], *lines[3:]]))
-    with pytest.raises(FormatError, match="no line of a merge log") as caught:
+    with pytest.raises(FormatError, match="not a line of a merge log") as caught:
         timeline(log)
     assert (caught.value.line, caught.value.file) == (3, str(log))
     assert len(timeline(log, most=2).merges) == 2
@@ -75,7 +76,7 @@ def test_ranks(tmp_path: Path) -> None:
     assert [(merge.rank, merge.result, merge.id) for merge in found.merges] == [(5, b"ba", 5), (9, b"aa", 9)]
     assert (found.total, found.unmade, found.by_rank) == (3, 1, True)
     assert view.text(found).splitlines()[0] == (
-        "The first 2 of 3 tokens of several bytes, from a tokenizer; 1 before the last of these are made by no merge"
+        "The first 2 of 3 tokens of several bytes, from a tokenizer; 1 before the last of these have no merge"
     )
     with pytest.raises(ArtifactError):
         timeline(tmp_path / "nothing")
@@ -87,7 +88,7 @@ def test_characters_and_models_without_merges() -> None:
     found = timeline(bp.Tokenizer(TokenizerSpec(model)))
     assert [(merge.left, merge.right, merge.result) for merge in found.merges] == [(b"a", b"##b", b"ab")]
     words = bp.Tokenizer(TokenizerSpec(WordLevel((b"a", b"<unk>"), (0, 1))))
-    with pytest.raises(FormatError, match="WordLevel merges nothing"):
+    with pytest.raises(FormatError, match="a WordLevel model has no merges"):
         timeline(words)
 
 

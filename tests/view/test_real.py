@@ -15,7 +15,8 @@ from bytepair.drawing.layout import columns
 from bytepair.view import notebook, terminal
 from bytepair.view.pictures import picture
 from bytepair.view.terminal import TerminalOptions
-from tests.test_data import WHOLE, texts
+from tests.conftest import WHOLE
+from tests.test_data import texts
 from tests.view.test_pictures import restored
 from tests.view.test_terminal import COLOUR
 

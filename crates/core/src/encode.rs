@@ -1,7 +1,8 @@
-//! Pieces -> ids: whole tokens from the vocabulary's table, what was merged lately from a thread's own, the rest merged.
+//! Pieces -> ids: whole tokens from the vocabulary's table, recently merged pieces from the thread's cache, and the rest by
+//! merging.
 //!
-//! Long because the ways that a piece can take, by table, by memory, by merging, by a model of characters, share their
-//! buffers and are compiled into one loop.
+//! Long because the ways of a piece, by table, by cache, by merging, by a model of characters, share their buffers and are
+//! compiled into one loop.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,12 +48,12 @@ impl Sink for Count {
 /// How many pieces are looked for together among the recent ones.
 const TOGETHER: usize = 16;
 
-/// In place of the id of a piece: its ids stand among the short ones, or among those merged now. Ids in the tables are
+/// In place of the id of a piece: its ids are among the short ones, or among those merged now. Ids in the tables are
 /// below both.
 const AMONG_SHORT: u32 = 1 << 31;
 const MERGED: u32 = 1 << 30;
 
-/// What a thread needs to encode pieces.
+/// The working memory of a thread.
 #[derive(Default)]
 struct Workspace {
     ends: Ends,
@@ -60,14 +61,14 @@ struct Workspace {
     words: WordScratch,
 }
 
-/// What a thread needs for pieces that a model of characters encodes.
+/// The working memory of a thread for a model of characters.
 #[derive(Default)]
 struct WordScratch {
     model: model::Scratch,
     tokens: Vec<Token>,
 }
 
-/// What a thread needs to look pieces up, and to merge those that are not known.
+/// The working memory of a thread for looking up pieces, and merging unknown ones.
 #[derive(Default)]
 struct Lookup {
     found: Found,
@@ -110,7 +111,7 @@ impl Pool {
     }
 }
 
-/// A vocabulary with its caches: what all threads share.
+/// A vocabulary with its caches, shared by all threads.
 pub(crate) struct Compiled {
     pub(crate) vocab: Vocab,
     tokens: WholeTokens,
@@ -142,7 +143,7 @@ impl Compiled {
         Ok(Self { words: Some(words), hazards, ..Self::new(vocab) })
     }
 
-    /// What encodes a text in place of the vocabulary, if pieces of it have to be encoded otherwise.
+    /// The encoder of a text in place of the vocabulary, if some of its pieces need another one.
     fn instead(&self, text: &str) -> Option<&WordModel> {
         let words = self.words.as_ref()?;
         let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.is_match(text));
@@ -163,7 +164,7 @@ impl Compiled {
         self.vocab.whole(&text[start..end]).is_some()
     }
 
-    /// A workspace for the calls of [`Compiled::tokens`], to be given back.
+    /// A borrowed workspace for the calls of [`Compiled::tokens`].
     pub(crate) fn borrow(&self) -> Borrowed<'_> {
         Borrowed { model: self, workspace: Some(self.pool.take()), ids: Vec::new() }
     }
@@ -200,7 +201,7 @@ impl<S> Drop for Encoder<'_, S> {
 /// A workspace that one call has.
 pub(crate) struct Borrowed<'a> {
     model: &'a Compiled,
-    /// There until it is given back.
+    /// Present until it is returned.
     workspace: Option<Box<Workspace>>,
     ids: Vec<u32>,
 }
@@ -321,7 +322,7 @@ impl Lookup {
             return Ok(());
         }
         if self.find_missing(model, &text[start..], ends).is_err() {
-            // What is at fault first is found one by one.
+            // The first fault is found one by one.
             return self
                 .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
                 .map_err(|error| error.shifted(start));

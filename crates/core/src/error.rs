@@ -83,7 +83,7 @@ impl Error {
 
     /// The same error for a text with `bytes` more bytes in front.
     #[must_use]
-    pub(crate) fn shifted(mut self, bytes: usize) -> Self {
+    pub fn shifted(mut self, bytes: usize) -> Self {
         self.byte = self.byte.map(|byte| byte + bytes);
         self
     }

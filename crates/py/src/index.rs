@@ -65,7 +65,7 @@ fn of_buffer(tokenizer: &Tokenizer, view: &Bound<'_, PyAny>, policy: Policy) -> 
             }
             Err(error) => {
                 let error = Error::not_utf8(bytes, &error);
-                return Err(raise(py, Error { byte: error.byte.map(|byte| at + byte), ..error }));
+                return Err(raise(py, error.shifted(at)));
             }
         };
         py.detach(|| builder.push(tokenizer, text, policy)).map_err(|error| raise(py, error))?;

@@ -77,10 +77,10 @@ pub(crate) fn learn<'py>(
 /// The estimated peak memory, in bytes, of learning a number of merges from these counts, without the counts.
 #[pyfunction]
 #[pyo3(signature = (counts, *, merges, threads))]
-pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Threads) -> PyResult<u64> {
+pub(crate) fn learn_bytes(counts: &PieceCounts, merges: usize, threads: Threads) -> u64 {
     let counts = &counts.inner;
     let (pieces, symbols) = (counts.len() as usize, counts.piece_bytes() as usize);
-    Ok(train::learn_bytes(&Alphabet::raw_bytes(), pieces, symbols, merges, threads.number()))
+    train::learn_bytes(&Alphabet::raw_bytes(), pieces, symbols, merges, threads.number())
 }
 
 /// Learns the tokens of a WordPiece model from counts of pieces, in order of their ids. `bert` is (clean_text,

@@ -61,21 +61,21 @@ def _as_ints(ids: Ids) -> list[int]:
 
 def _texts(tokenizer: CompiledTokenizer, ids: list[int]) -> Iterator[Spans]:
     """The candidates for the text, with special tokens as `Control`."""
-    loaded = tokenizer._loaded
+    spec = tokenizer.spec
     in_context = _decoded(tokenizer, ids, tokenizer.decode_stream())
     if in_context is None:
         return
     yield in_context
-    if loaded.model is None:
+    if spec.is_byte_level:
         return
     # A decoder that removes the space before a text may have to remove it after each special token,
     alone = _decoded(tokenizer, ids, None)
     if alone is not None:
         yield alone
     # or nowhere, because the space is part of the text: after a special token no text begins.
-    if loaded.special_tokens:
+    if spec.special_tokens:
         stream = tokenizer.decode_stream()
-        stream.push([next(iter(loaded.special_tokens.values()))])
+        stream.push([next(iter(spec.special_tokens.values()))])
         primed = _decoded(tokenizer, ids, stream)
         if primed is not None:
             yield primed
@@ -116,7 +116,7 @@ def _stretches(ids: Sequence[int], specials: dict[int, str]) -> Iterator[tuple[i
 
 
 def _end_of_word_suffix(tokenizer: CompiledTokenizer) -> str | None:
-    from bytepair.model.spec import BytePair  # noqa: PLC0415 (few models have an alphabet)
+    from bytepair.model.models import BytePair  # noqa: PLC0415 (few models have an alphabet)
 
     model = tokenizer.spec.model
     return model.alphabet.end_of_word_suffix if isinstance(model, BytePair) and model.alphabet is not None else None

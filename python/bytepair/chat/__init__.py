@@ -1,6 +1,10 @@
-"""Chats to tensors: messages -> text whose every part is known by its source -> ids, labels, batches.
+"""Chats to tensors: messages -> text with spans -> ids and labels -> batches.
 
-Templates are written in Jinja, so this needs ``jinja2`` (``bytepair[chat]``); padding and packing do not.
+In the order of that way: `template` (a chat template as data) and `limits`; `rendering` (messages to text, whose spans
+record the origin of every character), which runs the template in a `sandbox` on `traced` values; `encoding` (ids,
+labels, reserved tokens, the cache of encodings); `batches` (padding and packing).
+
+Templates are written in Jinja, so rendering needs ``jinja2`` (``bytepair[chat]``); padding and packing do not.
 
 Example:
     >>> import bytepair as bp
@@ -19,9 +23,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bytepair.chat.batches.attention import block_mask, cu_seqlens
+    from bytepair.chat.batches.attention import Placed, block_mask, cu_seqlens
     from bytepair.chat.batches.example_rows import ExampleRows
-    from bytepair.chat.batches.fitting import Placed
     from bytepair.chat.batches.packing import flatten, pack
     from bytepair.chat.batches.padding import pad
     from bytepair.chat.encoding.cache import EncodingCache
@@ -33,13 +36,13 @@ if TYPE_CHECKING:
     from bytepair.chat.rendering.spans import Rendered, Span
     from bytepair.chat.template import Template
 
-# Who only pads needs no Jinja, and who renders no arrays.
+# Imported on first use: padding needs no Jinja, and rendering no arrays.
 _LATER = {
     "ChatExample": "encoding.example",
     "EncodingCache": "encoding.cache",
     "ExampleRows": "batches.example_rows",
     "Limits": "limits",
-    "Placed": "batches.fitting",
+    "Placed": "batches.attention",
     "Rendered": "rendering.spans",
     "Span": "rendering.spans",
     "Template": "template",
@@ -76,7 +79,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415 (only who calls it waits for it)
+    from importlib import import_module  # noqa: PLC0415 (imported on first use)
 
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
-"""How much a template may take: limits as plain data, and the budget of one rendering that holds them.
+"""Resource limits of a template, and the budget that enforces them during one rendering.
 
-A step is bounded before it is made, and steps are counted; so nothing has to be interrupted from outside.
+Each step is checked against the budget before it runs, so no step has to be interrupted from outside.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from typing import Any
 
 from bytepair.errors import TemplateError
 
-# Between two looks at the clock.
+# Steps between two checks of the clock.
 _STRIDE = 64
-# What each given character adds to the memory that may be made: copies that ordinary templates make.
+# Characters of memory allowed for each input character: ordinary templates copy their inputs several times.
 _COPIES = 16
 ELEMENT = 64
-"""What an element of a container counts, in characters."""
+"""The cost of an element of a container, in characters."""
 RUN = 16
-"""What a run of a text counts beside its characters, which may be none."""
+"""The cost of a run of a text besides its characters, in characters; a run may be empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a template may take, and how large what it is given may be.
+    """Resource limits of a chat template and of its inputs.
 
     Attributes:
-        seconds: Processor time of the thread, once for compiling and once for rendering.
-        output: Characters of the rendered text.
-        memory: Characters that may be made on the way, beyond 16 for each that is given; an element of a list
-            counts 64.
-        depth: How deep macros, loops and values may be nested.
-        template: Characters of the template's source.
-        messages: Characters of all that is given: messages, tools, documents and variables.
+        seconds: Maximum processor time of the thread, for compiling and for rendering each.
+        output: Maximum length of the rendered text, in characters.
+        memory: Maximum number of characters made while rendering, beyond 16 for each input character; an element of
+            a list counts as 64.
+        depth: Maximum nesting of macros, loops and values.
+        template: Maximum length of the template's source, in characters.
+        messages: Maximum length of all inputs in characters: messages, tools, documents and variables.
 
     Example:
         >>> from bytepair.chat.rendering.render import render
@@ -53,7 +53,7 @@ class Limits:
 
 
 class Budget:
-    """What is left of the limits in one rendering."""
+    """The remainder of the limits in one rendering."""
 
     __slots__ = ("_deadline", "_ticks", "depth", "left", "limits", "most", "output")
 
@@ -67,10 +67,10 @@ class Budget:
         self._deadline = time.thread_time() + limits.seconds
 
     def spend(self, amount: int = 0) -> None:
-        """Take one step that makes `amount` characters; called before they are made.
+        """Charge one step that makes `amount` characters, before it runs.
 
         Raises:
-            TemplateError: A limit is passed.
+            TemplateError: A limit is exceeded.
         """
         self.left -= amount
         self._ticks -= 1 + (amount >> 8)
@@ -78,46 +78,46 @@ class Budget:
             self._look()
 
     def work(self, amount: int) -> None:
-        """Take a step that looks at `amount` characters and makes nothing."""
+        """Charge a step that reads `amount` characters and makes none."""
         self._ticks -= 1 + (amount >> 8)
         if self._ticks < 0:
             self._look()
 
     def lookup(self, value: Any, name: Any, is_attribute: bool) -> Any:
-        """What a format means by ``value.name`` or ``value[name]``; a runtime looks it up as templates do."""
+        """Look up ``value.name`` or ``value[name]`` for a format string, by the rules of templates."""
         raise NotImplementedError
 
     def _look(self) -> None:
         if self.left < 0:
             self.left = 0
-            raise exceeded(f"the template makes more than {self.most} characters on the way", "memory")
+            raise exceeded(f"the template makes more than {self.most} characters while it renders", "memory")
         self._ticks = _STRIDE
         if time.thread_time() > self._deadline:
             raise exceeded(f"the template takes longer than {self.limits.seconds} seconds", "seconds")
 
     def hold(self, weight: int) -> int:
-        """The weight of a container, which bounds whatever walks it later.
+        """Check and return the weight of a container, which bounds the cost of reading it.
 
         Raises:
-            TemplateError: It is more than may be made.
+            TemplateError: The weight exceeds the memory limit.
         """
         if weight > self.most:
-            raise exceeded(f"a value stands for more than {self.most} characters", "memory")
+            raise exceeded(f"a value holds more than {self.most} characters", "memory")
         return weight
 
     def write(self, amount: int) -> None:
-        """Take `amount` characters of output."""
+        """Charge `amount` characters of output."""
         self.output -= amount
         if self.output < 0:
             raise exceeded(f"the text grows beyond {self.limits.output} characters", "output")
 
     def enter(self) -> None:
-        """Go one level down; whoever does comes up again by ``depth -= 1``."""
+        """Enter a level of nesting; the caller leaves it by ``depth -= 1``."""
         self.depth += 1
         if self.depth > self.limits.depth:
             raise exceeded(f"the template is nested deeper than {self.limits.depth} levels", "depth")
 
 
 def exceeded(what: str, name: str) -> TemplateError:
-    """The error of a limit that is passed."""
-    return TemplateError(what, remedy=f"raise Limits.{name} if it is meant so")
+    """The error for an exceeded limit."""
+    return TemplateError(what, remedy=f"raise Limits.{name} if this is intended")

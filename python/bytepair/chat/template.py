@@ -1,4 +1,4 @@
-"""A chat template: its source, the special tokens that it names, and a hash of both."""
+"""Chat templates as data: the source, the special tokens it refers to, and a hash of both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _BUILT_IN = Path(__file__).parent / "templates"
 _ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 SPECIAL = (*(f"{role}_token" for role in _ROLES), "additional_special_tokens", "extra_special_tokens")
-"""Variables that are text of the template, whoever gives them."""
+"""Variables that count as the template's own text, whether a file or a call sets them."""
 _TOKENS = {
     "chatml": {},
     "deepseek": {"bos_token": "<｜begin▁of▁sentence｜>", "eos_token": "<｜end▁of▁sentence｜>"},
@@ -32,16 +32,16 @@ _TOKENS = {
 
 
 class Template:
-    """A chat template in the language of Jinja, which is compiled when it first renders.
+    """A chat template in Jinja. It is compiled on first use.
 
     Args:
-        source: The template.
-        variables: What it finds by name beside messages and tools: ``bos_token``, ``eos_token`` and the like. What they
-            hold is text of the template.
-        name: What it is called.
+        source: The Jinja source.
+        variables: Values that the template reads by name besides messages and tools, such as ``bos_token`` and
+            ``eos_token``. Their text counts as the template's own.
+        name: The template's name.
 
     Raises:
-        TypeError: The source is no text, or the name of a variable is none.
+        TypeError: The source or the name of a variable is not a string.
 
     Example:
         >>> template = Template("{{ bos_token }}{{ messages[0].content }}", variables={"bos_token": "<s>"})
@@ -53,17 +53,17 @@ class Template:
 
     def __init__(self, source: str, *, variables: Mapping[str, Any] | None = None, name: str | None = None) -> None:
         if not isinstance(source, str):
-            raise TypeError(f"the source of a template is text, not {type(source).__name__}")
+            raise TypeError(f"the source of a template is a str, not {type(source).__name__}")
         self.source = source
         self.variables: Mapping[str, Any] = MappingProxyType(dict(variables or {}))
         for key in self.variables:
             if not isinstance(key, str):
-                raise TypeError(f"the name of a variable is text, not {type(key).__name__}")
+                raise TypeError(f"the name of a variable is a str, not {type(key).__name__}")
         self.name = name
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The built-in templates, in alphabetical order.
+        """List the names of the built-in templates in alphabetical order.
 
         Example:
             >>> "chatml" in Template.names()
@@ -73,10 +73,10 @@ class Template:
 
     @classmethod
     def named(cls, name: str) -> Template:
-        """A built-in template.
+        """Return a built-in template.
 
         Raises:
-            TemplateError: There is none of this name.
+            TemplateError: No built-in template has this name.
 
         Example:
             >>> Template.named("chatml").name
@@ -84,26 +84,26 @@ class Template:
         """
         if name not in cls.names():
             raise TemplateError(
-                f"there is no built-in template {name[:80]!r}", remedy=f"one of {', '.join(cls.names())}"
+                f"there is no built-in template {name[:80]!r}", remedy=f"use one of {', '.join(cls.names())}"
             )
         source = (_BUILT_IN / f"{name}.jinja").read_text("utf-8")
         return cls(source, variables=_TOKENS[name], name=name)
 
     @classmethod
     def read(cls, path: str | Path, name: str = "default") -> Template:
-        """A template of a file, or of the folder of a tokenizer with its special tokens.
+        """Read a template from a file, or from the folder of a tokenizer together with its special tokens.
 
         Args:
             path: A folder with ``tokenizer_config.json``, ``chat_template.jinja`` or ``chat_template.json``; or one of
-                these files, or one of its ``additional_chat_templates``. Of a template alone the tokens are those of
-                the folder, and of a configuration its own. A file of another name that does not end in ``.json`` is a
-                template in the language of Jinja.
-            name: Which one, where there are several.
+                these files, or one of its ``additional_chat_templates``. A configuration has its own special tokens;
+                a template file takes those of its folder. Any other file that does not end in ``.json`` is read as
+                Jinja source.
+            name: The name of the template, if there are several.
 
         Raises:
-            ArtifactError: It cannot be read.
-            FormatError: It is broken.
-            TemplateError: It has no template of this name.
+            ArtifactError: The file cannot be read.
+            FormatError: The file is malformed.
+            TemplateError: There is no template of this name.
 
         Example:
             >>> import pathlib, tempfile
@@ -113,7 +113,8 @@ class Template:
             ...     Template.read(folder).variables["bos_token"]
             '<s>'
         """
-        from bytepair.formats import configs, parse_json  # noqa: PLC0415 (formats are many modules)
+        from bytepair.formats import configs  # noqa: PLC0415 (formats are many modules)
+        from bytepair.formats.json_files import parse_json  # noqa: PLC0415
 
         path = Path(path)
         if files.is_folder(path):
@@ -138,14 +139,12 @@ class Template:
             tokens = _special(configs.read(path.parent.parent if is_named else path.parent))
         if name not in found:
             known = ", ".join(map(repr, sorted(found))) or "none"
-            raise TemplateError(
-                f"there is no chat template {name!r} in {path}", remedy=f"those that are there: {known}"
-            )
+            raise TemplateError(f"there is no chat template {name!r} in {path}", remedy=f"use one of: {known}")
         return cls(found[name], variables=tokens, name=None if name == "default" else name)
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of source and variables, in hexadecimal digits.
+        """SHA-256 of source and variables, in hexadecimal.
 
         Example:
             >>> Template("a").hash == Template("a", name="b").hash
@@ -166,6 +165,6 @@ class Template:
 
 
 def _special(settings: Any) -> dict[str, str]:
-    """The special tokens that the files of a folder name."""
+    """The special tokens that a folder's configuration names."""
     named = {f"{role}_token": getattr(settings, f"{role}_token") for role in _ROLES}
     return {name: token for name, token in named.items() if token is not None}

@@ -1,1 +1,1 @@
-"""Tokenizers where other libraries ask for one: a module a library, which alone imports it."""
+"""Compatibility with other libraries: one module or folder for each, the only place that imports it."""

@@ -1,4 +1,4 @@
-"""chonkie: a tokenizer for its chunkers, and a chunker that measures in tokens and cuts no character."""
+"""chonkie: a tokenizer for its chunkers, and a chunker that measures in tokens and never splits a character."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 class BytepairTokenizer(ChonkieTokenizer):
     """A tokenizer for the chunkers and refineries of chonkie.
 
-    chonkie's ``TokenChunker`` cuts between tokens, which for this kind of tokenizer can be inside a character, whose
-    halves are then U+FFFD; so does its ``RecursiveChunker`` where a text has none of its delimiters. `BytepairChunker`
-    never does.
+    chonkie's ``TokenChunker`` splits between tokens, which for a byte-level tokenizer can be inside a character; its
+    halves become U+FFFD. So does its ``RecursiveChunker`` where a text has none of its delimiters. `BytepairChunker`
+    never splits a character.
 
     Args:
-        tokenizer: What encodes and counts.
-        special: What becomes of special tokens in a text, as for `Tokenizer.encode`. Documents are text.
-        added: What becomes of other added tokens in a text.
+        tokenizer: The tokenizer.
+        special: The policy for special tokens in a text, as for `Tokenizer.encode`. By default they stay text.
+        added: The policy for other added tokens in a text.
 
     Example:
         >>> import bytepair as bp
@@ -38,7 +38,7 @@ class BytepairTokenizer(ChonkieTokenizer):
     """
 
     def __init__(self, tokenizer: Tokenizer, *, special: Special = "text", added: Added = "match") -> None:
-        # Without the constructor of chonkie's class, which begins a vocabulary that grows with what is encoded.
+        # The constructor of chonkie's class would start a vocabulary that grows with every text.
         self.tokenizer = tokenizer
         self.policy: dict[str, Any] = {"special": special, "added": added}
 
@@ -46,42 +46,42 @@ class BytepairTokenizer(ChonkieTokenizer):
         return f"BytepairTokenizer({self.tokenizer!r})"
 
     def get_vocab(self) -> list[str]:
-        """The text of each token, by id; bytes that are not UTF-8 as escapes."""
+        """List the text of each token by id; bytes that are not UTF-8 are escaped."""
         return list(self.get_token2id())
 
     def get_token2id(self) -> dict[str, int]:
-        """The id of each token by its text; bytes that are not UTF-8 as escapes."""
+        """Map the text of each token to its id; bytes that are not UTF-8 are escaped."""
         spec = self.tokenizer.spec
         tokens = [*zip(spec.model.ids, spec.model.tokens, strict=True)]
         tokens += [(token.id, token.content.encode()) for token in spec.added_tokens]
         return {token.decode(errors="backslashreplace"): id for id, token in sorted(tokens)}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text."""
+        """Encode a text."""
         return self.tokenizer.encode(text, **self.policy)
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each text, on all cores."""
+        """Encode texts on all cores."""
         return self.tokenizer.encode_batch(texts, **self.policy)
 
     def tokenize(self, text: str) -> list[str]:
-        """The text of each token of a text; U+FFFD for half a character."""
+        """List the text of each token of a text; U+FFFD for part of a character."""
         return [token.decode(errors="replace") for token in self.tokenizer.tokens(text, **self.policy)]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of some ids."""
+        """Decode ids."""
         return self.tokenizer.decode(tokens)
 
     def decode_batch(self, token_sequences: Sequence[Sequence[int]]) -> list[str]:
-        """The text of each row of ids."""
+        """Decode rows of ids."""
         return self.tokenizer.decode_batch(token_sequences)
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has, without a list of them."""
+        """Count the tokens of a text."""
         return self.tokenizer.count(text, **self.policy)
 
     def count_tokens_batch(self, texts: Sequence[str]) -> list[int]:
-        """The same of each text, on all cores."""
+        """Count the tokens of each text, on all cores."""
         return self.tokenizer.count_batch(texts, **self.policy)
 
 
@@ -89,12 +89,12 @@ class BytepairChunker(BaseChunker):
     """Splits texts with `Tokenizer.chunks`: chunks cover the text, and none alone has more tokens than `chunk_size`.
 
     Args:
-        tokenizer: What counts.
-        chunk_size: The most tokens that a chunk has.
-        chunk_overlap: The most tokens that a chunk shares with the one before.
-        boundary: Where chunks rather end, as for `Tokenizer.chunks`.
-        special: What becomes of special tokens in a text, as for `Tokenizer.encode`. Documents are text.
-        added: What becomes of other added tokens in a text.
+        tokenizer: The tokenizer that counts tokens.
+        chunk_size: The maximum number of tokens in a chunk.
+        chunk_overlap: The maximum number of tokens that a chunk shares with the previous one.
+        boundary: The preferred ends of chunks, as for `Tokenizer.chunks`.
+        special: The policy for special tokens in a text, as for `Tokenizer.encode`. By default they stay text.
+        added: The policy for other added tokens in a text.
 
     Raises:
         ValueError: `chunk_size` is not positive, or `chunk_overlap` is negative or not smaller.
@@ -136,7 +136,7 @@ class BytepairChunker(BaseChunker):
         return f"BytepairChunker({self._bytepair!r}, chunk_size={self.chunk_size}, chunk_overlap={self.chunk_overlap})"
 
     def chunk(self, text: str) -> list[Chunk]:
-        """The chunks of a text, with their places and numbers of tokens."""
+        """Split a text into chunks, with their positions and numbers of tokens."""
         return [
             Chunk(
                 text=text[chunk.start : chunk.end],

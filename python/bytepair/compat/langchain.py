@@ -1,4 +1,4 @@
-"""LangChain: a text splitter whose chunks are measured in tokens, each at its place in the text."""
+"""LangChain: a text splitter that measures chunks in tokens and records their start in the text."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class BytepairTextSplitter(TextSplitter):
     ``start_index`` is where the chunk starts, not where its text is found first.
 
     Args:
-        tokenizer: What counts.
+        tokenizer: The tokenizer that counts tokens.
         chunk_size: The most tokens that a chunk has.
         chunk_overlap: The most tokens that a chunk shares with the one before.
-        boundary: Where chunks rather end, as for `Tokenizer.chunks`.
-        special: What becomes of special tokens in a text, as for `Tokenizer.encode`. Documents are text.
-        added: What becomes of other added tokens in a text.
+        boundary: The preferred ends of chunks, as for `Tokenizer.chunks`.
+        special: The policy for special tokens in a text, as for `Tokenizer.encode`. By default they stay text.
+        added: The policy for other added tokens in a text.
         add_start_index: Whether documents say, in their metadata, at which character of the text they start.
 
     Raises:
@@ -70,11 +70,11 @@ class BytepairTextSplitter(TextSplitter):
         )
 
     def split_text(self, text: str) -> list[str]:
-        """The texts of the chunks of a text, in order."""
+        """Split a text; return the texts of its chunks in order."""
         return [text[chunk.start : chunk.end] for chunk in self._chunks(text)]
 
     def create_documents(self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None) -> list[Document]:
-        """A document for each chunk of each text, with a copy of the text's metadata."""
+        """Make a document for each chunk of each text, with a copy of the text's metadata."""
         documents = []
         for row, text in enumerate(texts):
             for chunk in self._chunks(text):

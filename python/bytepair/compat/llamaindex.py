@@ -1,4 +1,4 @@
-"""LlamaIndex: a node parser that measures in tokens, metadata included, and says where in a document a node starts."""
+"""LlamaIndex: a node parser that measures in tokens, metadata included, and records where each node starts."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from bytepair.call.options import Special
     from bytepair.tokenizer import Tokenizer
 
-_METADATA_FORMAT = "\n\n"  # what stands between a node's metadata and its text, unless its template says otherwise
+_METADATA_FORMAT = "\n\n"  # the separator between a node's metadata and its text in the default template
 
 
 class BytepairTextSplitter(MetadataAwareTextSplitter):
     """Splits documents with `Tokenizer.chunks`: nodes cover the text, and none has more tokens than `chunk_size`.
 
-    What a node's metadata takes, which a model reads in front of its text, counts as well. White space at the ends of a
-    chunk stays, since a chunk without it can have more tokens than with it.
+    The tokens of a node's metadata, which precedes its text, count as well. White space at the ends of a chunk is kept,
+    since a chunk without it can have more tokens.
 
     Args:
-        tokenizer: What counts.
-        chunk_size: The most tokens that a node has.
-        chunk_overlap: The most tokens that a node shares with the one before.
-        boundary: Where chunks rather end, by its name, as for `Tokenizer.chunks`.
-        special: What becomes of special tokens in a text, as for `Tokenizer.encode`. Documents are text.
-        added: What becomes of other added tokens in a text.
-        **options: What every node parser takes: ``include_metadata``, ``include_prev_next_rel``, ``callback_manager``,
+        tokenizer: The tokenizer that counts tokens.
+        chunk_size: The maximum number of tokens in a node.
+        chunk_overlap: The maximum number of tokens that a node shares with the previous one.
+        boundary: The preferred ends of chunks, by name, as for `Tokenizer.chunks`.
+        special: The policy for special tokens in a text, as for `Tokenizer.encode`. By default they stay text.
+        added: The policy for other added tokens in a text.
+        **options: Options of every node parser: ``include_metadata``, ``include_prev_next_rel``, ``callback_manager``,
             ``id_func``.
 
     Raises:
-        ValueError: `chunk_size` is not positive, or `chunk_overlap` is negative or not smaller; when a document is
-            split, that its metadata leaves no room for text.
+        ValueError: `chunk_size` is not positive, or `chunk_overlap` is negative or not smaller; or, when
+            a document is split, its metadata leaves no room for text.
 
     Example:
         >>> import bytepair as bp
@@ -59,7 +59,7 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
     boundary: Kind
     special: Any
     added: Added
-    # Caches of pipelines tell splitters apart by their fields.
+    # Caches of pipelines distinguish splitters by their fields.
     fingerprint: str
     _tokenizer: Any = PrivateAttr()
 
@@ -92,15 +92,15 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
 
     @classmethod
     def class_name(cls) -> str:
-        """The name under which LlamaIndex writes it down."""
+        """The name under which LlamaIndex serializes the class."""
         return "BytepairTextSplitter"
 
     def split_text(self, text: str) -> list[str]:
-        """The texts of the chunks of a text, in order; of an empty text its one empty chunk."""
+        """Split a text; return the texts of its chunks in order. An empty text has one empty chunk."""
         return self.split_text_metadata_aware(text, "")
 
     def split_text_metadata_aware(self, text: str, metadata_str: str) -> list[str]:
-        """The same, with room in each chunk for metadata in front of it."""
+        """As `split_text`, with room in each chunk for metadata before it."""
         return [text[start:end] for start, end in self._spans(text, metadata_str)]
 
     def _spans(self, text: str, metadata: str) -> list[tuple[int, int]]:
@@ -131,7 +131,7 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
         return parsed
 
     def _postprocess_parsed_nodes(self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]) -> list[BaseNode]:
-        # LlamaIndex looks for each node's text and takes the first place that has it, which can be another one.
+        # LlamaIndex searches for each node's text and takes the first match, which can be the wrong one.
         places = [(node.start_char_idx, node.end_char_idx) for node in nodes]
         nodes = super()._postprocess_parsed_nodes(nodes, parent_doc_map)
         for node, (start, end) in zip(nodes, places, strict=True):

@@ -1,6 +1,6 @@
 """A histogram over a scale of powers of two, as an SVG file.
 
-The file stands alone: its colours are in it, light or dark as the reader's system is, and it loads nothing.
+The file is self-contained: it has its own colours, light or dark by the reader's setting, and loads nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _WIDTH, _HEIGHT, _LINE, _LETTER = 720, 400, 20, 8
-_LEFT, _RIGHT = 16, _WIDTH - 24
+_LEFT, _RIGHT = 16, _WIDTH - 40
 _TICKS = 9
 _LEAST = 0.5
 """The position of 0, which a scale of powers does not have."""
@@ -102,10 +102,13 @@ def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping
     )
     for row, (name, value) in enumerate(sorted(marks.items(), key=lambda mark: mark[1])):
         at, high = across(value), _LINE * (2 + row) + 6
-        # A label lies on the side that has more room.
-        side, gap = ("start", 5) if at < middle else ("end", -5)
+        label = f"{name} {value:,}"
+        # The first label lies left of its line, others right, so that no line crosses a label; if there is room.
+        wide = _LETTER * len(label)
+        is_left = at - wide > 0 if row == 0 else at + wide > _WIDTH
+        side, gap = ("end", -5) if is_left else ("start", 5)
         drawn.append(f'<path class="mark" d="M{at:.2f} {high - 12}V{bottom}"/>')
-        drawn.append(f'<text x="{at + gap:.2f}" y="{high}" text-anchor="{side}">{_text(f"{name} {value:,}")}</text>')
+        drawn.append(f'<text x="{at + gap:.2f}" y="{high}" text-anchor="{side}">{_text(label)}</text>')
     return _file(title, drawn)
 
 

@@ -1,6 +1,6 @@
 """The naive encoders: from a piece to its tokens, by the definition.
 
-The one idea: encoding repeats training on one piece. Of all neighbours that may be merged take the pair that was
+The one idea: encoding repeats training on one piece. Among all neighbours that may be merged take the pair that was
 learned first (the lowest rank; ties go left to right), merge this one occurrence, look again. Which pairs may be merged
 has two meanings, which differ for some vocabularies. With `ranks` (tiktoken) any two neighbours whose bytes joined are
 a token, and a piece that is a token is taken whole; with `merges` (Sennrich, tokenizers) only pairs of the merge list.

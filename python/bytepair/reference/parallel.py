@@ -37,7 +37,7 @@ BATCH = 256  # Documents that a process counts at a time: enough to be worth the
 def split_text(text: str, pattern: str) -> list[str]:
     """Cut a text into its pieces.
 
-    What the pattern matches is a piece, and so is any text between two matches: nothing is lost.
+    A match of the pattern is a piece, and so is any text between two matches: nothing is lost.
 
     Args:
         text: The text; special tokens are best cut out before.

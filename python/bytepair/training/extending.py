@@ -11,8 +11,10 @@ from bytepair.errors import FormatError, TokenizerWarning, TrainingError
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.semantics import to_merges, to_ranks
 from bytepair.progress import reporter
+from bytepair.resolver import TokenizerLike, load
+from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
-from bytepair.training.counting import count_source
+from bytepair.training.counting import check_unread, count_source
 from bytepair.training.counts import Counts, Stages
 from bytepair.training.learning import learn_merges
 from bytepair.training.memory import parse_bytes
@@ -20,21 +22,22 @@ from bytepair.training.memory import parse_bytes
 if TYPE_CHECKING:
     from typing import Literal
 
-    from bytepair.model.spec import BytePair
+    from bytepair.model.models import BytePair
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
     from bytepair.training.learning import Learned, Ties
 
 
 def extend(
-    tokenizer: Tokenizer,
-    source: Source,
+    tokenizer: TokenizerLike,
+    source: TrainingSource,
     vocab_size: int,
     *,
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
     max_token_length: int | None = None,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -55,13 +58,14 @@ def extend(
     merges do not make of their bytes, or pieces contain the text of an added token.
 
     Args:
-        tokenizer: What is extended; it stays as it is.
+        tokenizer: The tokenizer to extend, which does not change; or any name that `bytepair.load` takes.
         source: As for `train`; a mapping of pieces to counts is not split.
         vocab_size: The ``vocab_size`` of the result: the largest id plus one, the rows of an embedding.
         ties: As for `train`; ``lowest_ids`` compares the ids of the tokens.
         min_frequency: As for `train`.
         max_token_length: As for `train`; for new tokens.
         field: As for `train`.
+        delimiter: As for `train`.
         errors: As for `train`.
         threads: As for `train`.
         memory: As for `train`; for counting.
@@ -83,6 +87,7 @@ def extend(
         >>> more.tokens("lowest"), more.special_tokens == tok.special_tokens
         ([b'lowest'], True)
     """
+    tokenizer = load(tokenizer)
     missing = vocab_size - tokenizer.vocab_size
     if missing < 0 or vocab_size > MOST_IDS:
         raise TrainingError(
@@ -93,8 +98,9 @@ def extend(
     model = proved_merges(spec.byte_pair)
     report = reporter(progress)
     learned: list[Learned] = []
+    reading = Reading(field=field, delimiter=delimiter)
     learn_merges(
-        counted(tokenizer, source, field=field, errors=errors, threads=threads, memory=memory, report=report),
+        counted(tokenizer, source, reading=reading, errors=errors, threads=threads, memory=memory, report=report),
         missing,
         alphabet=tokenizer,
         ties=ties,
@@ -120,14 +126,14 @@ def extend(
     if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: without its own merge, a new token's bytes are left in the pair that was adjacent.
         extended = to_ranks(extended)
-    return Tokenizer(replace(spec, model=extended))
+    return Tokenizer(spec.replace(model=extended))
 
 
 def counted(
     tokenizer: Tokenizer,
-    source: Source,
+    source: TrainingSource,
     *,
-    field: str | None,
+    reading: Reading,
     errors: str,
     threads: int | None,
     memory: str | int | None,
@@ -140,6 +146,7 @@ def counted(
             tuple(tokenizer.spec.normalizers),
             tuple(token.content for token in tokenizer.spec.added_tokens),
         )
+        check_unread(reading)
         source.stages.check_same(stages)
         if len(tokenizer.spec.split) > 1 or tokenizer.spec.prefix_space:
             raise TrainingError(
@@ -148,7 +155,7 @@ def counted(
             )
         return source.core
     counter = PieceCounter.of(tokenizer, memory=None if memory is None else parse_bytes(memory))
-    count_source(counter, source, field=field, errors=errors, threads=threads, report=report)
+    count_source(counter, source, reading, errors=errors, threads=threads, report=report)
     counts = counter.finish(threads=threads)
     if not len(counts):
         raise TrainingError("there is no text to train on", remedy="check the source: it is empty")

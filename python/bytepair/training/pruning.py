@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytepair.errors import FormatError, TrainingError
+from bytepair.errors import FormatError, SourceError, TrainingError
 from bytepair.model.semantics import to_ranks
 from bytepair.progress import reporter
+from bytepair.resolver import TokenizerLike, load
+from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.extending import counted, proved_merges
 
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.model.spec import BytePair
+    from bytepair.model.models import BytePair
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
 
 
 _MOST_ROWS = 1 << 28
@@ -43,11 +45,12 @@ class Pruned(NamedTuple):
 
 
 def prune(
-    tokenizer: Tokenizer,
+    tokenizer: TokenizerLike,
     vocab_size: int,
-    source: Source | None = None,
+    source: TrainingSource | None = None,
     *,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -65,10 +68,11 @@ def prune(
     and back. The ids in the ``post_processor`` are renumbered.
 
     Args:
-        tokenizer: What is pruned; it stays as it is.
+        tokenizer: The tokenizer to prune, which does not change; or any name that `bytepair.load` takes.
         vocab_size: How many tokens are left: the ``vocab_size`` of the result.
         source: As for `train`; a mapping of pieces to counts is not split. It is counted as `extend` does.
         field: As for `train`.
+        delimiter: As for `train`.
         errors: As for `train`.
         threads: As for `train`.
         memory: As for `train`; for counting.
@@ -89,6 +93,7 @@ def prune(
         >>> smaller.tokens("newer low"), smaller.special_tokens, ids[-5:].tolist()
         ([b'new', b'e', b'r', b' ', b'l', b'o', b'w'], {'<|end|>': 258}, [256, 257, -1, -1, 258])
     """
+    tokenizer = load(tokenizer)
     spec = tokenizer.spec
     if vocab_size > len(tokenizer):
         raise TrainingError(
@@ -102,9 +107,16 @@ def prune(
         )
     model = proved_merges(spec.byte_pair)
     uses: Sequence[int] = [0] * len(model.ids)
+    reading = Reading(field=field, delimiter=delimiter)
+    if source is None and reading != Reading():
+        raise SourceError(
+            "field and delimiter have no effect without a source", remedy="name a source, or leave them out"
+        )
     if source is not None:
         report = reporter(progress)
-        counts = counted(tokenizer, source, field=field, errors=errors, threads=threads, memory=memory, report=report)
+        counts = counted(
+            tokenizer, source, reading=reading, errors=errors, threads=threads, memory=memory, report=report
+        )
         uses = counts.token_uses(tokenizer)
     added = {token.id for token in spec.added_tokens}
     gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, len(tokenizer) - vocab_size)
@@ -116,10 +128,9 @@ def prune(
     if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: the merges that leave a token's bytes in two are those of its parts, which stayed.
         pruned = to_ranks(pruned)
-    result = replace(
-        spec,
+    result = spec.replace(
         model=pruned,
-        added_tokens=tuple(replace(token, id=new[token.id]) for token in spec.added_tokens),
+        added_tokens=tuple(token._replace(id=new[token.id]) for token in spec.added_tokens),
         post_processor=_renumbered_post_processor(spec.post_processor, new),
     )
     return Pruned(Tokenizer(result), ids)
@@ -187,7 +198,7 @@ def _renumbered_post_processor(text: str | None, new: Mapping[int, int]) -> str 
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
         raise FormatError(
             "the post-processor is of a kind whose ids are not known, or names an id that no token has",
-            remedy="take it out first: replace(tok.spec, post_processor=None)",
+            remedy="remove it first: bp.Tokenizer(tok.spec.replace(post_processor=None))",
         ) from error
     return json.dumps(processor, ensure_ascii=False)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from bytepair import _core
 from bytepair.errors import TokenizerWarning, TrainingError
-from bytepair.model.spec import AddedToken, TokenizerSpec, Unigram
+from bytepair.model.models import Unigram
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 from bytepair.progress import Phase, reporter
 from bytepair.tokenizer import Tokenizer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from bytepair.model.spec import Step
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
     from bytepair.training.weights import Weight
 
 SPECIAL_TOKENS = ("<unk>", "<s>", "</s>")
@@ -88,7 +89,7 @@ def learn_unigram(
 
 
 def train_unigram(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     normalizers: Sequence[Step] = ("NFKC",),
@@ -106,6 +107,7 @@ def train_unigram(
     weights: Mapping[str, Weight] | None = None,
     min_count: int = 1,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -134,6 +136,7 @@ def train_unigram(
         weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
         min_count: Words seen less often are left out.
         field: As for `bytepair.train`.
+        delimiter: As for `bytepair.train`.
         errors: As for `bytepair.train`.
         threads: Up to how many threads work.
         memory: What the counts may take, such as ``"2GB"``; the rest goes to temporary files.
@@ -154,6 +157,7 @@ def train_unigram(
         weights=weights,
         min_count=min_count,
         field=field,
+        delimiter=delimiter,
         errors=errors,
         threads=threads,
         memory=memory,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from bytepair import _core
 from bytepair.errors import TokenizerWarning, TrainingError
 from bytepair.formats.vocab_txt import template
-from bytepair.model.spec import AddedToken, TokenizerSpec, WordPiece
+from bytepair.model.models import WordPiece
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 from bytepair.progress import Phase, reporter
 from bytepair.tokenizer import Tokenizer
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
     from bytepair.training.weights import Weight
 
 Score: TypeAlias = Literal["likelihood", "frequency"]
@@ -83,7 +84,7 @@ def learn_wordpiece(
 
 
 def train_wordpiece(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     score: Score = "likelihood",
@@ -101,6 +102,7 @@ def train_wordpiece(
     weights: Mapping[str, Weight] | None = None,
     min_count: int = 1,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -131,6 +133,7 @@ def train_wordpiece(
         weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
         min_count: Stretches seen less often are left out, before they are normalized.
         field: As for `bytepair.train`.
+        delimiter: As for `bytepair.train`.
         errors: As for `bytepair.train`.
         threads: Up to how many threads count.
         memory: What the counts may take, such as ``"2GB"``; the rest goes to temporary files.
@@ -150,6 +153,7 @@ def train_wordpiece(
         weights=weights,
         min_count=min_count,
         field=field,
+        delimiter=delimiter,
         errors=errors,
         threads=threads,
         memory=memory,

@@ -1,1 +1,1 @@
-"""Pictures of what a tokenizer makes of text: pages for a browser, and text for a terminal."""
+"""Views of tokenizers and texts: pages for a browser, HTML for notebooks, and text for a terminal."""

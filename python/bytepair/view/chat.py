@@ -1,7 +1,7 @@
 """One chat as a picture: its tokens, coloured by role, and which of them are trained.
 
-Nothing is told by colour alone: what a token is from stands before it, and marks say what is trained and what
-straddles.
+No meaning depends on colour alone: the source of tokens is written before them, and marks show which are trained and
+which straddle.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
+    from bytepair.chat.encoding.example import ChatExample
     from bytepair.tokenizer import Tokenizer
-    from bytepair.view.chat_tokens import ChatTokens
 
 _COLOURS = {"system": 1, "user": 2, "assistant": 3, "tool": 4}
 """The colours of roles that many chats have; others take the rest in turn."""
@@ -33,37 +33,37 @@ _REST = (5, 6, 7)
 _ANSI = {0: "2", 1: "35", 2: "34", 3: "32", 4: "33", 5: "31", 6: "36", 7: "93"}
 
 _MOST_OF_GAP = 200
-"""Characters that are shown of those that no token is from."""
+"""The most characters without a token that are shown."""
 
 _MOST_LISTED = 50
-"""Straddling tokens that are listed; all are marked."""
+"""The most straddling tokens that are listed; all are marked."""
 
-_KEY = """<p><span class="t y">trained</span> tokens have a line below;
-<span class="t s">straddling</span> ones, which are from two things at once, a dashed frame.
+_KEY = """<p><span class="t y">trained</span> tokens are underlined;
+<span class="t s">straddling</span> tokens, which cover two sources at once, have a dashed frame.
 <span class="t"><i>·</i></span> is a space,
 <span class="t"><i>‹e2 82›</i></span> the bytes of a token that is a part of a character,
-<span class="u">this</span> text that no token is from. Point at a token, or tap it, to see what it is.</p>
+<span class="u">this</span> text without a token. Point at a token, or tap it, for details.</p>
 """
 
 _LINE_END = "<br></span>"
 
 _BLOCK = 500
-"""Tokens that a browser lays out at a time, when they come into view."""
+"""Tokens of a block, which a browser lays out when it comes into view."""
 
 
-def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as tokens") -> str:
-    """A page of one example, whole in itself: no script, nothing loaded, light or dark as the reader has it.
+def html(example: ChatExample, tokenizer: Tokenizer, *, title: str = "A chat as tokens") -> str:
+    """A self-contained page of one example: no script, nothing loaded, light or dark by the reader's setting.
 
     Args:
         example: A `ChatExample`.
-        tokenizer: What it was encoded with.
-        title: What stands above it.
+        tokenizer: The tokenizer that it was encoded with.
+        title: The title.
 
     Returns:
-        HTML: 100 to 200 bytes for each token.
+        HTML: 100 to 200 bytes per token.
 
     Raises:
-        ValueError: The arrays of the example do not belong together.
+        ValueError: The arrays of the example do not match.
         InvalidIdError: The tokenizer has no such id.
 
     Example:
@@ -89,14 +89,14 @@ def html(example: ChatTokens, tokenizer: Tokenizer, *, title: str = "A chat as t
     return page(title, "".join(body), styles=["chat.css"])
 
 
-def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: str = "A chat as tokens") -> None:
-    """Writes the page of an example, whole or not at all.
+def save(example: ChatExample, tokenizer: Tokenizer, path: str | Path, *, title: str = "A chat as tokens") -> None:
+    """Write the page of an example atomically.
 
     Args:
         example: A `ChatExample`.
-        tokenizer: What it was encoded with.
-        path: The file; one that is there is replaced.
-        title: What stands above it.
+        tokenizer: The tokenizer that it was encoded with.
+        path: The file; an existing one is replaced.
+        title: The title.
 
     Raises:
         ArtifactError: The file cannot be written.
@@ -105,20 +105,20 @@ def save(example: ChatTokens, tokenizer: Tokenizer, path: str | Path, *, title: 
     write_page(html(example, tokenizer, title=title), path)
 
 
-def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
-    """An example for a terminal: a line for each part, with ``*`` where it is trained and ``~`` before what straddles.
+def text(example: ChatExample, tokenizer: Tokenizer, *, stream: TextIO | None = None, width: int = 100) -> str:
+    """An example for a terminal: a line for each part, ``*`` for trained parts and ``~`` before straddling tokens.
 
     Tokens are divided by ``│``. There are colours only if the stream is a terminal and the environment has no
     ``NO_COLOR``.
 
     Args:
         example: A `ChatExample`.
-        tokenizer: What it was encoded with.
-        stream: Where it is going to be written; None for ``sys.stdout``.
-        width: Characters of tokens in a line; a longer token has a line of its own.
+        tokenizer: The tokenizer that it was encoded with.
+        stream: The stream that it will be written to; None for ``sys.stdout``.
+        width: The most characters of tokens in a line; a longer token has a line of its own.
 
     Returns:
-        Lines. No control character of a chat is in them.
+        Lines without control characters of the chat.
 
     Raises:
         ValueError: As `html`.
@@ -159,7 +159,7 @@ def text(example: ChatTokens, tokenizer: Tokenizer, *, stream: TextIO | None = N
 
 
 def _in_terminal(part: ChatCell | ChatGap, colours: dict[tuple[str, str], int]) -> tuple[str, str, str]:
-    """What stands in the margin, its colour, and what is shown."""
+    """The margin, colour and text of a part."""
     if isinstance(part, ChatGap):
         return "(no token)  ", "2", _gap(part)
     who = show_line(part.group, 20) if part.kind == "role" else f"({part.group})"
@@ -176,7 +176,7 @@ def _summary(tokens: Sequence[ChatCell], trained: str = "", straddling: str = ""
 
 
 def _colours(tokens: Sequence[ChatCell]) -> dict[tuple[str, str], int]:
-    """The number of each group's colour, groups in order of appearance; 0 for the template and what was added."""
+    """The colour number of each group, in order of appearance; 0 for the template and added tokens."""
     groups = dict.fromkeys((cell.kind, cell.group) for cell in tokens)
     others = 0
     colours = {}
@@ -229,13 +229,13 @@ def _blocks(parts: Sequence[ChatCell | ChatGap], colours: dict[tuple[str, str], 
         if isinstance(part, ChatGap):
             block.append(f'<span class="u">{escape(_gap(part))}</span>')
         else:
-            said = _source(part)
-            if said not in ((), source):
-                block.append(f'<b class="w">{_line(", ".join(said))}</b>')
-                source = said
+            here = _source(part)
+            if here not in ((), source):
+                block.append(f'<b class="w">{_line(", ".join(here))}</b>')
+                source = here
             block.append(_token(part, colours[part.kind, part.group]))
             size += 1
-        # A block ends with a line, if one ends soon.
+        # A block ends at a line end, if there is one soon.
         if (size >= _BLOCK and block[-1].endswith(_LINE_END)) or size >= 4 * _BLOCK:
             # The end of the block ends the line as well.
             block[-1] = block[-1].replace(_LINE_END, "</span>")
@@ -246,7 +246,7 @@ def _blocks(parts: Sequence[ChatCell | ChatGap], colours: dict[tuple[str, str], 
 
 
 def _source(cell: ChatCell) -> tuple[str, ...]:
-    """What stands before the first of several tokens: whose they are, and the field where that is not what is said."""
+    """The label before a run of tokens: role, message, and field unless that is the content."""
     if cell.kind not in {"role", "given"}:
         return ()
     field = (cell.field or "").partition("/")[0]

@@ -1,74 +1,21 @@
-"""What a picture of a chat shows of each token: what text it stands for, whose it is, and whether it is trained."""
+"""The tokens of a chat for a picture: text, source and label of each."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from bytepair.view.spelling import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from bytepair.chat.encoding.example import ChatExample
+    from bytepair.chat.rendering.spans import Span
     from bytepair.tokenizer import Tokenizer
 
 _IGNORED = -100
-
-
-class SpanOfText(Protocol):
-    """Where a part of a rendered text is from: `bytepair.chat.rendering.spans.Span`."""
-
-    @property
-    def start(self) -> int:
-        """The first character."""
-
-    @property
-    def end(self) -> int:
-        """The character behind the last one."""
-
-    @property
-    def kind(self) -> str:
-        """``"template"`` or ``"content"``."""
-
-    @property
-    def message(self) -> int | None:
-        """The number of the message."""
-
-    @property
-    def role(self) -> str | None:
-        """Whose it is."""
-
-    @property
-    def field(self) -> str | None:
-        """Which part of the message."""
-
-
-class ChatTokens(Protocol):
-    """What a picture is made of. `ChatExample` is one."""
-
-    @property
-    def text(self) -> str:
-        """The rendered text."""
-
-    @property
-    def spans(self) -> Sequence[SpanOfText]:
-        """What each part of it is, in order."""
-
-    @property
-    def input_ids(self) -> NDArray[np.int64]:
-        """The ids."""
-
-    @property
-    def labels(self) -> NDArray[np.int64]:
-        """The id where a token is trained, else -100."""
-
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where each token is from in `text`, in characters: shape (tokens, 2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +23,19 @@ class ChatCell:
     """A token.
 
     Attributes:
-        number: Which token of the example.
+        number: The index of the token in the example.
         id: Its id.
         token: Its bytes.
-        start: The first character of `text` that it is from.
-        end: The character behind the last one.
-        shown: Those of its characters that no token before it has shown. Several tokens can be parts of one character.
-        kind: ``"role"`` for what is from a message, ``"template"``, ``"given"`` for what is from tools, documents and
-            variables, ``"added"`` for what is from nowhere in the text.
-        group: Whose it is: the role; else the kind; of what was given ``tools``, ``documents`` or ``variables``.
-        message: The number of the message; None if it is from none.
-        field: Which part of it.
+        start: Its start in `text`, in characters.
+        end: Its end.
+        shown: Its characters that no token before it has shown. Several tokens can be parts of one character.
+        kind: ``"role"`` for tokens of a message, ``"template"``, ``"given"`` for tokens of tools, documents and
+            variables, ``"added"`` for tokens that cover no text.
+        group: The role; for ``"given"`` ``tools``, ``documents`` or ``variables``; else the kind.
+        message: The number of the message; None for none.
+        field: The field of the message.
         is_trained: Whether it has a label.
-        straddles: What it is from, if that is both template and content, or two messages; else empty.
+        straddles: The names of its sources, if these are template and content, or two messages; else empty.
     """
 
     number: int
@@ -107,27 +54,27 @@ class ChatCell:
 
 @dataclass(frozen=True, slots=True)
 class ChatGap:
-    """Characters that no token is from: cut off, or taken out by a normalizer.
+    """Characters without a token: truncated, or removed by a normalizer.
 
     Attributes:
-        start: The first one.
-        text: What they are.
+        start: Their start in the text.
+        text: The characters.
     """
 
     start: int
     text: str
 
 
-def cells(example: ChatTokens, tokenizer: Tokenizer) -> Iterator[ChatCell | ChatGap]:
-    """The tokens of an example in order, with what lies between them.
+def cells(example: ChatExample, tokenizer: Tokenizer) -> Iterator[ChatCell | ChatGap]:
+    """The tokens of an example in order, with the gaps between them.
 
     Args:
         example: The example.
-        tokenizer: What it was encoded with.
+        tokenizer: The tokenizer that it was encoded with.
 
     Raises:
-        ValueError: The arrays of the example do not belong together.
-        InvalidIdError: The tokenizer has no such id: it is another one.
+        ValueError: The arrays of the example do not match.
+        InvalidIdError: The tokenizer has no such id: it is a different one.
     """
     text, spans = example.text, example.spans
     ids, labels, offsets = (getattr(example, name).tolist() for name in ("input_ids", "labels", "offsets"))
@@ -158,12 +105,12 @@ def cells(example: ChatTokens, tokenizer: Tokenizer) -> Iterator[ChatCell | Chat
         yield ChatGap(covered, text[covered:])
 
 
-def _owner(spans: Sequence[SpanOfText], first: int, start: int, end: int) -> tuple[SpanOfText | None, tuple[str, ...]]:
-    """The span that most of an interval is in, the first of equal ones; and what it is from, if that is several things.
+def _owner(spans: Sequence[Span], first: int, start: int, end: int) -> tuple[Span | None, tuple[str, ...]]:
+    """The span with the largest overlap with an interval, and the names of its sources if there are several.
 
-    `first` is the first span that does not end before the interval.
+    `first` is the first span that does not end before the interval. Ties go to the first span.
     """
-    owner: SpanOfText | None = None
+    owner: Span | None = None
     most = 0
     sides: dict[tuple[str, int | None], str] = {}
     for index in range(first, len(spans)):
@@ -178,21 +125,21 @@ def _owner(spans: Sequence[SpanOfText], first: int, start: int, end: int) -> tup
     return owner, tuple(sides.values()) if len(sides) > 1 else ()
 
 
-def name(part: SpanOfText | ChatCell) -> str:
-    """What a span, or the owner of a token, is called; what is no role is in brackets."""
+def name(part: Span | ChatCell) -> str:
+    """The name of a span, or of a token's span; in brackets unless it is a role."""
     kind, group = (part.kind, part.group) if isinstance(part, ChatCell) else _group(part)
     message = "" if part.message is None else f", message {part.message}"
     return (group if kind == "role" else f"({group})") + message + (f", {part.field}" if part.field else "")
 
 
 def instead(cell: ChatCell) -> str:
-    """What is shown of a token whose characters were shown before, or that is from none."""
+    """The stand-in of a token without characters of its own."""
     if cell.end > cell.start:
         return f"‹{cell.token[:40].hex(' ')}›"
     return f"‹{quote(cell.token)}›"
 
 
-def _group(span: SpanOfText | None) -> tuple[str, str]:
+def _group(span: Span | None) -> tuple[str, str]:
     if span is None:
         return "added", "added"
     if span.kind == "template":
@@ -206,11 +153,11 @@ def _check(ids: list[int], labels: list[int], offsets: list[list[int]], characte
     if not len(ids) == len(labels) == len(offsets):
         raise ValueError(
             f"the example has {len(ids)} input_ids, {len(labels)} labels and {len(offsets)} offsets; "
-            "there must be as many of each"
+            "the numbers must be equal"
         )
     for number, (start, end) in enumerate(offsets):
         if not 0 <= start <= end <= characters:
             raise ValueError(
-                f"token {number} has the offsets {start} to {end}, which are no part of a text of {characters} "
-                "characters; the offsets are of another text"
+                f"token {number} has the offsets {start} to {end}, outside a text of {characters} characters; the "
+                "offsets belong to another text"
             )

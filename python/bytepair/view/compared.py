@@ -1,7 +1,7 @@
-"""A `Comparison` for a terminal and as a page.
+"""A `Comparison` as text for a terminal and as a page.
 
 The two tokenizers are called A and B throughout, so that columns stay narrow whatever their names are. Long because
-what is said is said twice, as text and as a page.
+everything is drawn twice, as text and as a page.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from bytepair.study.compare import Comparison, Divergence, Passage, SharedAddedTokens, SourceComparison, TokenTotals
 
 _MOST_LISTED = 12
-"""Added tokens of a kind, and tokens of a passage, that are listed."""
+"""The most added tokens of a kind, and tokens of a passage, that are listed."""
 
 _MOST_OF_STEP = 120
-"""Characters of a step or pattern that are shown."""
+"""The most characters of a step or pattern that are shown."""
 
 _MOST_OF_PIECE = 80
 
 _MEANING = {
-    "added tokens": "other added tokens stand in the text",
-    "normalizer": "the text becomes another before it is cut",
-    "split": "the text is cut into other pieces",
-    "model": "the pieces are alike, their tokens are not",
-    "ids": "the tokens are alike, their ids are not",
+    "added tokens": "different added tokens match",
+    "normalizer": "the normalized texts differ",
+    "split": "the pieces differ",
+    "model": "the pieces are equal, their tokens differ",
+    "ids": "the tokens are equal, their ids differ",
 }
 
 
 def text(comparison: Comparison) -> str:
-    r"""A comparison as lines of text, whatever its texts hold.
+    r"""A comparison as lines of text without control characters.
 
     Example:
         >>> import bytepair as bp
@@ -65,7 +65,7 @@ def summary(comparison: Comparison) -> str:
         >>> import bytepair as bp
         >>> a, b = (bp.train({"low": 5}, vocab_size=n, split="gpt2") for n in (257, 258))
         >>> summary(bp.compare(a, b, iter(["low low"])))
-        'B needs 2 tokens fewer than A, which are 40.0% of 5. They part at the model; ids are the same in 0 of 1 text.'
+        'B needs 2 tokens fewer than A (40.0% of 5). They first differ at the model; ids are equal in 0 of 1 text.'
     """
     total = comparison.total
     if comparison.is_same:
@@ -75,18 +75,19 @@ def summary(comparison: Comparison) -> str:
         return f"A and B differ in {_listed(differ)}."
     documents = plural(total.documents, "text")
     if not comparison.differs:
-        return f"A and B are not the same tokenizer, and make the same ids of each of {documents}."
+        return f"A and B are different tokenizers with equal ids for all of {documents}."
     if total.saved:
         more = "fewer" if total.saved > 0 else "more"
         cost = f"B needs {abs(total.saved):,} tokens {more} than A"
-        cost += f", which are {abs(total.saved_share):.1%} of {total.tokens_a:,}" if total.tokens_a else ""
+        cost += f" ({abs(total.saved_share):.1%} of {total.tokens_a:,})" if total.tokens_a else ""
     else:
-        cost = "B needs as many tokens as A"
-    return f"{cost}. They part at the {comparison.first_stage}; ids are the same in {total.same_ids:,} of {documents}."
+        cost = "A and B need the same number of tokens"
+    equal = f"ids are equal in {total.same_ids:,} of {documents}"
+    return f"{cost}. They first differ at the {comparison.first_stage}; {equal}."
 
 
 def html(comparison: Comparison) -> str:
-    """A page of a comparison, whole in itself: no script, nothing loaded, light or dark as the reader has it.
+    """A self-contained page of a comparison: no script, nothing loaded, light or dark by the reader's setting.
 
     Example:
         >>> import bytepair as bp
@@ -96,7 +97,7 @@ def html(comparison: Comparison) -> str:
     """
     a, b = (show_line(side.name) for side in (comparison.a, comparison.b))
     parts = [
-        "<header>\n<h1>Two tokenizers</h1>\n",
+        "<header>\n<h1>Tokenizer comparison</h1>\n",
         f'<p class="lead">{escape(summary(comparison))}</p>\n',
         _sides(comparison),
         "</header>\n",
@@ -104,13 +105,14 @@ def html(comparison: Comparison) -> str:
     if comparison.sources:
         parts += ["<section>\n<h2>Tokens</h2>\n", _sources(comparison), "</section>\n"]
     if any(source.firsts for source in comparison.sources):
-        parts.append("<section>\n<h2>Where they first differ</h2>\n")
+        parts.append("<section>\n<h2>First differences</h2>\n")
         parts += [_first(source.name, first) for source in comparison.sources for first in source.firsts]
         parts.append("</section>\n")
     examples = [(source, *one) for source in comparison.sources for one in _passages(source)]
     if examples:
         parts.append(
-            "<section>\n<h2>What costs most</h2>\n<p>Passages: text between two places where tokens of both end."
+            "<section>\n<h2>Passages that cost most</h2>\n"
+            "<p>A passage is the text between two token boundaries that both share."
         )
         parts.append("</p>\n<div class=pairs>\n")
         parts += [_passage_table(source.name, title, passages) for source, title, passages in examples]
@@ -157,7 +159,7 @@ def _added(added: SharedAddedTokens) -> list[str]:
         facts.append("with another id: " + _listed([f"{show_line(c)} {a} | {b}" for c, a, b in added.other_id]))
     if added.other_flags:
         contents = _listed([show_line(content) for content in added.other_flags])
-        facts.append(f"of these special, stripped or looked for otherwise: {contents}")
+        facts.append(f"with other flags: {contents}")
     for letter, only in (("A", added.only_a), ("B", added.only_b)):
         if only:
             facts.append(f"only in {letter}: " + _listed([f"{show_line(content)} {id}" for content, id in only]))
@@ -177,16 +179,14 @@ def _shared(comparison: Comparison) -> list[str]:
         f"{found.same_id:,} with the same id",
     ]
     if found.used_a is not None and found.used_b is not None:
-        facts.append(
-            f"of the texts' tokens: {found.used_a:.1%} of those that A makes are in B, {found.used_b:.1%} of B's in A"
-        )
+        facts.append(f"of the tokens in the texts, {found.used_a:.1%} of A's are in B, {found.used_b:.1%} of B's in A")
     return facts
 
 
 def _merged(comparison: Comparison) -> list[str]:
     found = comparison.merges
     if found is None:
-        return ["not comparable: one has none, or its ranks imply none"]
+        return ["not comparable: one has no merges, or its ranks imply none"]
     facts = [f"{found.both:,} in both: {_share(found.both, found.a)} of A, {_share(found.both, found.b)} of B"]
     if found.next_a is None and found.next_b is None:
         facts.append("in the same order")
@@ -236,7 +236,7 @@ def _place(first: Divergence) -> str:
 
 
 def _first_lines(name: str, first: Divergence) -> Iterator[str]:
-    yield f"{show_line(name)}: first differs by its {first.stage} in {_place(first)}: {_MEANING[first.stage]}"
+    yield f"{show_line(name)}: first difference at the {first.stage}, {_place(first)}: {_MEANING[first.stage]}"
     yield f"  {show_line(first.before)}[{show_line(first.text)}]{show_line(first.after)}"
     for letter, tokens, seen in (("A", first.tokens_a, first.seen_a), ("B", first.tokens_b, first.seen_b)):
         if seen or first.seen_a or first.seen_b:
@@ -245,11 +245,11 @@ def _first_lines(name: str, first: Divergence) -> Iterator[str]:
 
 
 def _passages(source: SourceComparison) -> Iterator[tuple[str, tuple[Passage, ...]]]:
-    about = "" if source.is_exact else " (about: rare passages were forgotten meanwhile)"
+    about = "" if source.is_exact else " (approximate: rare passages were dropped)"
     if source.savings:
-        yield "where B saves most" + about, source.savings
+        yield "B saves most" + about, source.savings
     if source.losses:
-        yield "where B needs most more" + about, source.losses
+        yield "B costs most" + about, source.losses
 
 
 def _passage_lines(passages: Sequence[Passage]) -> Iterator[str]:
@@ -263,7 +263,7 @@ def _piece(text: str) -> str:
 
 
 def _seen(text: str, *, is_prose: bool = False) -> str:
-    """A text as HTML: what cannot be seen is shown, in prose but for spaces, and its direction ends with it."""
+    """A text as HTML with visible stand-ins, except for spaces in prose, isolated in its direction."""
     shown = (
         escape(part.stands_for or part.text).replace(" ", " " if is_prose else "<i>·</i>")
         if not part.stands_for or (is_prose and part.stands_for == " ")
@@ -284,7 +284,7 @@ def _sides(comparison: Comparison) -> str:
 
 
 def _wide(name: str, table: str, kind: str = "") -> str:
-    """A table that is scrolled by itself where it is too wide, also by keyboard."""
+    """A table that scrolls by itself if it is too wide, also by keyboard."""
     return (
         f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">'
         f"<table{f' class={kind}' if kind else ''}>\n{table}\n</table></div>\n"
@@ -312,7 +312,7 @@ def _sources(comparison: Comparison) -> str:
 
 def _said(one: TokenTotals) -> str:
     if not one.saved:
-        return "as many"
+        return "the same number"
     return f"B needs {abs(one.saved):,} {'fewer' if one.saved > 0 else 'more'}, {abs(one.saved_share):.1%}"
 
 

@@ -1,7 +1,7 @@
 """A picture as a page: the tokens of a text to point at, step through, search and compare.
 
-The page is whole in itself and works without a network. Its text stands in it once as data, and once as plain text for
-a reader without scripts.
+The page is self-contained and works without a network. It holds its text once as data, and once as plain text for
+readers without scripts.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STYLES = ("tokens.css",)
-"""What a page with the viewer has besides the style of every page."""
+"""The styles of the viewer, in addition to the base style."""
 
 SCRIPTS = ("elements.js", "unseen.js", "cells.js", "counts.js", "tree.js", "panel.js", "tokens.js")
-"""The viewer: `bytepair.show(root, picture, options)`, in the order in which a page has them."""
+"""The scripts of the viewer `bytepair.show(root, picture, options)`, in order."""
 
 _USUAL = (None, False)
-"""What need not be said of a token."""
+"""Values that are left out of the page's data."""
 
 
 def html(picture: Picture | Mapping[str, Any], *, title: str = "Tokens") -> str:
-    """A page of a picture, light or dark as the reader has it.
+    """A page of a picture, light or dark by the reader's setting.
 
     Args:
-        picture: A `Picture`, or what its ``as_dict()`` is.
-        title: What stands above it: any text.
+        picture: A `Picture`, or its ``as_dict()``.
+        title: The title: any text.
 
     Returns:
-        HTML: about 15 bytes a token and tokenizer, 60 for each token of the vocabulary in use, and twice the text.
+        HTML: about 15 bytes per token and tokenizer, 60 per vocabulary entry in use, and twice the text.
 
     Example:
         >>> made = {"1": {"hex": "6869", "rank": 0, "made": [2, 3]}, "2": {"hex": "68"}, "3": {"hex": "69"}}
@@ -49,19 +49,19 @@ def html(picture: Picture | Mapping[str, Any], *, title: str = "Tokens") -> str:
     data["tokenizers"] = [_packed(tokenizer) for tokenizer in data["tokenizers"]]
     body = (
         f'<h1>{escape(show_line(title, 200))}</h1>\n<div id="view"></div>\n'
-        f"<noscript><p>The tokens are shown by scripts, which this browser does not run. The text:</p>\n"
+        f"<noscript><p>This page shows tokens with scripts, which are disabled in this browser. The text:</p>\n"
         f'<pre class="list">\n{plain}</pre></noscript>\n'
     )
     return page(title, body, styles=STYLES, scripts=(*SCRIPTS, "view.js"), data=data)
 
 
 def save(picture: Picture | Mapping[str, Any], path: str | Path, *, title: str = "Tokens") -> None:
-    """Writes the page of a picture, whole or not at all.
+    """Write the page of a picture atomically.
 
     Args:
         picture: As `html` takes it.
-        path: The file; one that is there is replaced.
-        title: What stands above it.
+        path: The file; an existing one is replaced.
+        title: The title.
 
     Raises:
         ArtifactError: The file cannot be written.
@@ -70,7 +70,7 @@ def save(picture: Picture | Mapping[str, Any], path: str | Path, *, title: str =
 
 
 def _packed(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
-    """What `view.js` takes: places and pieces as steps from those before, and of each token only what is unusual."""
+    """The data of `view.js`: places and pieces as differences, and vocabulary entries without default values."""
     starts = tokenizer["starts"]
     return {
         **tokenizer,
@@ -106,4 +106,4 @@ _INSTEAD = {
         *range(0x2066, 0x206A),
     ]
 }
-"""Controls, and what turns the direction of a text; tabs and line ends stay."""
+"""Control characters and direction overrides; tabs and line ends stay."""

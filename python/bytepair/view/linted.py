@@ -1,4 +1,4 @@
-"""What a lint says, as text and as HTML."""
+"""The findings of a lint, as text and as HTML."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 _INDENT = " " * 9
 _LONGEST = 400
-"""Characters of a line of a finding: a name in a file may have any length."""
+"""The most characters of a line of a finding: a name in a file may have any length."""
 
 
 def text(lint: Lint, *, width: int | None = None) -> str:
-    """A finding after the other, and how many there are.
+    """All findings as text, and their number.
 
     Args:
-        lint: What was found.
-        width: Columns that lines are broken at; None for lines of any length.
+        lint: The findings.
+        width: The columns at which lines are wrapped; None for lines of any length.
 
     Example:
         >>> from bytepair.check.lint.findings import Finding, Lint
@@ -38,32 +38,32 @@ def text(lint: Lint, *, width: int | None = None) -> str:
 
 
 def _lines(finding: Finding, width: int | None) -> list[str]:
-    said = [f"{finding.severity:<9}{finding.code}: {_line(finding.what)}"]
+    lines = [f"{finding.severity:<9}{finding.code}: {_line(finding.what)}"]
     rows = {
         "where": finding.where,
         "such as": finding.shown_examples,
         "means": finding.meaning,
         "do": finding.remedy,
     }
-    said += [f"{_INDENT}{name}: {_line(value)}" for name, value in rows.items() if value]
+    lines += [f"{_INDENT}{name}: {_line(value)}" for name, value in rows.items() if value]
     if width is None:
-        return said
+        return lines
     inner = _INDENT + "  "
     return [
         part
-        for line in said
+        for line in lines
         for part in textwrap.wrap(line, max(width, 40), subsequent_indent=inner, break_on_hyphens=False) or [""]
     ]
 
 
-def _line(said: str) -> str:
-    return show_line(said, _LONGEST)
+def _line(text: str) -> str:
+    return show_line(text, _LONGEST)
 
 
 def fragment(lint: Lint) -> str:
     """The findings as a fragment of HTML, for `page` with ``linted.css``."""
     if not lint.findings:
-        return '<p class="clean">Nothing was found.</p>\n'
+        return '<p class="clean">No findings.</p>\n'
     items = "".join(map(_item, lint.findings))
     return f'<p class="n">{escape(lint.summary)}</p>\n<ol class="findings">\n{items}</ol>\n'
 
@@ -86,16 +86,16 @@ def _item(finding: Finding) -> str:
 
 
 def html(name: str, facts: Mapping[str, str], lint: Lint, tokenizer: Tokenizer | None) -> str:
-    """What a tokenizer is and what is wrong with it, as a whole page.
+    """A page of a tokenizer: facts, stages and findings.
 
     Args:
-        name: What it is called: any text.
-        facts: What is said of it, by name.
-        lint: What was found.
+        name: Its name: any text.
+        facts: Facts by name.
+        lint: The findings.
         tokenizer: The tokenizer, whose stages are drawn; None if it does not load.
     """
     rows = "".join(f"<dt>{escape(key)}</dt><dd>{escape(_line(value))}</dd>" for key, value in facts.items())
-    drawn = f"<h2>From text to ids, and back</h2>\n{pipeline.fragment(tokenizer)}" if tokenizer is not None else ""
+    drawn = f"<h2>Pipeline</h2>\n{pipeline.fragment(tokenizer)}" if tokenizer is not None else ""
     body = (
         f"<h1>{escape(show_line(name))}</h1>\n"
         + (f'<dl class="facts">{rows}</dl>\n' if rows else "")

@@ -1,11 +1,11 @@
-"""What is shown of each token of a picture: the characters that it is the first to have, and what else must be said."""
+"""The display of each token of a picture: the characters that it covers first, and notes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.drawing.characters import show
-from bytepair.model.marks import named_byte
+from bytepair.model.token_spelling import named_byte
 from bytepair.view.spelling import cut_off, note, quote
 
 if TYPE_CHECKING:
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 _SPACE = "\u2581".encode()
-"""What stands for a space; also for one that a stage puts in front of a word, where the text has none."""
+"""The symbol for a space, including a prefix space that the text does not have."""
 
 
 class DrawnText(NamedTuple):
-    """Something that is drawn: characters, a symbol in place of one, or a note.
+    """Drawn text: characters, the stand-in of one, or a note.
 
     Attributes:
-        text: Characters that can be seen.
-        characters: The characters of the text that they stand for; of a note none.
+        text: Visible characters.
+        characters: The characters of the text that they represent; empty for a note.
     """
 
     text: str
@@ -31,21 +31,21 @@ class DrawnText(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is itself."""
+        """Whether it is shown as it is."""
         return self.text == self.characters
 
 
 class TokenLook(NamedTuple):
-    """What is shown of a token, or of characters that no token is from. Many tokens look alike.
+    """The look of a token, or of characters without a token. Many tokens have equal looks.
 
     Attributes:
-        text: The characters that no token before it is from.
-        before: The bytes at its start that go on with a character of the token before.
-        after: The bytes at its end that begin a character whose others are in the next token.
-        mark: ``"special"``, ``"added"``, ``"gap"`` for characters that no token is from; else empty.
-        instead: What is shown of a token that has no characters of its own, or is an added one that the text does not
-            say; else empty.
-        replaced: The bytes that ``U+FFFD`` stands for, by its place in `text`.
+        text: The characters that no token before it covers.
+        before: The bytes at its start that belong to a character of the token before.
+        after: The bytes at its end that belong to a character of the next token.
+        mark: ``"special"``, ``"added"``, ``"gap"`` for characters without a token; else empty.
+        instead: A note for a token without characters of its own, or an added token that is not in the text; else
+            empty.
+        replaced: The bytes that ``U+FFFD`` replaces, by its place in `text`.
     """
 
     text: str
@@ -56,7 +56,7 @@ class TokenLook(NamedTuple):
     replaced: tuple[tuple[int, bytes], ...] = ()
 
     def shown(self) -> Iterator[DrawnText]:
-        """What is drawn. The characters of all parts of a text, one after the other, are the text."""
+        """The drawn texts. Their characters, for all parts of a text in order, are the text."""
         if self.before:
             yield DrawnText(note(self.before), "")
         place = 0
@@ -76,12 +76,12 @@ def _drawn(text: str) -> Iterator[DrawnText]:
 
 
 class PicturePart(NamedTuple):
-    """A token of a picture, or characters that no token is from.
+    """A token of a picture, or characters without a token.
 
     Attributes:
-        token: Which token; None for characters without one.
-        start: The first of the characters.
-        look: What is shown of it.
+        token: The index of the token; None for characters without one.
+        start: The first character.
+        look: Its look.
     """
 
     token: int | None
@@ -112,8 +112,8 @@ def parts(picture: Picture, source: PictureTokens) -> Iterator[PicturePart]:
         zip(source.ids, source.starts, source.ends, following, strict=True)
     ):
         if next_start == start and source.vocabulary[id].token == _SPACE:
-            # The space of no character: what it is put before belongs to the next token.
-            end = start  # noqa: PLW2901 (else each use below would have to tell the two apart)
+            # A prefix space covers no character: the one after it belongs to the next token.
+            end = start  # noqa: PLW2901 (every use below needs the new end)
         if start > covered:
             yield PicturePart(None, covered, _replaced(TokenLook(text[covered:start], mark="gap"), wrong, covered))
             covered = start
@@ -128,10 +128,10 @@ def parts(picture: Picture, source: PictureTokens) -> Iterator[PicturePart]:
 
 
 def _look(kind: str, entry: VocabularyEntry, shown: str, stands_for: str) -> TokenLook:
-    """What is shown of a token that is the first to have some of the characters that it stands for."""
+    """The look of a token that shows `shown` of the characters that it represents."""
     token = entry.token
     if entry.added:
-        # One that was not found in the text, but stands for what is unknown, is said.
+        # An added token that is not in the text, such as the unknown token, gets a note.
         instead = "" if shown and token in shown.encode() else f"‹{quote(token)}›"
         return TokenLook(shown, mark="special" if entry.special else "added", instead=instead)
     if kind not in {"ranks", "WordLevel"} and stands_for.encode() != token and (byte := named_byte(token)):
@@ -141,7 +141,7 @@ def _look(kind: str, entry: VocabularyEntry, shown: str, stands_for: str) -> Tok
 
 
 def _replaced(look: TokenLook, wrong: dict[int, bytes], start: int) -> TokenLook:
-    """With the bytes that stand in its text as ``U+FFFD``."""
+    """The look with the bytes that ``U+FFFD`` replaces in its text."""
     if not wrong or "\ufffd" not in look.text:
         return look
     places = (place for place, character in enumerate(look.text) if character == "\ufffd")

@@ -1,4 +1,4 @@
-"""An `Encoding` as a piece of HTML for notebooks: static, without scripts, in the colours of whatever is around it."""
+"""An `Encoding` as a fragment of HTML for notebooks: static, without scripts, in the notebook's colours."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from bytepair.call.encoding import Encoding
 
 MOST = 1000
-"""Tokens that are shown."""
+"""The most tokens that are shown."""
 
 _MOST_OF_TITLE = 80
 
 _MOST_IN_ONE = 30
-"""Characters of a token that is not broken at the end of a line."""
+"""The most characters of a token that is not broken at the end of a line."""
 
 # Backgrounds are translucent and lines are of the colour of the text, so that both light and dark notebooks fit.
 _STYLE = """<style>
@@ -46,13 +46,13 @@ _STYLE = """<style>
 
 
 def html(encoding: Encoding) -> str:
-    """The first thousand tokens of an encoding, and how many more there are.
+    """The first thousand tokens of an encoding, and the number of further ones.
 
-    Point at a token to see its id, how the vocabulary spells it, its bytes and where it is from. What was added has a
+    Point at a token to see its id, its spelling in the vocabulary, its bytes and its offsets. Added tokens have a
     frame, padding a dashed one, and several texts are numbered.
 
     Args:
-        encoding: What a call of a tokenizer returned.
+        encoding: A row of a call of a tokenizer.
 
     Returns:
         HTML for a notebook, whose texts are escaped.
@@ -79,15 +79,15 @@ def html(encoding: Encoding) -> str:
 
 
 class _Cell(NamedTuple):
-    """A token, as it is shown.
+    """A displayed token.
 
     Attributes:
-        number: Which of the encoding.
+        number: Its index in the encoding.
         kind: ``"token"``, ``"added"`` or ``"padding"``.
         token: Its bytes; None if the vocabulary spells it in characters.
-        shown: The characters that no token before it is from.
-        before: The bytes at its start that go on with a character of the token before.
-        after: The bytes at its end that begin a character whose others are in the next token.
+        shown: The characters that no token before it covers.
+        before: The bytes at its start that belong to a character of the token before.
+        after: The bytes at its end that belong to a character of the next token.
     """
 
     number: int
@@ -99,7 +99,7 @@ class _Cell(NamedTuple):
 
 
 def _cells(encoding: Encoding) -> Iterator[_Cell]:
-    """The first tokens; the bytes of a word are read together."""
+    """The first tokens; the bytes of a word are decoded together."""
     kinds = [
         "padding" if not attended else "added" if special else "token"
         for attended, special in zip(encoding.attention_mask, encoding.special_tokens_mask, strict=True)
@@ -124,8 +124,8 @@ def _cells(encoding: Encoding) -> Iterator[_Cell]:
 def _read(tokens: Sequence[str], words: Sequence[Sequence[int]], kinds: Sequence[str]) -> list[list[bytes] | None]:
     """The bytes of the tokens of each word; None for words that are spelled in characters.
 
-    An encoding does not say which. A word is bytes if in the byte alphabet it is UTF-8. Truncation may have cut through
-    the first or last one; then there must be others that are no letters but in that alphabet.
+    An encoding does not record which. A word is bytes if the byte alphabet maps it to UTF-8. Truncation may have cut
+    through the first or last one; then another word must have characters that only the byte alphabet explains.
     """
     read: list[list[bytes] | None] = []
     cut: list[list[bytes] | None] = []
@@ -147,7 +147,7 @@ def _read(tokens: Sequence[str], words: Sequence[Sequence[int]], kinds: Sequence
 
 
 def _character(data: bytes, place: int) -> int:
-    """The first place from this one on at which no character goes on."""
+    """The first character boundary at or after a place."""
     while place < len(data) and 0x80 <= data[place] < 0xC0:
         place += 1
     return place
@@ -162,10 +162,10 @@ def _token(encoding: Encoding, cell: _Cell, times: int, sequence: int | None) ->
     )
     shown += f"<i>{escape(note(cell.after))}</i>" if cell.after else ""
     shown += f" × {times:,}" if times > 1 else ""
-    # Else the line behind its token would begin the next line of text.
+    # Inside the token, its border would be drawn at the start of the next line.
     line_end = "<br>" * shown.endswith("<br>")
     shown = shown.removesuffix("<br>")
-    # Else a line could end behind the space that a token begins with.
+    # Otherwise a line could break after the space that a token begins with.
     classes += " one" * (len(cell.shown) <= _MOST_IN_ONE and "<br>" not in shown)
     return f'<span class="{classes}" title="{_title(encoding, cell, sequence)}">{shown}</span>{line_end}'
 

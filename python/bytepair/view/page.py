@@ -1,4 +1,4 @@
-"""A page that needs nothing but itself: no font, no address, no script but the project's own, which stands in it."""
+"""Self-contained pages: styles and the project's own scripts are inlined, and nothing is loaded."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def page(
     data: Any = None,
     talks: bool = False,
 ) -> str:
-    """A whole page.
+    """Build a page.
 
-    Whatever text gets into it, a browser loads and runs nothing for it: its policy names the hashes of the scripts.
+    Text in it cannot make a browser load or run anything: its content security policy names the hashes of the scripts.
 
     Args:
         title: Its title: any text.
-        body: What is in it: HTML, whose texts are escaped.
-        styles: Files of ``assets/`` that are wanted besides ``base.css``.
-        scripts: Files of ``assets/`` that run in this order when the body is there.
-        data: What the scripts are given, as JSON: the text of the element ``data``.
-        talks: Whether scripts may send requests to the server that the page is from.
+        body: Its content: HTML, whose texts are escaped.
+        styles: Files of ``assets/`` in addition to ``base.css``.
+        scripts: Files of ``assets/`` that run in this order after the body.
+        data: The data of the scripts, stored as JSON in the element ``data``.
+        talks: Whether scripts may send requests to the page's server.
 
     Example:
         >>> "<title>a &lt; b</title>" in page("a < b", "<p>1</p>")
@@ -62,11 +62,11 @@ def page(
 
 
 def write_page(html: str, path: str | Path) -> None:
-    """Writes a page into a file, whole or not at all.
+    """Write a page into a file atomically.
 
     Args:
         html: The page.
-        path: The file; one that is there is replaced.
+        path: The file; an existing one is replaced.
 
     Raises:
         ArtifactError: The file cannot be written.
@@ -82,6 +82,6 @@ def asset(name: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """JSON that cannot end the element that it stands in."""
+    """JSON that cannot end the HTML element around it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

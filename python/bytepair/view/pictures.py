@@ -1,4 +1,4 @@
-"""A text as the tokens of one or more tokenizers, as plain data: what all views of it are made of."""
+"""Pictures: a text as the tokens of one or more tokenizers, as the plain data that all views draw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair.model.cache import cached
-from bytepair.model.marks import named_byte
+from bytepair.model.token_spelling import named_byte
+from bytepair.resolver import TokenizerLike, load
 from bytepair.study.explain import made_by, taken_whole
 from bytepair.view.cuts import clusters, differing
 
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VocabularyEntry:
-    """What a vocabulary says of an id.
+    """The facts about an id in a vocabulary.
 
     Attributes:
-        token: Its bytes; of tokens that are spelled in characters their UTF-8.
+        token: Its bytes; the UTF-8 of tokens spelled in characters.
         rank: The priority of the merge that makes it; None if none does.
         special: Whether it is a special token.
         added: Whether it is an added token, special or not.
-        score: Of a Unigram's token its score, else None.
-        made: The ids that merge to it, left and right; None if it is made by no merge, or not by merging: a byte, an
-            added token, one that is taken whole.
-        whole: Whether no merges lead to it, so that only a piece that is this token becomes it.
+        score: The score of a Unigram token, else None.
+        made: The left and right id that merge to it; None if no merge makes it: a byte, an added token, a token that is
+            taken whole.
+        whole: Whether no merges make it, so that it occurs only as a whole piece.
     """
 
     token: bytes
@@ -45,7 +46,7 @@ class VocabularyEntry:
     whole: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as what JSON can hold, the token in hexadecimal."""
+        """The entry as plain data for JSON, the token in hexadecimal."""
         return {
             "hex": self.token.hex(),
             "rank": self.rank,
@@ -62,18 +63,18 @@ class PictureTokens:
     """A text as the tokens of one tokenizer.
 
     Attributes:
-        name: What the tokenizer is called here.
+        name: The name of the tokenizer.
         kind: ``"ranks"``, ``"merges"``, ``"WordPiece"``, ``"Unigram"`` or ``"WordLevel"``.
         fingerprint: The tokenizer's fingerprint.
-        vocab_size: How many ids it has room for.
+        vocab_size: The highest id plus one.
         ids: The ids.
-        starts: For each id the first character of the text that it is from.
-        ends: For each id the character behind the last one. Several ids can be parts of one character; an id whose
-            start is its end is from no character.
-        pieces: For each id the number of the piece, or of the added token, that it lies in.
-        differs: Where its tokens are not cut as those of the first tokenizer; of the first, as those of any other.
-            Ascending and disjoint; None if there is only one tokenizer.
-        vocabulary: What is known of each id in use, and of each id that these are made of.
+        starts: The start of each id in the text, in characters.
+        ends: The end of each id. Several ids can be parts of one character; an id whose start is its end covers no
+            character.
+        pieces: For each id the number of its piece, or of its added token.
+        differs: The intervals where its tokens are cut differently from those of the first tokenizer; for the first,
+            from those of any other. Ascending and disjoint; None if there is only one tokenizer.
+        vocabulary: The facts about each id in use, and about the ids that these are merged from.
     """
 
     name: str
@@ -91,7 +92,7 @@ class PictureTokens:
         return len(self.ids)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as what JSON can hold; ``differs`` only where there are several tokenizers."""
+        """The tokens as plain data for JSON; ``differs`` only with several tokenizers."""
         differs = {} if self.differs is None else {"differs": [list(interval) for interval in self.differs]}
         return {
             "name": self.name,
@@ -109,12 +110,12 @@ class PictureTokens:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A text, and what each of some tokenizers makes of it.
+    """A text and its tokens in one or more tokenizers.
 
     Attributes:
-        text: The text. Where bytes were given that are not UTF-8, ``U+FFFD`` stands in their place.
+        text: The text, with ``U+FFFD`` in place of bytes that are not UTF-8.
         sources: Its tokens, for each tokenizer.
-        replaced: Where ``U+FFFD`` stands for bytes, and for which.
+        replaced: The characters where ``U+FFFD`` replaces bytes, and these bytes.
     """
 
     text: str
@@ -123,35 +124,35 @@ class Picture:
 
     @property
     def size(self) -> int:
-        """How many bytes of UTF-8 the text has; where bytes were replaced, those that were given."""
+        """The number of bytes of the text as UTF-8, with replaced bytes counted as they were."""
         return len(self.text.encode()) + sum(len(data) - len("\ufffd".encode()) for _, data in self.replaced)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as what JSON can hold; ``replaced`` only where something was."""
+        """The picture as plain data for JSON; ``replaced`` only if bytes were replaced."""
         replaced = {"replaced": [[place, data.hex()] for place, data in self.replaced]} if self.replaced else {}
         return {"text": self.text, **replaced, "tokenizers": [source.as_dict() for source in self.sources]}
 
 
 def picture(
-    tokenizers: Mapping[str, Tokenizer] | Sequence[tuple[str, Tokenizer]],
+    tokenizers: Mapping[str, TokenizerLike] | Sequence[tuple[str, TokenizerLike]],
     text: str | bytes,
     *,
     special: Special = "allow",
     added: Added = "match",
 ) -> Picture:
-    r"""What each of some tokenizers makes of a text.
+    r"""Encode a text with one or more tokenizers, for drawing.
 
     Args:
-        tokenizers: The tokenizers, and what they are called.
-        text: The text. In bytes that are not UTF-8, what is wrong is replaced as ``errors="replace"`` does.
+        tokenizers: The tokenizers by label, each a tokenizer or a name that `bytepair.load` takes.
+        text: The text. Bytes that are not UTF-8 are replaced as by ``errors="replace"``.
         special: As for `Tokenizer.encode`.
         added: As for `Tokenizer.encode`.
 
     Returns:
-        The picture. Its ids are those of ``encode``: nothing is put around them.
+        The picture. Its ids are those of ``encode``: no post-processor runs.
 
     Raises:
-        SpecialTokenError: The text holds a token that the call does not allow, or a name is none.
+        SpecialTokenError: The text holds a token that the call does not allow, or there is no such special token.
         EncodeError: The text has a lone surrogate, or a character that a vocabulary lacks.
         ValueError: There is no tokenizer.
 
@@ -168,9 +169,10 @@ def picture(
         >>> picture({"small": small}, b"\xff").as_dict()["replaced"]
         [[0, 'ff']]
     """
-    named = list(tokenizers.items()) if isinstance(tokenizers, Mapping) else list(tokenizers)
+    pairs = tokenizers.items() if isinstance(tokenizers, Mapping) else tokenizers
+    named = [(label, load(tokenizer)) for label, tokenizer in pairs]
     if not named:
-        raise ValueError("a picture is made with at least one tokenizer; there is none")
+        raise ValueError("a picture needs at least one tokenizer")
     whole, replaced = (text, ()) if isinstance(text, str) else _decoded(text)
     found = [_core.locate(tokenizer, whole, special=special, added=added) for _, tokenizer in named]
     vocabularies = [_vocabulary(tokenizer, ids) for (_, tokenizer), (ids, *_) in zip(named, found, strict=True)]
@@ -183,7 +185,7 @@ def picture(
     sources = [
         PictureTokens(
             name=name,
-            kind=tokenizer._loaded.semantics,
+            kind=tokenizer.spec.semantics,
             fingerprint=tokenizer.fingerprint,
             vocab_size=tokenizer.vocab_size,
             ids=tuple(ids),
@@ -204,7 +206,7 @@ _ESCAPED = re.compile("[\udc80-\udcff]+")
 
 
 def _decoded(data: bytes) -> tuple[str, tuple[tuple[int, bytes], ...]]:
-    """Bytes as text, and what was replaced in it; as `str.decode` replaces."""
+    """Bytes as text, and the bytes that were replaced, as `str.decode` replaces them."""
     try:
         return data.decode(), ()
     except UnicodeDecodeError:
@@ -218,7 +220,7 @@ def _decoded(data: bytes) -> tuple[str, tuple[tuple[int, bytes], ...]]:
         wrong = run.group().encode(errors="surrogateescape")
         place = 0
         while place < len(wrong):
-            # Four bytes are enough to see how many of them one U+FFFD stands for.
+            # Four bytes determine how many of them one U+FFFD replaces.
             size = _size_of_wrong(wrong[place : place + 4])
             replaced.append((length, wrong[place : place + size]))
             parts.append("\ufffd")
@@ -237,9 +239,8 @@ def _size_of_wrong(data: bytes) -> int:
 def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, VocabularyEntry]:
     made = made_by(tokenizer, set(ids))
     whole = taken_whole(tokenizer, [id for id, merge in made.items() if merge is None])
-    loaded = tokenizer._loaded
-    special = {row[1]: row[2] for row in loaded.added}
-    # Kept, since a playground asks with each letter that is typed.
+    special = {token.id: token.special for token in tokenizer.spec.added_tokens}
+    # Cached, since a playground draws a picture with each letter that is typed.
     scores = cached(tokenizer, "scores", _scores)
     return {
         id: VocabularyEntry(
@@ -256,12 +257,12 @@ def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Vocabular
 
 
 def _scores(tokenizer: Tokenizer) -> dict[int, float]:
-    """By id; empty for a model without."""
-    columns = tokenizer._loaded.columns
+    """Scores by id; empty for a model without."""
+    columns = tokenizer.spec.packed.columns
     return dict(zip(columns.ids(), columns.scores() or (), strict=True)) if columns.has_scores else {}
 
 
 def _size(tokenizer: Tokenizer, entry: VocabularyEntry) -> int:
-    """How many bytes of the text a token has that is a part of a character."""
-    falls_back = tokenizer._loaded.model is not None and named_byte(entry.token) is not None
+    """The number of bytes of the text of a token that is a part of a character."""
+    falls_back = not tokenizer.spec.is_byte_level and named_byte(entry.token) is not None
     return 1 if falls_back else len(entry.token)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.drawing.characters import show_line
 from bytepair.drawing.wording import plural
-from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.model.split_patterns import split_name
 from bytepair.view.spelling import step_name
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 6
 _LONGEST = 160
-"""Characters of a detail that are shown."""
+"""The most characters of a detail that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class PipelineStage:
     """A stage of a tokenizer.
 
     Attributes:
-        name: Which it is: ``"added tokens"``, ``"normalizer"``, ``"split"``, ``"model"``, ``"post-processor"`` or
+        name: ``"added tokens"``, ``"normalizer"``, ``"split"``, ``"model"``, ``"post-processor"`` or
             ``"decoder"``.
-        summary: What it does, in a few words; empty where its steps say it, or where it does nothing.
-        steps: Its steps in order, each as text that can be shown anywhere.
+        summary: Its effect in a few words; empty if its steps show it, or if it has none.
+        steps: Its steps in order, as text without control characters.
     """
 
     name: str
@@ -40,12 +40,12 @@ class PipelineStage:
     steps: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, for JSON."""
+        """The stage as plain data for JSON."""
         return {**asdict(self), "steps": list(self.steps)}
 
 
 def stages(tokenizer: Tokenizer) -> tuple[PipelineStage, ...]:
-    """The stages in the order in which text goes through them; the decoder, which goes back, is the last.
+    """The stages in the order of encoding; the decoder is last.
 
     Example:
         >>> import bytepair as bp
@@ -65,7 +65,7 @@ def stages(tokenizer: Tokenizer) -> tuple[PipelineStage, ...]:
 
 
 def text(tokenizer: Tokenizer) -> str:
-    """The stages one below the other.
+    """The stages as lines of text.
 
     Example:
         >>> import bytepair as bp
@@ -90,9 +90,9 @@ def text(tokenizer: Tokenizer) -> str:
         if stage.name == "post-processor":
             lines += [" │", "ids"]
         back = stage.name in ("post-processor", "decoder")
-        said = [*filter(None, (stage.summary, *stage.steps))] or ["none"]
-        lines.append(f" {'▲' if stage.name == 'decoder' else '▼'}  {stage.name:<{width}}  {said[0]}")
-        lines += [f" {' ' if back else '│'}  {'':<{width}}  {each}" for each in said[1:]]
+        details = [*filter(None, (stage.summary, *stage.steps))] or ["none"]
+        lines.append(f" {'▲' if stage.name == 'decoder' else '▼'}  {stage.name:<{width}}  {details[0]}")
+        lines += [f" {' ' if back else '│'}  {'':<{width}}  {each}" for each in details[1:]]
     return "\n".join(lines)
 
 
@@ -102,7 +102,7 @@ def fragment(tokenizer: Tokenizer) -> str:
 
 
 def card(tokenizer: Tokenizer) -> str:
-    """A tokenizer in a notebook: what it is, its stages and special tokens. No script; colours are those around it.
+    """A tokenizer for a notebook: sizes, stages and special tokens. No script; the notebook's colours.
 
     Example:
         >>> import bytepair as bp
@@ -136,16 +136,16 @@ def _item(stage: PipelineStage) -> str:
     steps = "".join(f"<code>{escape(step)}</code>" for step in stage.steps)
     back = ' class="back"' if stage.name == "decoder" else ""
     summary = f"<span>{escape(stage.summary)}</span>" if stage.summary else ""
-    said = summary + steps or '<span class="none">none</span>'
-    return f"<li{back}><b>{stage.name}</b> <div>{said}</div></li>\n"
+    details = summary + steps or '<span class="none">none</span>'
+    return f"<li{back}><b>{stage.name}</b> <div>{details}</div></li>\n"
 
 
 def _added(tokens: Sequence[AddedToken]) -> PipelineStage:
     special = [token for token in tokens if token.special]
     others = [token for token in tokens if not token.special]
-    said = [f"{len(special):,} special"] * bool(special) + [f"{len(others):,} other"] * bool(others)
+    counts = [f"{len(special):,} special"] * bool(special) + [f"{len(others):,} other"] * bool(others)
     listed = [_names(group) for group in (special, others) if group]
-    return PipelineStage("added tokens", ", ".join(said), tuple(listed))
+    return PipelineStage("added tokens", ", ".join(counts), tuple(listed))
 
 
 def _names(tokens: Sequence[AddedToken]) -> str:
@@ -177,14 +177,14 @@ def _model(spec: TokenizerSpec) -> PipelineStage:
                 )
             steps += ["a piece that is a token is taken whole"] * model.ignore_merges
         case WordPiece():
-            what = "WordPiece: the longest token that fits, again and again"
+            what = "WordPiece: the longest matching token, repeatedly"
             steps += _options(unknown=model.unk_token, prefix=model.continuing_subword_prefix)
         case Unigram():
-            what = "Unigram: the tokens of the greatest sum of scores"
+            what = "Unigram: the segmentation with the highest score"
             unknown = dict(zip(model.ids, model.tokens, strict=True)).get(-1 if model.unk_id is None else model.unk_id)
             steps += _options(unknown=(unknown or b"").decode(), byte_fallback=model.byte_fallback)
         case WordLevel():
-            what = "WordLevel: a token for each word"
+            what = "WordLevel: one token per word"
             steps += _options(unknown=model.unk_token)
     return PipelineStage("model", what, tuple(steps))
 
@@ -196,7 +196,7 @@ def _options(**options: str | bool | None) -> list[str]:
 def _post(text: str | None) -> PipelineStage:
     if text is None:
         return PipelineStage("post-processor", "")
-    return PipelineStage("post-processor", "in tok(...) alone", tuple(_post_steps(json.loads(text), 0)))
+    return PipelineStage("post-processor", "only in tok(...)", tuple(_post_steps(json.loads(text), 0)))
 
 
 def _post_steps(table: Any, depth: int) -> Iterator[str]:

@@ -22,7 +22,7 @@ _NONE = "–"
 
 
 class _Measure(NamedTuple):
-    """A measure: its name, what it is of a cost, and how it is written."""
+    """A measure: its name, its value of a cost, and its format."""
 
     name: str
     of: Callable[[Cost], float | None]
@@ -30,7 +30,7 @@ class _Measure(NamedTuple):
 
 
 def text(report: CorpusReport) -> str:
-    """A report as text: what the corpora are, and a table for each tokenizer, with a column for each corpus.
+    """A report as text: the sizes of the corpora, and a table for each tokenizer with a column for each corpus.
 
     Example:
         >>> import bytepair as bp
@@ -42,23 +42,23 @@ def text(report: CorpusReport) -> str:
 
 
 def html(report: CorpusReport) -> str:
-    """A report as one page: charts, tables, examples of tokens, and what each number is.
+    """A report as one self-contained page: charts, tables, examples of tokens, and definitions of the numbers.
 
-    Whatever names and tokens hold, it is shown as text.
+    Names and tokens are shown as text, whatever they hold.
     """
     names = [use.tokenizer for use in report.vocabularies]
-    title = f"What {_listed([size.name for size in report.corpora])} cost with {_listed(names)}"
+    title = f"Token costs of {_listed([size.name for size in report.corpora])} with {_listed(names)}"
     parts = [f"<h1>{_text(title, 200)}</h1>\n<h2>Corpora</h2>\n", _corpora(report), *_notes(report)]
     parts += ["<h2>Costs</h2>\n", '<div class="charts">', *_comparisons(report), "</div>\n"]
     for number, use in enumerate(report.vocabularies):
         mine = report.costs[number * len(report.corpora) : (number + 1) * len(report.corpora)]
-        parts.append(f"<h2>{_text(use.tokenizer)}</h2>\n<p>{_text(_said(use), 400)}</p>\n")
+        parts.append(f"<h2>{_text(use.tokenizer)}</h2>\n<p>{_text(_summary(use), 400)}</p>\n")
         rows = [[row.name, *(_cell(row, cost) for cost in mine)] for row in _rows(report)]
         parts.append(_table(f"Numbers of {use.tokenizer}", ["", *(cost.corpus for cost in mine)], rows))
         parts += ['<div class="charts">', _ranks(mine), _lengths(use, mine), "</div>\n"]
         parts += [_charted(use, mine), _tokens(use, mine, report)]
-    parts.append("<h2>What the numbers are</h2>\n<dl>\n")
-    parts += [f"<dt>{escape(name)}</dt><dd>{_text(said, 1000)}</dd>\n" for name, said in definitions(report).items()]
+    parts.append("<h2>Definitions</h2>\n<dl>\n")
+    parts += [f"<dt>{escape(name)}</dt><dd>{_text(text, 1000)}</dd>\n" for name, text in definitions(report).items()]
     parts.append("</dl>\n" + "".join(f'<p class="note">{escape(source)}</p>\n' for source in SOURCES))
     return page(show_line(title, 120), "".join(parts), styles=("charts.css", "reported.css"))
 
@@ -88,7 +88,7 @@ def _rows(report: CorpusReport) -> list[_Measure]:
         _Measure("share of the vocabulary that is used", _used_share, _percent),
         _Measure(f"used fewer than {report.rare:,} times", lambda cost: cost.rarely_used, _whole),
         _Measure("never used", lambda cost: cost.never_used, _whole),
-        _Measure("tokens for what is unknown", lambda cost: cost.unknown, _whole),
+        _Measure("unknown tokens", lambda cost: cost.unknown, _whole),
         _Measure("tokens that are parts of characters", lambda cost: cost.byte_tokens, _whole),
         _Measure("entropy, bits per token", lambda cost: cost.entropy, _three),
         _Measure("entropy, bits per byte", lambda cost: cost.bits_per_byte, _three),
@@ -110,19 +110,19 @@ def _lines(report: CorpusReport) -> Iterator[str]:
     )
     for size in report.corpora:
         if size.is_spaceless:
-            yield f"{show_line(size.name, 40)} puts few spaces between words: nearly each character counts as a word"
+            yield f"{show_line(size.name, 40)}: few spaces between words, so nearly each character counts as a word"
     for number, use in enumerate(report.vocabularies):
         yield ""
-        yield f"{show_line(use.tokenizer)}: {_said(use)}"
+        yield f"{show_line(use.tokenizer)}: {_summary(use)}"
         mine = report.costs[number * len(report.corpora) : (number + 1) * len(report.corpora)]
         rows = [[row.name, *(_cell(row, cost) for cost in mine)] for row in _rows(report)]
         yield from aligned([["", *(show_line(cost.corpus, 40) for cost in mine)], *rows])
 
 
-def _said(use: VocabularyUse) -> str:
+def _summary(use: VocabularyUse) -> str:
     share = f" ({use.used / use.tokens:.1%})" if use.tokens else ""
     return (
-        f"{use.kind}, {use.vocab_size:,} ids, of which text can become {use.tokens:,}; all corpora use {use.used:,}"
+        f"{use.kind}, {use.vocab_size:,} ids, {use.tokens:,} reachable from text; the corpora use {use.used:,}"
         f"{share}, {use.rarely_used:,} of them rarely, and {use.never_used:,} never"
     )
 
@@ -157,8 +157,8 @@ def _notes(report: CorpusReport) -> Iterator[str]:
     names = [size.name for size in report.corpora if size.is_spaceless]
     if names:
         yield (
-            f'<p class="note">{_text(_listed(names), 200)}: few spaces stand between words there, so that nearly each '
-            "character counts as a word.</p>\n"
+            f'<p class="note">{_text(_listed(names), 200)}: few spaces between words, so nearly each character counts '
+            "as a word.</p>\n"
         )
 
 
@@ -198,7 +198,7 @@ def _lengths(use: VocabularyUse, costs: Sequence[Cost]) -> str:
 
 
 def _charted(use: VocabularyUse, costs: Sequence[Cost]) -> str:
-    """The numbers of both charts as tables."""
+    """The data of both charts as tables."""
     names = [cost.corpus for cost in costs]
     uses = [dict(cost.ranks) for cost in costs]
     ranks = sorted({rank for of_corpus in uses for rank in of_corpus})
@@ -207,7 +207,7 @@ def _charted(use: VocabularyUse, costs: Sequence[Cost]) -> str:
     lengths = sorted({length for of_corpus in counts for length in of_corpus})
     by_length = [[f"{length:,}", *(_count(many.get(length, 0)) for many in counts)] for length in lengths]
     return (
-        f"<details><summary>Numbers of both charts of {_text(use.tokenizer)}</summary>\n<h3>Uses by rank</h3>\n"
+        f"<details><summary>Data of both charts of {_text(use.tokenizer)}</summary>\n<h3>Uses by rank</h3>\n"
         + _table(f"Uses of tokens of {use.tokenizer} by rank", ["rank", *names], by_rank)
         + "<h3>Tokens by their bytes</h3>\n"
         + _table(f"Tokens of {use.tokenizer} by their bytes", ["bytes", "vocabulary", *names], by_length)
@@ -230,7 +230,8 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
         for name, tokens in groups
         if tokens
     )
-    return f"<details><summary>Some tokens of {_text(use.tokenizer)}</summary>\n{listed}</details>\n" if listed else ""
+    summary = f"<summary>Example tokens of {_text(use.tokenizer)}</summary>"
+    return f"<details>{summary}\n{listed}</details>\n" if listed else ""
 
 
 def _item(used: TokenUse) -> str:

@@ -1,4 +1,4 @@
-"""How tokens, bytes and steps are spelled wherever they are shown: nothing in them acts, and nothing is unseen."""
+"""The display of tokens, bytes and steps: without control characters, and with visible stand-ins."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _LONGEST_OPTION = 80
 
 
 def spell(token: bytes, most: int = _LONGEST) -> str:
-    r"""A token by itself, on one line and without a space in it: its characters, or its bytes if they are no text.
+    r"""A token by itself, on one line and without spaces: its characters, or its bytes if they are not UTF-8.
 
     Args:
         token: Its bytes.
-        most: The characters, or bytes, that are shown; ``…`` stands for more.
+        most: The most characters, or bytes, that are shown, followed by ``…`` for more.
 
     Example:
         >>> spell(b" low"), spell(b"\xe2\x82"), spell("日本".encode())
@@ -33,7 +33,7 @@ def spell(token: bytes, most: int = _LONGEST) -> str:
 
 
 def quote(token: bytes) -> str:
-    r"""A token within a sentence: its text in quotation marks, spaces as they are; or its bytes if they are no text.
+    r"""A token within a sentence: its text in quotation marks, or its bytes if they are not UTF-8.
 
     Example:
         >>> quote(b" low"), quote(b"\xe2\x82")
@@ -46,7 +46,9 @@ def quote(token: bytes) -> str:
 
 
 def cut_off(token: bytes) -> tuple[bytes, bytes]:
-    r"""The bytes of a token that are parts of characters which begin before it or end behind it; of others all.
+    r"""The bytes at the start and end of a token that are parts of characters shared with its neighbours.
+
+    All bytes are at the start if the rest is not UTF-8 either.
 
     Example:
         >>> cut_off("low".encode()), cut_off(b"\x82\xac low \xe2")
@@ -71,7 +73,7 @@ def cut_off(token: bytes) -> tuple[bytes, bytes]:
 
 
 def note(data: bytes) -> str:
-    r"""Bytes as they are shown.
+    r"""Bytes in hexadecimal, for display.
 
     Example:
         >>> note(b"\xe2\x82")
@@ -81,11 +83,11 @@ def note(data: bytes) -> str:
 
 
 def step_name(step: str, most: int = 60) -> str:
-    """A step of a stage with its options, as people write them.
+    """A step of a stage with its options, in Python's notation.
 
     Args:
-        step: The step as a spec has it.
-        most: The characters that are shown.
+        step: The step as in a spec.
+        most: The most characters that are shown.
 
     Example:
         >>> step_name("NFC"), step_name('{"type": "Split", "pattern": {"String": " "}, "invert": false}', 40)
@@ -98,7 +100,7 @@ def step_name(step: str, most: int = 60) -> str:
 
 def _option(value: Any) -> str:
     if isinstance(value, dict) and len(value) == 1:
-        # A pattern says of itself whether it is one.
+        # A pattern is tagged: String or Regex.
         kind, text = next(iter(value.items()))
         return f"{kind} {text!r}"
     text = repr(value)

@@ -1,6 +1,6 @@
-"""A picture for a terminal: lines of tokens, with their ids, boundaries and pieces if these are wanted.
+"""A picture for a terminal: lines of tokens, optionally with ids, boundaries and pieces.
 
-Nothing is told by colour alone, and no control character of a text gets into a line.
+No meaning depends on colour alone, and no control character of a text gets into a line.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ def text(picture: Picture, settings: TerminalOptions | None = None) -> str:
 
 
 def lines(picture: Picture, settings: TerminalOptions | None = None) -> Iterator[str]:
-    """A picture as lines of at most so many columns: a summary of each tokenizer, its tokens, and what marks mean.
+    """A picture as lines of limited width: a summary of each tokenizer, its tokens, and a key to the marks.
 
-    A space is shown as ``·`` but before a letter, other characters that cannot be seen by symbols, a line ends behind
-    the ``↵`` of the text. Tokens wider than a line go on in the next one. Where a tokenizer cuts otherwise than the
-    first one (of the first: than any other), ``^`` stands below its tokens.
+    A space is shown as ``·`` except before a letter, other invisible characters by symbols. A line ends after the ``↵``
+    of the text. Tokens wider than a line continue on the next one. ``^`` marks tokens that are cut differently from
+    those of the first tokenizer (for the first: of any other).
 
     Args:
-        picture: What is shown.
-        settings: How.
+        picture: The picture.
+        settings: Options of the drawing.
 
     Yields:
-        Lines without their newlines; none holds a control character but the escape sequences of colours.
+        Lines without newlines. Their only control characters are the escape sequences of colours.
 
     Raises:
         ValueError: The width is less than 30.
@@ -90,7 +90,7 @@ def lines(picture: Picture, settings: TerminalOptions | None = None) -> Iterator
 
 
 def summary(picture: Picture, source: PictureTokens) -> str:
-    """How many tokens a text has, and of what.
+    """The number of tokens, characters and bytes of a text, and their ratio.
 
     Example:
         >>> import bytepair as bp
@@ -119,7 +119,7 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
 
 
 def _name(source: PictureTokens, most: int = _MOST_OF_NAME) -> str:
-    """A name in at most so many columns."""
+    """A name cut to a number of columns."""
     name = show_line(source.name, min(most, _MOST_OF_NAME) - 1)
     while columns(name) > most:
         name = name[:-2] + "…"
@@ -127,7 +127,7 @@ def _name(source: PictureTokens, most: int = _MOST_OF_NAME) -> str:
 
 
 def _common_lines(picture: Picture, drawn: Sequence[TokenRows]) -> list[list[int]]:
-    """For each tokenizer where its parts are cut so that all have the same whole lines of the text."""
+    """For each tokenizer the parts at which lines of the text begin in all tokenizers."""
     begins: list[dict[int, int]] = []
     for tokens in drawn:
         begins.append({})
@@ -141,7 +141,7 @@ def _common_lines(picture: Picture, drawn: Sequence[TokenRows]) -> list[list[int
 
 
 def _key(drawn: Sequence[TokenRows], settings: TerminalOptions) -> str:
-    """What the marks mean that occur."""
+    """The key to the marks that occur."""
     looks = {part.look for tokens in drawn for part in tokens.parts}
     marks = {look.mark for look in looks}
     symbols = {shown.characters for look in looks for shown in look.shown() if not shown.is_plain}
@@ -153,7 +153,7 @@ def _key(drawn: Sequence[TokenRows], settings: TerminalOptions) -> str:
         "→ a tab": "\t" in symbols,
         "⟦⟧ is a special token": "special" in marks,
         "⟨⟩ an added token": "added" in marks,
-        "× is before what is from no token": "gap" in marks,
+        "× is before text without a token": "gap" in marks,
         "‹e2› is a byte of a character that several tokens share": any(look.before or look.after for look in looks),
         "‹“a”› a token without a character of its own": any(look.instead for look in looks),
         "�‹ff› a byte that is not UTF-8": any(look.replaced for look in looks),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bytepair.view.pictures import Picture, PictureTokens
 
 _BACKGROUNDS = (153, 193, 223, 183, 158, 217)
-"""Light colours of the 256, of which neighbours differ; what is written on them is nearly black on any terminal."""
+"""Light colours of the 256, of which neighbours differ; text on them is nearly black on any terminal."""
 
 _INK, _FAINT = "38;5;16", "38;5;238"
 _STYLES = {"special": "1;7", "added": "1;4"}
@@ -31,16 +31,16 @@ LEAST = 30
 
 @dataclass(frozen=True, slots=True)
 class TerminalOptions:
-    """How a picture is drawn.
+    """Options of a drawing for a terminal.
 
     Attributes:
         width: The columns of a line, at least 30.
         colour: Whether tokens have backgrounds in turn, by escape sequences.
-        ids: Whether the id stands below each token.
-        boundaries: Whether ``│`` ends each token; None for where there is no colour.
-        pieces: Whether ``║`` ends each token that is the last of its piece. Then the others have boundaries as well.
-        by_line: Of several tokenizers, whether each line of the text is shown for all of them before the next one; else
-            the whole text is shown for each.
+        ids: Whether to write the id below each token.
+        boundaries: Whether ``│`` ends each token; None: only without colour.
+        pieces: Whether ``║`` ends each token that is the last of its piece. Then ``│`` ends the others.
+        by_line: With several tokenizers, whether to show each line of the text for all of them before the next line,
+            instead of the whole text for each.
     """
 
     width: int = 100
@@ -52,12 +52,12 @@ class TerminalOptions:
 
     @property
     def has_boundaries(self) -> bool:
-        """Whether something ends each token."""
+        """Whether a mark ends each token."""
         return self.pieces or (not self.colour if self.boundaries is None else self.boundaries)
 
 
 class _Atom(NamedTuple):
-    """What is never divided: a character with the marks on it, or the symbol in its place."""
+    """An indivisible unit: a character with its combining marks, or its stand-in."""
 
     text: str
     width: int
@@ -65,7 +65,7 @@ class _Atom(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """What of a token stands in one line."""
+    """The part of a token that lies in one line."""
 
     atoms: tuple[_Atom, ...]
     width: int
@@ -73,19 +73,19 @@ class _Stretch(NamedTuple):
 
 
 class _TerminalLine:
-    """A line that is being filled, with what stands below it."""
+    """A line that is being filled, with the ids and marks below it."""
 
     def __init__(self) -> None:
         self.used = 0
         self._cells: list[tuple[str, str, str]] = []
 
     def add(self, drawn: str, width: int, id: str, mark: str) -> None:
-        """A cell: what is drawn, in so many columns, and what stands below it."""
+        """Add a cell of a width, with its id and mark below."""
         self._cells.append((drawn, id.ljust(width), mark.ljust(width)))
         self.used += width
 
     def flush(self) -> Iterator[str]:
-        """The lines; empties the row."""
+        """Yield the lines, and empty the row."""
         tokens, *below = ("".join(cells) for cells in zip(*self._cells, strict=True)) if self._cells else ("",)
         if tokens:
             yield tokens
@@ -94,7 +94,7 @@ class _TerminalLine:
 
 
 class TokenRows:
-    """The parts of a text, as one tokenizer has them, and how they look."""
+    """The rows of a text's parts in one tokenizer."""
 
     def __init__(self, picture: Picture, source: PictureTokens, settings: TerminalOptions) -> None:
         self.parts, self.source, self._settings = list(parts(picture, source)), source, settings
@@ -104,7 +104,7 @@ class TokenRows:
         self._cut = lru_cache(maxsize=1 << 14)(_cut)
 
     def rows(self, first: int, last: int, width: int) -> Iterator[str]:
-        """The lines of the parts from `first` to before `last`."""
+        """The lines of the parts from `first` up to, not including, `last`."""
         row = _TerminalLine()
         for number in range(first, last):
             token, _, look = self.parts[number]
@@ -126,9 +126,9 @@ class TokenRows:
         yield from row.flush()
 
     def _end(self, token: int | None) -> str:
-        """What stands behind a part; it is one column wide, or nothing."""
+        """The mark after a part: one column wide, or empty."""
         if not self._settings.has_boundaries:
-            # Else two ids would be one number.
+            # Two ids without a space between would read as one number.
             return " " if self._settings.ids else ""
         if not self._settings.pieces or token is None:
             return TOKEN
@@ -150,7 +150,7 @@ class TokenRows:
 
 
 def _cut(look: TokenLook, width: int) -> tuple[_Stretch, ...]:
-    """What of a part stands in one line each: it is cut behind the ends of lines, and where it is too wide."""
+    """Split a part into lines: after line ends, and where it is too wide."""
     stretches: list[_Stretch] = []
     atoms: list[_Atom] = []
     used = 0
@@ -169,7 +169,7 @@ def _cut(look: TokenLook, width: int) -> tuple[_Stretch, ...]:
 
 
 def _atoms(look: TokenLook) -> Iterator[tuple[_Atom, bool]]:
-    """What is drawn, and whether the line ends behind it; of what is in brackets not before the bracket."""
+    """The atoms of a part, and whether a line ends after each; in brackets only after the closing one."""
     brackets = _BRACKETS.get(look.mark, "")
     opening, closing = brackets[:1], brackets[1:]
     if opening:
@@ -181,7 +181,7 @@ def _atoms(look: TokenLook) -> Iterator[tuple[_Atom, bool]]:
             continue
         drawn = ""
         for character in shown.text:
-            # Marks stay on their letter.
+            # Combining marks stay on their letter.
             if drawn and columns(character):
                 yield _Atom(drawn, columns(drawn), not shown.is_plain), False
                 drawn = ""
@@ -192,7 +192,7 @@ def _atoms(look: TokenLook) -> Iterator[tuple[_Atom, bool]]:
 
 
 def _are_in(source: PictureTokens, intervals: Sequence[tuple[int, int]]) -> list[bool]:
-    """For each token whether it has a character of these intervals."""
+    """Whether each token has a character of these intervals."""
     found, place = [], 0
     for start, end in zip(source.starts, source.ends, strict=True):
         while place < len(intervals) and intervals[place][1] <= start:

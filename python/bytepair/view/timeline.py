@@ -1,4 +1,4 @@
-"""A timeline as text for a terminal, and as a page: how often each merge was found, how long tokens get, and a list."""
+"""A timeline as text for a terminal, and as a page: counts of merges, lengths of tokens, and a list."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from bytepair.study.explain.timelines import Timeline
 
 _WINDOW = 25
-"""The mean length is of so many merges in a row."""
+"""The number of merges in the moving mean of lengths."""
 
 
 def text(timeline: Timeline) -> str:
     """A timeline for a terminal: a line for each merge.
 
     Args:
-        timeline: What `bytepair.study.explain.timeline` gave.
+        timeline: The result of `bytepair.study.explain.timeline`.
 
     Example:
         >>> import bytepair as bp
@@ -51,18 +51,18 @@ def text(timeline: Timeline) -> str:
     merges = [f"{padded(row[3], left)} + {padded(row[4], right)}  {row[5]}" for row in rows]
     table = [["rank", "count", "id", "merge"], *([*row[:3], merge] for row, merge in zip(rows, merges, strict=True))]
     used = [place for place in range(4) if any(row[place] for row in table[1:])]
-    said = [_summary(timeline), ""]
+    lines_of_text = [_summary(timeline), ""]
     if rows:
-        said += aligned([[row[place] for place in used] for row in table], left=[len(used) - 1])
-    return "\n".join(said).rstrip() + "\n"
+        lines_of_text += aligned([[row[place] for place in used] for row in table], left=[len(used) - 1])
+    return "\n".join(lines_of_text).rstrip() + "\n"
 
 
-def html(timeline: Timeline, *, title: str = "The first merges") -> str:
-    """A page of a timeline, whole in itself: no script, nothing loaded, light or dark as the reader has it.
+def html(timeline: Timeline, *, title: str = "Merge timeline") -> str:
+    """A self-contained page of a timeline: no script, nothing loaded, light or dark by the reader's setting.
 
     Args:
-        timeline: What `bytepair.study.explain.timeline` gave.
-        title: What stands above it.
+        timeline: The result of `bytepair.study.explain.timeline`.
+        title: The title.
 
     Example:
         >>> import bytepair as bp
@@ -78,13 +78,13 @@ def html(timeline: Timeline, *, title: str = "The first merges") -> str:
     return page(title, "".join(body), styles=["charts.css", "explained.css"])
 
 
-def save(timeline: Timeline, path: str | Path, *, title: str = "The first merges") -> None:
-    """Writes the page of a timeline, whole or not at all.
+def save(timeline: Timeline, path: str | Path, *, title: str = "Merge timeline") -> None:
+    """Write the page of a timeline atomically.
 
     Args:
-        timeline: What `bytepair.study.explain.timeline` gave.
-        path: The file; one that is there is replaced.
-        title: What stands above it.
+        timeline: The result of `bytepair.study.explain.timeline`.
+        path: The file; an existing one is replaced.
+        title: The title.
 
     Raises:
         ArtifactError: The file cannot be written.
@@ -95,17 +95,17 @@ def save(timeline: Timeline, path: str | Path, *, title: str = "The first merges
 def _summary(timeline: Timeline) -> str:
     shown, what = len(timeline.merges), "token of several bytes" if timeline.by_rank else "merge"
     all_of = plural(timeline.total, what, "tokens of several bytes" if timeline.by_rank else "")
-    said = (all_of if shown == timeline.total else f"The first {shown:,} of {all_of}") + f", from {timeline.source}"
+    summary = (all_of if shown == timeline.total else f"The first {shown:,} of {all_of}") + f", from {timeline.source}"
     if timeline.unmade:
-        said += f"; {timeline.unmade:,} before the last of these are made by no merge"
-    return said
+        summary += f"; {timeline.unmade:,} before the last of these have no merge"
+    return summary
 
 
 def _charts(timeline: Timeline) -> Iterator[str]:
     places = range(1, len(timeline.merges) + 1)
     counts = [(place, merge.count) for place, merge in zip(places, timeline.merges, strict=True) if merge.count]
     if counts:
-        title = "How often each pair was found"
+        title = "Counts of merged pairs"
         yield lines([Series("count", counts)], title=title, x="merge", y="count", log_x=True, log_y=True)
     lengths = [_length(merge.result, timeline) for merge in timeline.merges]
     longest: list[tuple[float, float]] = []
@@ -116,7 +116,7 @@ def _charts(timeline: Timeline) -> Iterator[str]:
         mean.append((place, sum(window) / len(window)))
     unit = "characters" if timeline.spelled else "bytes"
     series = [Series("longest so far", longest), Series(f"mean of the last {_WINDOW}", mean)]
-    yield lines(series, title="How long tokens get", x="merge", y=unit)
+    yield lines(series, title="Lengths of merged tokens", x="merge", y=unit)
 
 
 def _length(token: bytes, timeline: Timeline) -> int:
@@ -132,8 +132,8 @@ def _list(timeline: Timeline) -> Iterator[str]:
     yield '<th scope="col">Pair</th><th scope="col">Token</th></tr></thead>\n<tbody>'
     for merge in timeline.merges:
         numbers = [merge.rank, *([merge.count] if has_counts else []), *([merge.id] if has_ids else [])]
-        said = "".join(f'<td class="num">{"" if number is None else f"{number:,}"}</td>' for number in numbers)
+        numbers_html = "".join(f'<td class="num">{"" if number is None else f"{number:,}"}</td>' for number in numbers)
         left, right, result = (escape(spell(token)) for token in (merge.left, merge.right, merge.result))
         pair = f'<span class="chip">{left}</span> + <span class="chip">{right}</span>'
-        yield f'<tr>{said}<td>{pair}</td><td><span class="chip end">{result}</span></td></tr>\n'
+        yield f'<tr>{numbers_html}<td>{pair}</td><td><span class="chip end">{result}</span></td></tr>\n'
     yield "</tbody></table>\n"

@@ -48,7 +48,7 @@ def test_names_that_were_made_to_point_here(client: Client, host: str) -> None:
     answer = client().get("/", headers={"Host": host})
     assert answer.status_code == 403 or host == "localhost:8765 "
     if answer.status_code == 403:
-        assert "own name" in answer.json()["error"]["what"]
+        assert "foreign Host" in answer.json()["error"]["what"]
 
 
 def test_at_another_address_there_are_addresses_and_its_own_names(client: Client) -> None:

@@ -175,7 +175,7 @@ def test_what_takes_too_long_is_answered_and_holds_its_place(client: Client, mon
     finally:
         go_on.set()
     assert said[:2] == ["this took longer than 0.05 seconds"] * 2
-    assert said[2] == "the playground has too much to do"
+    assert said[2] == "the playground is busy"
 
 
 def test_what_never_began_gives_its_place_back() -> None:

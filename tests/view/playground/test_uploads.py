@@ -56,7 +56,7 @@ def test_files_of_one_folder_are_one_tokenizer(client: Client, tok: bp.Tokenizer
     assert ask(asked, "a b", ["upload:1"]).json()["counts"]["upload:1"]["fingerprint"] == expected.fingerprint
     alone = send(asked, pair[0])
     assert alone.status_code == 422
-    assert alone.json()["error"]["what"] == "vocab.json is not whole without merges.txt"
+    assert alone.json()["error"]["what"] == "vocab.json needs merges.txt"
 
 
 def test_a_rank_file_asks_for_its_split_pattern(client: Client, tok: bp.Tokenizer, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_manifest_cannot_name_files_of_the_user(client: Client, tok: bp.Tokeni
     for name in ("manifest.json", "Manifest.JSON"):
         answer = send(client(), (name, manifest), ("vocab.txt", b"a\nb\n"))
         assert answer.status_code == 422
-        assert "speaks of other files" in answer.json()["error"]["what"]
+        assert "refers to other files" in answer.json()["error"]["what"]
 
 
 def test_chat_templates_are_not_run(client: Client, tok: bp.Tokenizer, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_too_much_is_refused(client: Client) -> None:
     for size in (101, 199, 5000):
         answer = send(asked, ("a", b"x" * size))
         assert answer.status_code == 413
-        assert answer.json()["error"]["what"].startswith("this is too much")
+        assert answer.json()["error"]["what"].startswith("the request is too large")
     files = [(f"a{number}", b"") for number in range(uploads.MOST_FILES + 1)]
     assert send(asked, *files).status_code == 422
 

@@ -1,4 +1,4 @@
-//! What counting costs in the core, where no call from Python hides it: rows for `benchmarks/count.py`, a line of JSON each.
+//! The cost of counting in the core, without calls from Python: rows for `benchmarks/count.py`, a line of JSON each.
 //!
 //! ```text
 //! count slices RANKS SPLIT TEXT SLICES RUNS     slices of a text, which SLICES lists as [[tokens, start, end], ...] in bytes

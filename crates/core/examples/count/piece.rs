@@ -69,7 +69,7 @@ fn text(kind: &str, bytes: usize) -> Result<String> {
     }
 }
 
-/// What an operation gave, to be checked when its time and its peak are known.
+/// The result of an operation, checked after its time and its peak are measured.
 enum Done {
     /// Counts of the text with so many bytes of it: of its beginning, or of its end.
     Counts(Vec<(usize, u64)>),

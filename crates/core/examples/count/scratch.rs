@@ -1,4 +1,4 @@
-//! What results have to be: found by encoding from scratch.
+//! The expected results, by encoding from scratch.
 
 use bytepair_core::count::{Fit, Side};
 use bytepair_core::encode::Count;

@@ -1,5 +1,5 @@
-//! Pieces whose ids are known: [`whole_tokens`] holds the vocabulary's own and never changes, so that all threads share it;
-//! [`short`] and [`recent`] hold what a thread has merged lately, in bounded memory.
+//! Pieces whose ids are known. [`whole_tokens`] holds the tokens of the vocabulary and never changes, so that all threads
+//! share it; [`short`] and [`recent`] hold the recently merged pieces of a thread, in bounded memory.
 
 pub(crate) mod recent;
 pub(crate) mod short;

@@ -1,8 +1,8 @@
-//! Pieces of any length that were merged lately, and their ids.
+//! Recently merged pieces of any length, and their ids.
 //!
-//! They stand one after another in a ring of bytes, in which the oldest make room for the newest, and an index that
-//! grows with them says where. So no more memory is touched than what was kept needs: to touch a page for the first
-//! time costs more than to merge a piece.
+//! They are stored one after another in a ring of bytes, in which the newest overwrite the oldest; an index that grows with
+//! them holds their places. So only the memory in use is touched: touching a page for the first time costs more than merging
+//! a piece.
 
 use super::hash;
 use super::whole_tokens::{self, LongKey, long_hash, long_key};
@@ -18,7 +18,7 @@ const MOST_PLACES: usize = 1 << 17;
 /// Longer pieces are not kept, in bytes: merging them costs little beyond reading them.
 const LONGEST: usize = 1024;
 
-/// What is written before a piece, in bytes: its length and the number of its ids.
+/// The bytes of the header of a piece: its length and the number of its ids.
 const HEADER: usize = 4;
 
 /// The memory that these take at most, in bytes.

@@ -1,7 +1,7 @@
-//! Pieces of up to 12 bytes that were merged lately, and their ids: a table in the form of that of the tokens.
+//! Recently merged pieces of up to 12 bytes, and their ids: a table of the same layout as that of whole tokens.
 //!
-//! What a piece's entry has in place of an id is where its ids stand. Both grow with what is kept, so that no more memory
-//! is touched than is needed; when they are full they are emptied, since what recurs soon stands there again.
+//! In place of an id, an entry holds the place of the piece's ids. Table and ids grow with their contents, so that only the
+//! memory in use is touched. When they are full they are emptied: recurring pieces are soon stored again.
 
 use super::whole_tokens::{Key, ShortLine};
 use crate::prefetch::prefetch;
@@ -24,7 +24,7 @@ pub(crate) type Ids = [u32; IDS + 1];
 /// The pieces.
 pub(crate) struct Short {
     lines: Vec<ShortLine>,
-    /// What is left of a hash after this is the number of a line.
+    /// A hash shifted right by this is the number of a line.
     shift: u32,
     ids: Vec<Ids>,
 }
@@ -54,13 +54,13 @@ impl Short {
         prefetch(&self.lines, self.line(key));
     }
 
-    /// Where the ids of a piece stand, or [`NO_ID`].
+    /// The place of the ids of a piece, or [`NO_ID`].
     #[inline]
     pub(crate) fn find(&self, key: &Key) -> u32 {
         self.lines[self.line(key)].find(key)
     }
 
-    /// The ids that stand there.
+    /// The ids at a place.
     #[inline]
     pub(crate) fn ids(&self, at: u32) -> &Ids {
         &self.ids[at as usize]

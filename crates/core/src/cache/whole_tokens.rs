@@ -1,9 +1,9 @@
 //! Whole tokens: piece -> id, for pieces up to 28 bytes.
 //!
-//! The bytes of a token stand in the table itself, so that a look-up touches one cache line, which can be asked for
-//! beforehand: four entries of up to 12 bytes, or two of up to 28, with id and length in the last four bytes.
+//! The bytes of a token are in the table itself, so that a look-up touches one cache line, which can be prefetched: four
+//! entries of up to 12 bytes, or two of up to 28, with id and length in the last four bytes.
 //!
-//! Long because both kinds of line stand here, with the loop that looks up many pieces at once and its tests.
+//! Long because it holds both kinds of line, the loop that looks up many pieces at once, and its tests.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -30,7 +30,7 @@ const LENGTH: u32 = 59;
 /// Set in the last entry of a line of short tokens if there was no room for all that belong there.
 const SENT_ON: u64 = 1 << 63;
 
-/// What is no part of the key in the last word of a short entry.
+/// The bits in the last word of a short entry that are not part of the key.
 const NO_KEY: u64 = ID | SENT_ON;
 
 /// How many pieces are looked up together.
@@ -44,14 +44,14 @@ pub(crate) struct Sought {
     line: usize,
 }
 
-/// What became of the pieces that were looked up together.
+/// The results for pieces that were looked up together.
 pub(crate) struct Found {
     /// The id of each, or [`NO_ID`].
     pub(crate) ids: [u32; MANY],
     /// The numbers of those that were not found, in order.
     which: [u8; MANY],
     missing: usize,
-    /// What was looked for.
+    /// The key that was looked up.
     sought: [Sought; MANY],
 }
 
@@ -68,7 +68,7 @@ impl Found {
         &self.which[..self.missing]
     }
 
-    /// What was looked for.
+    /// The key that was looked up.
     #[inline]
     pub(crate) fn sought(&self, number: u8) -> &Sought {
         &self.sought[usize::from(number)]
@@ -145,7 +145,7 @@ struct LongLine([LongKey; 2]);
 /// The tokens of a vocabulary that pieces may become whole.
 pub(crate) struct WholeTokens {
     short: Vec<ShortLine>,
-    /// What is left of a hash after this is the number of a line.
+    /// A hash shifted right by this is the number of a line.
     short_shift: u32,
     long: Vec<LongLine>,
     /// Whether there are none that are short enough but have too large an id.
@@ -433,7 +433,7 @@ mod tests {
 
     type GetMany = fn(&WholeTokens, &[u8], usize, &[u32], &mut Found);
 
-    /// What became of a piece after all.
+    /// The final result for a piece.
     fn whole(table: &WholeTokens, piece: &[u8], found: &Found, number: u8) -> Option<u32> {
         if !found.missing().contains(&number) {
             return Some(found.ids[usize::from(number)]);

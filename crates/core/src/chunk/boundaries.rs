@@ -1,12 +1,12 @@
-//! Where a text is cut best: headings, paragraphs, lines, sentences, words.
+//! The boundaries of a text: headings, paragraphs, lines, sentences, words.
 //!
-//! A text is read in *blocks*: lines, and the parts of long ones. Where a block starts says which places there are at
-//! its start; sentences and words inside of it are looked for when they are asked for, and then kept. UAX #29 lets no
-//! sentence and no word reach across the end of a line, so that a line by itself has the places that it has in the text.
+//! A text is read in *blocks*: lines, and the parts of long ones. The start of a block determines the boundaries there;
+//! sentences and words inside it are searched on first use, and then kept. UAX #29 lets no
+//! sentence and no word reach across the end of a line, so that a line by itself has the boundaries that it has in the text.
 //!
-//! A line may have no end, and sentences look ahead, in the worst case again and again over all that is in view. So a
-//! long line is cut where a sentence ends that is sure of itself, and where there is none for long, where a word ends or,
-//! at last, anywhere: an inexact place in a sentence of thousands of bytes, for time that is linear on any text.
+//! Weakness: a line can be endless, and the search for sentences looks ahead, in the worst case again and again over all
+//! text in view. So a long line is cut where a sentence certainly ends; if none does for long, where a word ends, or at last
+//! anywhere. That is inexact in a sentence of thousands of bytes, and makes time linear on any text.
 
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ impl Boundary {
         ("character", Self::Character),
     ];
 
-    /// The kinds whose places are looked up, from this one on: characters need none.
+    /// The kinds with stored places, from this one on: characters need none.
     pub(super) fn kinds(self) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().map(|(_, kind)| kind).filter(move |&kind| kind >= self && kind < Self::Character)
     }
@@ -200,7 +200,7 @@ impl Blocks {
         while self.kept.front().is_some_and(|block| block.end < before) {
             self.kept.pop_front();
         }
-        // Nobody asks for blocks where any character will do.
+        // Boundaries at every character need no blocks.
         self.kept.front().map_or(before, |block| block.start)
     }
 

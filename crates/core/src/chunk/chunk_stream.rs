@@ -1,4 +1,4 @@
-//! The chunks of a text that comes in parts.
+//! The chunks of a text that arrives in parts.
 
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ impl ChunkStream {
         Ok(Self { settings, state, text: String::new(), dropped: 0, reached: (0, 0), checked: 0, least: 0 })
     }
 
-    /// Takes the next part of the text; gives the chunks that are certain now, which all are with the last part.
+    /// Takes the next part of the text and returns the chunks that are now final; with the last part, all are.
     /// Tokenizer and policy are always the same.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! A text in chunks of at most so many ids each, which end at the best places.
+//! Chunks of a text within a token budget, which end at the best boundaries.
 //!
-//! From its start a chunk could reach up to the end of the longest prefix that fits. It ends at the last place of the
-//! strongest kind in the second half of that, or of the next weaker kind, or there. So a chunk is at least half as long as
+//! A chunk could extend to the end of the longest prefix that fits. It ends at the last boundary of the strongest kind in the
+//! second half of that prefix, or of the next weaker kind, and so on, or at its end. So a chunk is at least half as long as
 //! it could be, and no text is read more than a few times.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ pub struct Chunk {
     pub tokens: u64,
 }
 
-/// What chunks are asked for.
+/// The options of chunks.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     /// The most ids of a chunk.

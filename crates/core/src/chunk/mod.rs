@@ -1,4 +1,4 @@
-//! Texts in chunks of at most a number of tokens each, which end at the best places.
+//! Chunks of a text within a token budget, which end at the best boundaries.
 
 mod boundaries;
 mod chunk_stream;

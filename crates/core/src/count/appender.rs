@@ -1,8 +1,8 @@
-//! A text that grows at its end, counted at any moment.
+//! A text that grows at its end and can be counted at any time.
 //!
-//! Three things of it are not certain until more text comes, and each is kept apart, so that what is certain is counted
-//! once: added tokens that may have begun (`Matcher::open`), pieces that may be split otherwise (`count::tail`), and
-//! tokens of a piece that may merge otherwise (`merge::prefixes`).
+//! Three parts of it can still change with more text, and each has its own state, so that the rest is counted once: added
+//! tokens that may have begun (`Matcher::open`), pieces that may be split differently (`count::tail`), and tokens of a piece
+//! that may merge differently (`merge::prefixes`).
 
 use crate::count::cuts::Cuts;
 use crate::count::marks::{Marks, Stamp};
@@ -12,12 +12,12 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, admit};
 
-/// Text of so many bytes is looked at together when it only matters whether it fits.
+/// The bytes that are read at once if only the question matters whether they fit.
 const AT_ONCE: usize = 1 << 16;
 
 /// A text that grows at its end, and how many ids it has so far: those of the text encoded from scratch.
 ///
-/// Appending keeps the text and does nothing else; a count does what was not done since the last one. Time is linear in the
+/// Appending only stores the text; a count encodes what is new since the last count. Time is linear in the
 /// text, in whatever pieces it comes and however often it is counted, also if it is one endless word; what comes in many
 /// parts and is counted once takes little more than encoding it. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added tokens that mind what is around
 /// them, or a pattern that another engine than the automaton runs, each count encodes the whole text; with several patterns
@@ -56,7 +56,7 @@ pub struct Appender {
     marks: Marks,
 }
 
-/// How far the text was counted: what a mark keeps.
+/// How far the text was counted, which a mark stores.
 #[derive(Clone, Debug, Default)]
 struct State {
     /// The ids of all that is certain.
@@ -198,7 +198,7 @@ impl Appender {
         if state.settled == text.len() {
             return state.split.count(&stages, known, text).map(|rest| state.total + rest);
         }
-        // What may be the beginning of an added token is text as long as nothing completes it, or holds a shorter one.
+        // A possible beginning of an added token is text until it is completed, or contains a shorter one.
         let found = stages.added.and_then(|added| added.find(&text[state.settled..]).next());
         let end = found.map_or(text.len(), |found| state.settled + found.start);
         let mut now = state.clone();
@@ -207,7 +207,7 @@ impl Appender {
         if end == text.len() { Ok(before) } else { count(tokenizer, policy, text, end).map(|rest| before + rest) }
     }
 
-    /// Counts what more text cannot change.
+    /// Counts the part that more text cannot change.
     fn settle(&mut self, stages: Option<&Stages>, tokenizer: &Tokenizer, policy: Policy) -> Result<()> {
         let Self { text, state, known, .. } = self;
         let Some(stages) = stages else {
@@ -242,7 +242,7 @@ impl Appender {
 
     /// The place where the text ends now.
     pub fn mark(&mut self, tokenizer: &Tokenizer, policy: Policy) -> Mark {
-        // What is counted before the mark need not be counted again after it. Errors are those of the next count.
+        // Text counted before the mark is not counted again after it. Errors are reported by the next count.
         let _ = self.count(tokenizer, policy);
         Mark { stamp: self.marks.stamp(self.text.len()), pending: self.pending.clone(), state: self.state.clone() }
     }
@@ -264,10 +264,10 @@ impl Appender {
 
     /// Whether the text so far and some more have at most `limit` ids together; the text stays as it is.
     ///
-    /// Reads little more of what is added than the limit needs.
+    /// Reads little more of the added text than the limit needs.
     ///
     /// # Errors
-    /// As [`Appender::append`] and [`Appender::count`], from what was read.
+    /// As [`Appender::append`] and [`Appender::count`], for the text that was read.
     pub fn fits(&mut self, tokenizer: &Tokenizer, policy: Policy, more: &str, limit: u64) -> Result<bool> {
         let mark = self.mark(tokenizer, policy);
         let fits = self.append_while(tokenizer, policy, more, limit);
@@ -290,7 +290,7 @@ impl Appender {
         Ok(self.count(tokenizer, policy)? <= limit)
     }
 
-    /// The fewest ids that any longer text has, from what is certain.
+    /// A lower bound of the ids of any longer text.
     pub(super) fn certain(&self) -> u64 {
         let start = self.state.split.start().unwrap_or(self.state.settled);
         self.state.total + u64::from(start < self.text.len())

@@ -1,8 +1,8 @@
 //! Cuts: places where the ids of a text are those of its two parts, in every text that has the same characters around it.
 //!
 //! A cut is a seam of the split pattern with no added token across it. Text that ends or starts there is split there in any
-//! case. And where no occurrence of an added token lies across, not even one that another hides, none is matched across in
-//! any part of the text, so that those on either side are found from what lies on that side.
+//! case. And if no occurrence of an added token lies across it, not even one hidden by another, no token is matched across it
+//! in any part of the text, so that the tokens of either side depend on that side alone.
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ pub(crate) struct Cuts<'t> {
 }
 
 impl<'t> Cuts<'t> {
-    /// None if stages that depend on text further away stand before the model: normalizers, a space in front, added tokens
-    /// that ask or take what is around them, or a pattern without seams.
+    /// None if a stage before the model depends on distant text: normalizers, a space in front, added tokens that depend on or
+    /// take the text around them, or a pattern without seams.
     pub(crate) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Option<Self> {
         let segmenter = tokenizer.segmenter();
         let seams = segmenter.cuttable()?.0.seams()?;
@@ -57,7 +57,7 @@ impl<'t> Cuts<'t> {
         self.added.map_or(0, Matcher::longest)
     }
 
-    /// Whether an added token stands across a place.
+    /// Whether an added token extends across a place.
     fn is_across(&self, text: &str, place: usize) -> bool {
         self.added.is_some_and(|added| added.is_across(text.as_bytes(), place))
     }

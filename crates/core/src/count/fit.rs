@@ -1,9 +1,10 @@
-//! The longest beginning, or end, of a text that has at most so many ids.
+//! The longest prefix, or suffix, of a text within a token budget.
 //!
-//! Counts are not monotone: one more character can make a text have fewer ids. But they add up at cuts, so that a text
-//! beyond a cut has more than what stands before it. So all is counted from cut to cut as long as it fits, and then in
-//! parts of a text that grows; at last one character after another comes, and each place is counted, until no longer text
-//! can fit any more.
+//! Counts are not monotone: one more character can lower the count. But they add up at cuts, so that a text beyond a cut has
+//! more ids than the text before it. So the text is counted from cut to cut as long as it fits, and then in parts of a
+//! growing text; at last one character at a time, counting each place, until no longer text can fit.
+//!
+//! Weakness: tokenizers without cuts, which count each place from the end of the text on.
 
 use crate::count::appender::{Appender, count};
 use crate::count::cuts::Cuts;
@@ -50,7 +51,7 @@ impl Tokenizer {
     /// with the square of the text.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`], from what was read.
+    /// As [`Tokenizer::encode`], for the text that was read.
     ///
     /// ```
     /// use bytepair_core::count::Side;
@@ -107,7 +108,7 @@ impl Tokenizer {
         let longest = self.longest_token();
         let mut appender = Appender::new();
         let mut fit = Fit { at: 0, tokens: 0, decided: false };
-        // The places of what fits together need not be tried.
+        // Places inside text that fits need not be tried.
         let mut wanted = wanted_for(limit);
         while wanted >= FEWEST {
             let Some(end) = (fit.at + wanted..text.len()).find(|&at| text.is_char_boundary(at)) else { break };
@@ -231,7 +232,7 @@ impl Tokenizer {
     }
 }
 
-/// How many bytes are counted at once while so many ids are left.
+/// The bytes that are counted at once while `left` ids are left.
 fn wanted_for(left: u64) -> usize {
     left.saturating_mul(FOR_A_TOKEN).min(MOST) as usize
 }

@@ -1,12 +1,12 @@
-//! The front of a text that grows there: what is known of each place, back to a cut.
+//! The front of a text that grows there: a count for each place, back to a cut.
 //!
-//! The ids of a text from some place on do not depend on what stands before that place, as long as nothing looks back. So
-//! each place has a count, and that of a new first character is worked out of those behind it: an added token that starts
-//! there, or the piece that starts there, and the count from its end on.
+//! The ids of a text from some place on do not depend on the text before, as long as no stage looks back. So each place has a
+//! count, and that of a new first character follows from those behind it: an added token that starts there, or the piece
+//! that starts there, plus the count from its end on.
 //!
-//! Two things keep that linear on long pieces. A scan that comes into the state in which an earlier one was at the same
-//! place ends where that one ended. And the first token of a piece is one that fits the first token of what is left of it:
-//! `merge::table`, mirrored.
+//! Two things keep that linear on long pieces. A scan that reaches the state of an earlier scan at the same place ends where
+//! that one ended. And the first token of a piece is the one that fits the first token of the rest: `merge::table`,
+//! mirrored.
 
 use crate::count::tail::Stages;
 use crate::merge::{self, Scratch};
@@ -32,7 +32,7 @@ pub(super) struct Head {
     pub(super) rows: Vec<Row>,
 }
 
-/// What is known of a place; of one inside a character, only what concerns its piece.
+/// The state of a place; inside a character only the fields of its piece are set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// The ids of the text from here on.
@@ -58,7 +58,7 @@ pub(super) struct Buffers {
 }
 
 impl Head {
-    /// A head of which nothing is known, at a cut with so many ids behind it.
+    /// An empty head, at a cut with `behind` ids behind it.
     pub(super) fn new(end: usize, after: u64) -> Self {
         Self { end, after, stretch: end, rows: Vec::new() }
     }

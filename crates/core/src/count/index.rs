@@ -1,4 +1,4 @@
-//! Counts of intervals of one text.
+//! Counts of intervals of one text: prefix sums at cuts, and a path of tokens where there are none.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
 use crate::split::Pattern;
 
-/// About how far apart known cuts are, in bytes: what is counted again at both ends of an interval.
+/// About the distance of stored cuts, in bytes, which is counted again at both ends of an interval.
 const APART: usize = 64;
 
 /// A text's cuts, one for about each 64 bytes, and how many ids the text before each has: 16 bytes for 64 of text. Without a
@@ -41,7 +41,7 @@ pub struct Index {
     buffers: Mutex<Buffers>,
 }
 
-/// Makes an index of a text that comes in parts, of which it keeps no more than what has no cut yet.
+/// Builds an index of a text that arrives in parts; it holds only the text after the last cut.
 pub struct Builder {
     index: Index,
     /// The text after the last cut, and how far a cut was looked for in it.
@@ -90,7 +90,7 @@ impl Index {
         Ok(start)
     }
 
-    /// What comes after the last cut.
+    /// The text after the last cut.
     fn end(&mut self, tokenizer: &Tokenizer, rest: &str, policy: Policy) -> Result<()> {
         let start = self.cuts.last().map_or(0, |&(at, _)| at);
         let (segmenter, added) = (tokenizer.segmenter(), tokenizer.segmenter().matcher(policy));

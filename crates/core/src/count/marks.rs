@@ -1,4 +1,4 @@
-//! Which marks of a text that grows still hold: those whose place was not taken back since they were made.
+//! Validity of the marks of a growing text: a mark holds until its own place is rolled back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ pub(super) struct Marks {
     /// No other text has it.
     id: u64,
     rollbacks: u64,
-    /// Which rollbacks went further back than all later ones, and to what length of the text: both ascend.
+    /// The rollbacks that went further back than all later ones, with the lengths of the text: both ascend.
     lowest: Vec<(u64, usize)>,
 }
 

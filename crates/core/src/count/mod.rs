@@ -1,8 +1,8 @@
-//! Counting without encoding it all: until a limit, and in any interval of a text; and chunks of a text that have at most
-//! so many tokens each.
+//! Counting tokens without keeping ids: until a limit, in any interval of a text, of growing texts, and of the longest part
+//! that fits.
 //!
-//! All are built on cuts, places where a text may be cut so that what lies on either side is encoded as it is in the
-//! whole, whatever lies further away: counts add up there.
+//! All are built on cuts, places where either side of a text has the ids that it has in the whole, whatever the text further
+//! away: counts add up there.
 
 mod appender;
 mod cuts;

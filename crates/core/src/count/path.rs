@@ -1,4 +1,4 @@
-//! Counts of the intervals of one piece, for proper vocabularies: what it takes where text cannot be cut.
+//! Counts of the intervals of one piece, for proper vocabularies, where text cannot be cut.
 //!
 //! The encodings of all prefixes of a piece are paths in a tree: the parent of a prefix is the one without its last token
 //! (`merge::prefixes`). An interval is encoded from its start on, but only until its last token is also the last token of
@@ -15,7 +15,7 @@ use crate::vocab::{Candidates, NONE, Vocab};
 const FIRST: usize = 16;
 const MORE: usize = 4;
 
-/// A piece whose intervals can be counted: 16 bytes for each byte.
+/// A piece whose intervals can be counted. Memory: 16 bytes for each byte.
 pub(super) struct Path {
     prefixes: Prefixes,
     /// By the length of a prefix: its number when the tree is walked from the root, and the first number that is not below

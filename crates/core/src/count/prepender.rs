@@ -1,4 +1,4 @@
-//! A text that grows at its front, counted at any moment: what is known of its places is in `count::head`.
+//! A text that grows at its front and can be counted at any time; `count::head` has the counts of its places.
 
 use crate::count::appender::count;
 use crate::count::cuts::Cuts;
@@ -18,7 +18,7 @@ const KEPT: usize = 1024;
 
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
 ///
-/// Prepending keeps the text and does nothing else; a count does what was not done since the last one. Time is linear in the
+/// Prepending only stores the text; a count encodes what is new since the last count. Time is linear in the
 /// text, in whatever pieces it comes and however often it is counted, also if it is one endless word. Three kinds of
 /// tokenizers take longer. With normalizers, `prefix_space`, added tokens that mind what is around them, or a pattern that
 /// another engine than the automaton runs, each count encodes the whole text; with several patterns in a row, some hundred
@@ -49,7 +49,7 @@ pub struct Prepender {
     /// The text stands at the end, from `start` on; before it there are spaces.
     text: String,
     start: usize,
-    /// What is known of the front; before it in the list, parts further right that are worth keeping for a rollback. Places
+    /// The state of the front; before it in the list, parts further right that are worth keeping for a rollback. Places
     /// are counted from the end of the text.
     heads: Vec<Head>,
     buffers: Buffers,
@@ -107,7 +107,7 @@ impl Prepender {
         let length = self.text().len();
         self.count_at_once(tokenizer, policy, cuts.as_ref());
         let Some(stages) = Stages::new(tokenizer, policy) else {
-            // What cannot be encoded is encoded whole, for the error's place.
+            // Text that cannot be encoded is encoded whole, for the place of the error.
             let head = self.heads.last().filter(|head| head.after != FAULT);
             let (end, after) = head.map_or((0, 0), |head| (head.end, head.after));
             let head = count(tokenizer, policy, &self.text()[..length - end], 0);
@@ -163,7 +163,7 @@ impl Prepender {
 
     /// The place where the text begins now.
     pub fn mark(&mut self, tokenizer: &Tokenizer, policy: Policy) -> FrontMark {
-        // What is counted before the mark need not be counted again after it. Errors are those of the next count.
+        // Text counted before the mark is not counted again after it. Errors are reported by the next count.
         let _ = self.count(tokenizer, policy);
         let Head { end, after, stretch, .. } = *self.heads.last().unwrap_or(&Head::default());
         FrontMark { stamp: self.marks.stamp(self.text().len()), end, after, stretch }

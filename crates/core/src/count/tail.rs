@@ -1,8 +1,8 @@
-//! The end of a stretch that grows: its pieces that more text may still change, counted as if the text ended now.
+//! The end of a growing stretch: the pieces that more text can still change, counted as if the text ended now.
 //!
 //! A piece is final once its scan has nothing left to match (`split::growing`), and the next one starts where it ends. Until
-//! then the text so far may be split otherwise than what it becomes: the pieces as they would be now stand one after
-//! another, each scan going on from where it was, so that nothing is read twice. The tokens of a piece that grows are those
+//! then more text can change the split: the pieces of the text so far are kept in order, and each scan continues where it
+//! stopped, so that nothing is read twice. The tokens of a piece that grows are those
 //! of its prefixes (`merge::prefixes`), so that one endless piece is linear as well.
 
 use crate::encode::Count;
@@ -55,7 +55,7 @@ pub(super) struct Split {
     pieces: Vec<GrowingPiece>,
 }
 
-/// What is known of pieces, in the order of the text: the same whatever comes later.
+/// The state of pieces, in text order, which later text does not change.
 #[derive(Default)]
 pub(super) struct Known {
     pieces: Vec<Piece>,
@@ -64,7 +64,7 @@ pub(super) struct Known {
     found: Candidates,
 }
 
-/// What is known of one piece.
+/// The state of one piece.
 struct Piece {
     start: usize,
     /// Up to where it was encoded as a whole, and how many tokens it then had.
@@ -74,7 +74,7 @@ struct Piece {
 }
 
 impl Known {
-    /// Forgets what is beyond a place of the text.
+    /// Drops the state beyond a place of the text.
     pub(super) fn truncate(&mut self, end: usize) {
         self.pieces.truncate(self.pieces.partition_point(|piece| piece.start < end));
         for piece in &mut self.pieces {

@@ -1,4 +1,4 @@
-//! Counting that ends when a limit is passed.
+//! Counting that stops soon after a limit.
 
 use crate::count::appender::count;
 use crate::count::cuts::Cuts;
@@ -17,12 +17,12 @@ const MOST: u64 = 1 << 16;
 impl Tokenizer {
     /// The number of ids of a text, if that is at most `limit`.
     ///
-    /// Stops soon after the limit is passed: a text of more bytes than so many of the longest tokens is not read at all,
+    /// Stops soon after the limit: a text of more bytes than `limit` of the longest tokens is not read at all,
     /// and of others little more than the tokens that the limit leaves. Tokenizers with normalizers, `prefix_space`, added
     /// tokens that take white space, or a pattern without seams read the whole text.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`], from what was read.
+    /// As [`Tokenizer::encode`], for the text that was read.
     ///
     /// ```
     /// use bytepair_core::pipeline::{Parts, Tokenizer};
@@ -41,7 +41,7 @@ impl Tokenizer {
     }
 
     fn count_from_cut_to_cut(&self, text: &str, policy: Policy, limit: u64) -> Result<Option<u64>> {
-        // What was counted ends at `start`.
+        // The counted text ends at `start`.
         let (mut start, mut counted) = (0, 0);
         // Text of so few bytes has no more tokens than the limit, unless a stage before the model makes it longer.
         let is_long = text.len() as u64 > limit;

@@ -1,4 +1,4 @@
-//! Decoders that mind no neighbours: the text is what the tokens give one by one, less something at its beginning.
+//! Decoders that work token by token: the text is the concatenation of the decoded tokens, without a stripped prefix.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::chain::{Step, TextDecoder, named_byte};
 use crate::normalize::Replace;
 use crate::normalize::aligned::most_bytes;
 
-/// What some decoders make of a single token.
+/// The decoders for a single token.
 ///
 /// Replacements, of which one may make a token longer, then bytes for tokens that name one, then the end of all
 /// boundaries, then one kind of character taken off the beginning: what SentencePiece vocabularies have. Where the bytes of a text are UTF-8, joining them gives the text
@@ -63,7 +63,7 @@ impl ByToken {
         }
     }
 
-    /// What is taken off the beginning of the text: a character, up to so many times.
+    /// The stripped prefix of the text: a character, and the most repetitions.
     pub(crate) fn stripped(&self) -> Option<(char, usize)> {
         self.stripped
     }

@@ -1,6 +1,6 @@
 //! Tokens -> text: the decoders of `tokenizers`.
 //!
-//! Each step makes other tokens of the ones that it gets; in the end they are joined.
+//! Each step transforms the list of tokens; in the end they are joined.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) enum Step {
 #[serde(tag = "type", deny_unknown_fields)]
 enum Named {
     ByteLevel {
-        /// Options of the pre-tokenizer of the same name, which say nothing here.
+        /// Options of the pre-tokenizer of the same name, which have no effect here.
         #[serde(rename = "add_prefix_space")]
         _add_prefix_space: Option<bool>,
         #[serde(rename = "trim_offsets")]
@@ -156,7 +156,7 @@ impl TextDecoder {
     }
 }
 
-/// Whether what a token becomes depends on nothing but whether it is the first one.
+/// Whether the text of a token depends only on the token and on whether it is first.
 pub(crate) fn minds_only_the_first(decoders: &[TextDecoder]) -> bool {
     decoders
         .iter()
@@ -246,7 +246,7 @@ fn strip(token: &mut String, content: char, start: usize, stop: usize) {
     token.drain(..from.min(kept));
 }
 
-/// What is written without the space that tokens have between them: each is replaced everywhere, in this order.
+/// The clean-up of spaces before punctuation and contractions: each is replaced everywhere, in this order.
 const CLEANED: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),

@@ -1,4 +1,4 @@
-//! Ids -> bytes by a table; bytes -> text as a stream.
+//! Ids -> bytes by a table; bytes -> text as a stream; tokens -> text by decoders.
 
 mod by_token;
 mod chain;
@@ -15,19 +15,19 @@ pub(crate) use self::text_maker::TextMaker;
 /// Bytes of an entry of the table.
 const ENTRY: usize = 16;
 
-/// What an entry says in its last byte: the length of the token, if it has at most 15 bytes and is not special.
+/// The last byte of an entry is the length of the token, if that has at most 15 bytes and is not special. Else it is this.
 const LONG: u8 = ENTRY as u8;
 
-/// So many ids are decoded before room is made again.
+/// The number of ids that are decoded between two reservations of memory.
 pub const TOGETHER: usize = 256;
 
-/// The bytes of each token, by id: short ones stand in the table itself, so that most ids touch one line of memory.
+/// The bytes of each token, by id: short ones are in the table itself, so that most ids touch one line of memory.
 pub(crate) struct TokenBytes {
     /// By id, below a bound that follows from the number of tokens, so that one huge id costs no memory.
     entries: Vec<Entry>,
     /// Tokens that are special or do not fit into an entry.
     others: Vec<Other>,
-    /// Where the tokens are whose ids are beyond the entries, among the others.
+    /// The places among the others of tokens whose ids are beyond the entries.
     beyond: HashMap<u32, u32>,
     /// The bytes of the others.
     bytes: Vec<u8>,
@@ -99,7 +99,7 @@ pub struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     pub(crate) fn new(table: &'a TokenBytes, ids: usize, skip_special_tokens: bool) -> Self {
-        // More than most ids need: what is not touched costs nothing.
+        // More than most ids need: untouched memory costs nothing.
         let bytes = Vec::with_capacity(ids * 5 + TOGETHER.min(ids) * ENTRY);
         Self { table, skip_special_tokens, bytes, end: 0, count: 0 }
     }
@@ -143,9 +143,9 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Turns bytes that arrive in any pieces into text that is certain: never half a character.
+/// Turns bytes that arrive in any parts into text, in whole characters.
 ///
-/// What is not UTF-8 becomes U+FFFD, one for each maximal part of a character, as in [`String::from_utf8_lossy`]: the
+/// Invalid UTF-8 becomes U+FFFD, one for each maximal part of a character, as in [`String::from_utf8_lossy`]: the
 /// texts of all pushes and of the flush together equal decoding all bytes at once. Each push costs only its own bytes.
 ///
 /// ```
@@ -157,13 +157,12 @@ impl<'a> Decoder<'a> {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Utf8Stream {
-    /// The start of a character whose end has not arrived: at most three bytes.
+    /// An incomplete character: at most three bytes.
     pending: Vec<u8>,
 }
 
 impl Utf8Stream {
-    /// The text that is certain after these bytes and was not before: the bytes themselves where they are whole
-    /// characters and nothing waits.
+    /// The text that these bytes complete: the bytes themselves if they are whole characters and none is pending.
     pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, str> {
         if self.pending.is_empty() {
             if let Ok(text) = std::str::from_utf8(bytes) {
@@ -180,14 +179,14 @@ impl Utf8Stream {
         Cow::Owned(text)
     }
 
-    /// What is left, as text; the stream is then as new.
+    /// Ends the text: U+FFFD for an incomplete character. The stream can then be reused.
     pub fn flush(&mut self) -> String {
         let left = String::from_utf8_lossy(&self.pending).into_owned();
         self.pending.clear();
         left
     }
 
-    /// The bytes that wait for the rest of their character.
+    /// The bytes of an incomplete character.
     #[must_use]
     pub fn pending(&self) -> &[u8] {
         &self.pending
@@ -199,7 +198,7 @@ fn certain(bytes: &[u8]) -> (Cow<'_, str>, &[u8]) {
     let mut text = Cow::Borrowed("");
     let mut end = 0;
     for chunk in bytes.utf8_chunks() {
-        // What is appended to nothing stays borrowed.
+        // Text appended to an empty one stays borrowed.
         text += chunk.valid();
         let bad = chunk.invalid();
         end += chunk.valid().len() + bad.len();

@@ -1,4 +1,4 @@
-//! Tokens that are spelled in characters -> text, by the decoders of a tokenizer; one by one where that is enough.
+//! Tokens of characters -> text, by the decoders of a tokenizer; token by token where that suffices.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ use crate::error::Result;
 /// The decoders of a tokenizer.
 pub(crate) struct TextMaker {
     decoders: Vec<TextDecoder>,
-    /// The same for a token by itself, if they are such that the text is what the tokens give one by one.
+    /// The same for single tokens, if the decoders work token by token.
     by_token: Option<ByToken>,
-    /// What each token gives that is not the first one, if nothing else matters: made when something is decoded first.
+    /// The text of each token that is not first, if it depends on nothing else: made on first use.
     behind: Option<OnceLock<Option<TokenBytes>>>,
 }
 
@@ -28,12 +28,12 @@ impl TextMaker {
         self.by_token.is_some()
     }
 
-    /// The bytes that a token gives; the token itself if they are not decoded one by one.
+    /// The decoded bytes of a token; the token itself if decoders do not work token by token.
     pub(crate) fn bytes<'a>(&self, token: &'a [u8]) -> Cow<'a, [u8]> {
         self.by_token.as_ref().map_or(Cow::Borrowed(token), |by_token| by_token.bytes(token))
     }
 
-    /// What is taken off the beginning of the text: a character, up to so many times.
+    /// The stripped prefix of the text: a character, and the most repetitions.
     pub(crate) fn stripped(&self) -> Option<(char, usize)> {
         self.by_token.as_ref().and_then(ByToken::stripped)
     }

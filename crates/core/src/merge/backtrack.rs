@@ -1,14 +1,14 @@
 //! Take the longest token that fits the one before, and go back where none does: linear, for proper vocabularies.
 //!
 //! A sequence of tokens whose neighbours fit is the encoding of its bytes (`vocab::rules`), so that there is at most one
-//! way to reach a place of the piece: the encoding of all before it. A place from which nothing leads on is therefore
-//! never of use again, and a bit says so. Each place is left behind once, and given up at most once.
+//! way to reach a place of the piece: the encoding of the text before it. A place without a continuation is therefore a dead
+//! end for good, and a bit marks it. Each place is passed once, and abandoned at most once: linear time.
 //!
-//! Its weakness: a vocabulary with very long tokens, since at each place it looks as far as the longest that may begin
-//! there.
+//! Its weakness: vocabularies with very long tokens, since the search at each place goes as far as the longest token that
+//! may begin there.
 //!
 //! Source: the backtracking encoder of the crate `bpe` (rust-gems); there an automaton finds the tokens, here hashes of
-//! all beginnings and a bit set, which need no building.
+//! all prefixes and a bit set, which need no construction.
 
 use crate::vocab::{Candidates, NONE, Vocab};
 
@@ -18,7 +18,7 @@ pub(super) struct Buffers {
     pub(super) taken: Vec<(u32, u32)>,
     dead: Vec<u64>,
     beginnings: Candidates,
-    /// How often tokens were looked for: what tests count in place of time.
+    /// The number of searches for tokens, which tests measure in place of time.
     pub(super) looks: usize,
 }
 

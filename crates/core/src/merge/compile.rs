@@ -1,6 +1,6 @@
-//! Compiling a vocabulary, which takes merging: whether a token, as a piece, is its own encoding.
+//! Compiling a vocabulary, which needs merging: whether each token, as a piece, is its own encoding.
 //!
-//! Of a proper vocabulary the rules say it: a token that merges make is made of its own bytes in every text. Of others each
+//! In a proper vocabulary a token that merges make is made of its own bytes in every text (`vocab::rules`). In others each
 //! token is encoded once.
 
 use crate::error::Result;

@@ -1,6 +1,6 @@
-//! Take the longest token that begins here, again and again: not what merging gives, by design.
+//! Take the longest token that begins here, again and again: by design not the result of merging.
 //!
-//! Its weakness: it is another tokenizer. Often its ids are those of merging, and where not there is one more or less.
+//! Its weakness: it is another tokenizer. Often its ids are those of merging; elsewhere there is often one id more or less.
 //!
 //! Source: the matching of `WordPiece` (Schuster and Nakajima, 2012); compared with merging in Uzan et al., "Greed is All You
 //! Need", 2024.

@@ -1,7 +1,9 @@
 //! A min-heap of (rank, position) over a linked list of the piece's symbols, as in SentencePiece and `tokenizers`.
 //!
 //! An entry is not removed when its pair goes away: it is found stale when it is popped. Each merge adds at most two
-//! entries, so that the whole is n log n on every input. Its weakness: the heap's cache misses, on every short piece.
+//! entries, so that the total is n log n on every input.
+//!
+//! Its weakness: cache misses of the heap, on every short piece.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

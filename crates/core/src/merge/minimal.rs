@@ -1,7 +1,9 @@
-//! The fewest tokens that spell the piece: a shortest path, not what merging gives, by design.
+//! The fewest tokens that spell the piece: a shortest path, by design not the result of merging.
 //!
-//! From right to left each place knows how many tokens spell the rest and which one begins; of equally few the longest
-//! token is first. Its weakness: it is another tokenizer, and looks up every token at every place.
+//! From right to left each place stores the least number of tokens that spell the rest, and the first of them; ties go to
+//! the longest first token.
+//!
+//! Its weakness: it is another tokenizer, and looks up every token at every place.
 //!
 //! Source: the README of the crate `bpe` (rust-gems), `minimal`; the dynamic program is textbook.
 

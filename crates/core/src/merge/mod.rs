@@ -1,5 +1,5 @@
-//! Piece -> ids. One algorithm a file; all but two have the same result: the lowest-ranked pair merges first, of equal
-//! ones the leftmost, until no pair is left.
+//! Piece -> ids. One algorithm a file. All but two have the same result: the lowest-ranked pair merges first, ties go left
+//! to right, until no pair is left.
 
 mod backtrack;
 mod compile;
@@ -30,8 +30,8 @@ const LONGEST_LOOKED_FOR: usize = 1024;
 /// as many as it has places: measured, see docs/performance.md.
 const SCAN_OF_ASCII: usize = 15;
 
-/// Pieces of so many bytes are merged in windows. Of words and lines, which have few but long tokens, `backtrack` is
-/// faster; what is longer is random letters, digits or characters without spaces more often.
+/// Pieces of at least this many bytes are merged in windows. `backtrack` is faster for words and lines, whose tokens are few
+/// and long; longer pieces are more often random letters, digits or characters without spaces.
 const LONG: usize = 1024;
 
 /// The algorithms by name.
@@ -45,9 +45,9 @@ pub enum Merger {
     Table,
     /// The longest token that fits the one before, going back where none does: linear, for proper vocabularies.
     Backtrack,
-    /// The longest token that begins here, again and again: not what merging gives.
+    /// The longest token that begins here, again and again: not the result of merging.
     Greedy,
-    /// The fewest tokens that spell the piece: not what merging gives.
+    /// The fewest tokens that spell the piece: not the result of merging.
     Minimal,
 }
 
@@ -63,7 +63,7 @@ pub struct Scratch {
     beginnings: Candidates,
 }
 
-/// Appends the ids of `piece` to `ids`, by what is fastest for it: a scan for short pieces, then `backtrack` or
+/// Appends the ids of `piece` to `ids`, by the fastest algorithm for it: a scan for short pieces, then `backtrack` or
 /// `windows` if the vocabulary is proper, else `heap`.
 ///
 /// Time: linear in the piece; n log n for vocabularies that are not proper.
@@ -120,13 +120,13 @@ impl Merger {
         Self::ALL[self as usize].0
     }
 
-    /// Whether it gives what merging the lowest pair first gives.
+    /// Whether its result is that of merging the lowest pair first.
     #[must_use]
     pub fn is_exact(self) -> bool {
         !matches!(self, Self::Greedy | Self::Minimal)
     }
 
-    /// Whether it gives what it promises with this vocabulary.
+    /// Checks that it can run with this vocabulary.
     ///
     /// # Errors
     /// `Format`, for `table` and `backtrack` if the vocabulary is not proper.
@@ -134,8 +134,10 @@ impl Merger {
         if vocab.is_proper() || !matches!(self, Self::Table | Self::Backtrack) {
             return Ok(());
         }
-        let what =
-            format!("{:?} is exact only where each token is made by one pair, which is not so here", self.name());
+        let what = format!(
+            "{:?} is exact only if each token is made by one pair, which does not hold for this vocabulary",
+            self.name()
+        );
         Err(Error::new(Kind::Format, what).remedy("use \"heap\", which is exact for every vocabulary"))
     }
 
@@ -205,16 +207,16 @@ fn check(vocab: &Vocab, piece: &[u8]) -> Result<()> {
     }
 }
 
-/// The merge that makes each token of several bytes: the two ids that are left of it when all that ranks lower has
-/// merged. In id order, which under [`Semantics::Ranks`](crate::vocab::Semantics::Ranks) is rank order.
+/// The merge that makes each token of several bytes: the two ids that remain of it when all lower ranks have merged. In id
+/// order, which under [`Semantics::Ranks`](crate::vocab::Semantics::Ranks) is rank order.
 ///
-/// Under this list of merges every text has the ids that it has under the ranks. For suppose that the two first differ
-/// where the ranks merge x and y into t, and the list says that t is made of l and r. Up to there both have merged all
-/// that ranks below t and nothing else, since a merge only makes pairs that rank above it; so x and y are what the bytes
-/// of t merge into below t (what is adjacent in an encoding is the encoding of its own bytes). That is l and r.
+/// Under this list of merges every text has the same ids as under the ranks. For suppose that the two first differ where the
+/// ranks merge x and y into t, and the list makes t of l and r. Up to there both have merged all ranks below t and nothing
+/// else, since a merge only makes pairs that rank above it. So x and y are the encoding of the bytes of t by the ranks below
+/// t (adjacent tokens of an encoding are the encoding of their own bytes). That is l and r.
 ///
 /// # Errors
-/// `Format`, if a token is not left in two when what ranks lower has merged: then nothing is proved.
+/// `Format`, if two tokens do not remain of a token when all lower ranks have merged: then nothing is proved.
 ///
 /// ```
 /// use bytepair_core::merge::canonical_merges;

@@ -10,7 +10,7 @@ pub(super) struct Buffers {
     values: Vec<u32>,
 }
 
-/// Merges what ranks below `limit`, which is [`NONE`] for everything; `symbols` are bytes and become the encoding.
+/// Merges all pairs that rank below `limit`, which is [`NONE`] for no limit; `symbols` are bytes and become the encoding.
 pub(super) fn merge(rules: &Rules, limit: u32, buffers: &mut Buffers, symbols: &mut Vec<u32>) {
     let values = &mut buffers.values;
     let value = |symbols: &[u32], at: usize| match symbols.get(at..at + 2) {

@@ -1,13 +1,12 @@
-//! The last token of every prefix of a piece that grows, and how many tokens the prefix has: for proper vocabularies.
+//! The last token and the token count of every prefix of a growing piece: for proper vocabularies.
 //!
-//! What `table` works out from the left, one byte at a time from the right end: the last token of a prefix is the one
-//! token that ends there and fits the last token of what is before it (`vocab::rules`). Nothing that was worked out
-//! changes when the piece grows.
+//! The table of `table`, extended by one byte at a time: the last token of a prefix is the one token that ends there and
+//! fits the last token of the prefix before it (`vocab::rules`). No entry changes when the piece grows.
 //!
 //! Its weakness: eight bytes of memory for each byte of the piece.
 //!
 //! Source: the README of the crate `bpe` (rust-gems), its appending encoder; there an automaton over reversed tokens finds
-//! what ends at a place, here hashes do.
+//! the tokens that end at a place, here hashes do.
 
 use crate::error::Result;
 use crate::merge::check;
@@ -16,7 +15,7 @@ use crate::vocab::{Candidates, NONE, Rolling, Vocab};
 /// The prefixes of one piece, the empty one not among them.
 #[derive(Default)]
 pub(crate) struct Prefixes {
-    /// Of the prefix of `i + 1` bytes: the symbol of its last token, and the number of its tokens.
+    /// For the prefix of `i + 1` bytes: the symbol of its last token, and the number of its tokens.
     rows: Vec<(u32, u32)>,
     /// Where the last token starts, as long as nothing was forgotten, and its bytes.
     open: Option<(usize, Rolling)>,
@@ -50,7 +49,7 @@ impl Prefixes {
         size_of_val(&*self.rows)
     }
 
-    /// Forgets what is beyond so many bytes.
+    /// Truncates to a number of bytes.
     pub(crate) fn truncate(&mut self, length: usize) {
         if length < self.rows.len() {
             self.rows.truncate(length);
@@ -58,10 +57,10 @@ impl Prefixes {
         }
     }
 
-    /// Goes on to the end of `piece`, which begins with what is known. `candidates` is a buffer.
+    /// Extends to the end of `piece`, which begins with the known text. `candidates` is a buffer.
     ///
     /// # Errors
-    /// `Encode`, with the position in the piece, if one of its bytes has no token; what comes before it is then known.
+    /// `Encode`, with the position in the piece, if one of its bytes has no token; the text before it is then known.
     pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], candidates: &mut Candidates) -> Result<()> {
         let known = self.len();
         let checked = check(vocab, &piece[known..]).map_err(|error| error.shifted(known));

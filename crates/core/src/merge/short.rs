@@ -1,8 +1,9 @@
 //! The naive scan on fixed arrays, for pieces that begin with up to 62 symbols: bytes, or whole characters.
 //!
 //! A pair's key is its value and its place in one word, so that the smallest key is the leftmost of the lowest pairs,
-//! found without a branch. What has merged away keeps its place, with a key that is never smallest. Its weakness: each
-//! merge looks at all places again.
+//! found without a branch. A merged symbol keeps its place, with a key that is never smallest.
+//!
+//! Its weakness: each merge scans all places again.
 
 use crate::vocab::{NONE, NOTHING, Rules, Vocab};
 
@@ -20,7 +21,7 @@ const PLACE_BITS: u32 = 6;
 /// The last places of a window, of which what comes after it could make other tokens.
 const LOOSE: usize = 3;
 
-/// The key of what does not merge.
+/// The key of a place without a merge.
 const NEVER: u64 = (NONE as u64) << PLACE_BITS;
 
 /// So many keys are compared at once.
@@ -35,7 +36,7 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) -> bool {
     is_short && Scan::<FEW>::merge(vocab, piece, ids) || Scan::<MANY>::merge(vocab, piece, ids)
 }
 
-/// What a piece, or the beginning of one, begins with.
+/// The symbols that a piece, or a window of one, begins with.
 struct Scan<const PLACES: usize> {
     symbols: [u32; PLACES],
     /// How many there are.
@@ -54,7 +55,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Merges what `piece` has from `start` on, as far as there are places.
+    /// Merges `piece` from `start` on, as far as the places reach.
     pub(super) fn new(vocab: &Vocab, piece: &[u8], start: usize) -> Self {
         let mut starts = [0; FEW];
         let mut scan = Scan::read(vocab, piece, start, |place, at| starts[place] = at as u32);

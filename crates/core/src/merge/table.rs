@@ -2,9 +2,9 @@
 //!
 //! A sequence of tokens whose neighbours fit is the encoding of its bytes (`vocab::rules`). So a token that begins where
 //! a prefix ends, and fits the prefix's last token, is the last token of the prefix that it makes; each prefix has exactly
-//! one. The tokens before it are found by going back.
+//! one. The earlier tokens are found by walking back.
 //!
-//! Its weakness: it works out the prefixes that no one asked for, and keeps a row for each byte.
+//! Its weakness: it computes every prefix, also those that the encoding does not need, and keeps a row for each byte.
 //!
 //! Source: the README of the crate `bpe` (rust-gems), its first linear algorithm.
 

@@ -1,12 +1,12 @@
 //! Scan a few places of a long piece, then a few more from where the last token began: for proper vocabularies.
 //!
 //! A sequence of tokens whose neighbours fit is the encoding of its bytes (`vocab::rules`). The tokens of one window fit
-//! one another, since it was merged alone; so it is enough that the first of the next one fits the last that was kept.
-//! Of each window the last tokens are not kept, since what follows could have merged into them. Where two do not fit,
-//! one more is taken back.
+//! one another, since it was merged alone; so it suffices that the first token of the next window fits the last one kept.
+//! The last tokens of each window are dropped, since the text after it could have merged into them. Where two tokens do not
+//! fit, one more is dropped.
 //!
-//! Its weakness: tokens that are long beside a window, or that depend on what is far away. It leaves the rest to
-//! `backtrack` as soon as windows gain too little, so that the whole is linear.
+//! Its weakness: tokens that are long compared with a window, or that depend on distant text. It leaves the rest to
+//! `backtrack` as soon as windows gain too little, so that the total is linear.
 //!
 //! Source: our own.
 
@@ -20,7 +20,7 @@ const FEWEST: usize = 3;
 /// Windows that may be in vain before others have not.
 const TRIES: usize = 4;
 
-/// One window in so many may be in vain.
+/// At most one window in this many may be in vain.
 const IN_VAIN: usize = 4;
 
 /// Appends the ids of `piece`.

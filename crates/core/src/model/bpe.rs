@@ -1,10 +1,9 @@
 //! BPE over characters: the symbols that merging starts from are the characters of a piece.
 //!
-//! What `tokenizers` does with a character that is no token, in this order: its bytes become the tokens `<0x00>` to
-//! `<0xFF>`, if `byte_fallback` says so and all are there; it becomes the unknown token, several of them one if
-//! `fuse_unk` says so; it vanishes. An unknown token waits for the next character that is a token, so that bytes that
-//! fell back come before it. Tokens follow each other in the piece by their lengths alone: behind a character that
-//! vanished, all begin earlier than they stand.
+//! A character that is no token is treated as in `tokenizers`, in this order: with `byte_fallback` its bytes become the
+//! tokens `<0x00>` to `<0xFF>`, if all are there; else it becomes the unknown token, with `fuse_unk` one for several
+//! characters; else it vanishes. An unknown token is emitted before the next character that is a token, so that tokens of
+//! byte fallback come before it. Offsets are sums of lengths: after a vanished character all tokens begin too early.
 
 use super::character_pages::CharacterPages;
 use super::list::{List, Symbol};
@@ -32,7 +31,7 @@ pub struct Bpe {
     ignore_merges: bool,
 }
 
-/// What is kept between pieces.
+/// Buffers kept between pieces.
 #[derive(Default)]
 pub(super) struct Buffers {
     symbols: Vec<Symbol>,
@@ -104,14 +103,14 @@ impl Bpe {
         self.pairs.products().iter().map(|&product| self.table.text(product))
     }
 
-    /// What an adjacent pair merges into, and how early.
+    /// The merge of an adjacent pair.
     #[inline]
     fn pair(&self, left: u32, right: u32) -> Option<(u32, u32)> {
         let rank = self.pairs.rank(left, right);
         (rank != NONE).then(|| (rank, self.pairs.product(rank)))
     }
 
-    /// What merging starts from.
+    /// The initial symbols.
     fn symbols(&self, piece: &str, symbols: &mut Vec<Symbol>) {
         symbols.clear();
         let mut unknown: Option<Symbol> = None;

@@ -1,8 +1,8 @@
-//! BPE with dropout over bytes: each merge is passed over with some probability while merging goes on.
+//! BPE with dropout over bytes: each merge is skipped with some probability.
 //!
 //! Source: Provilkov, Emelianenko and Voita, "BPE-Dropout: Simple and Effective Subword Regularization", 2020, as
-//! `tokenizers` does it: what is first in the queue is set aside with this probability, and comes back when something
-//! else was taken.
+//! `tokenizers` does it: the first entry of the queue is set aside with this probability, and returns when another
+//! one was taken.
 
 use super::Random;
 use super::list::{List, Symbol};
@@ -53,7 +53,7 @@ pub fn encode_bytes_with_dropout(
     Ok(())
 }
 
-/// Refuses what is no probability.
+/// Checks a probability.
 pub(super) fn check(dropout: f64) -> Result<()> {
     if (0.0..=1.0).contains(&dropout) {
         return Ok(());

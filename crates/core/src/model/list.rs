@@ -1,8 +1,7 @@
 //! Merging by a heap of pairs over a linked list of symbols, as in SentencePiece and `tokenizers`.
 //!
 //! An entry is not removed when its pair goes away: it is found stale when it is popped. The symbols at a place only
-//! grow, and what a merge makes is as long as its parts, so that a pair that is there in place of another one never has
-//! its rank. Each merge adds at most two entries: n log n on every input.
+//! grow, and a merged symbol is as long as its parts, so that a pair that replaces another one never has its rank. Each merge adds at most two entries: n log n on every input.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,7 +9,7 @@ use std::collections::BinaryHeap;
 /// No neighbour on this side.
 const END: u32 = u32::MAX;
 
-/// A symbol of a piece: a token, and how many bytes it stands for.
+/// A symbol of a piece: a token, and the number of bytes that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbol {
     pub(super) token: u32,

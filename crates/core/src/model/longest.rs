@@ -3,7 +3,7 @@
 //!
 //! Tokens are read backward into a trie with failure links. Going through the piece backward, the node is the longest
 //! end of a token that begins here; of the tokens that begin here, the longest is the first one along its links, which
-//! is worked out beforehand.
+//! is precomputed.
 //!
 //! Source: Aho and Corasick, "Efficient String Matching: An Aid to Bibliographic Search", 1975.
 
@@ -23,14 +23,14 @@ pub(super) struct Longest {
     tokens: Vec<u32>,
 }
 
-/// What is kept between pieces: the longest token at each place, or [`NONE`].
+/// Buffers kept between pieces: the longest token at each place, or [`NONE`].
 #[derive(Default)]
 pub(super) struct Buffers {
     pub(super) tokens: Vec<u32>,
 }
 
 impl Longest {
-    /// Of strings, no two of them equal, and their values.
+    /// From distinct strings and their values.
     pub(super) fn new<'a>(strings: impl Iterator<Item = (&'a [u8], u32)>) -> Result<Self> {
         let reversed: Vec<(Vec<u8>, u32)> =
             strings.map(|(string, value)| (string.iter().rev().copied().collect(), value)).collect();

@@ -1,4 +1,4 @@
-//! What each pair of tokens merges into: a hash table of one word an entry.
+//! The merge of each pair of tokens: a hash table of one word an entry.
 
 use super::token_table::{MOST_TOKENS, NONE, TokenTable, format};
 use crate::error::Result;
@@ -7,7 +7,7 @@ const SYMBOL_BITS: u32 = MOST_TOKENS.trailing_zeros();
 const RANK_BITS: u32 = 64 - 2 * SYMBOL_BITS;
 const EMPTY: u64 = u64::MAX;
 
-/// 2^64 over the golden ratio: multiplying by it spreads what is close together.
+/// 2^64 over the golden ratio: multiplying by it spreads adjacent keys.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Merges that are resolved together.
@@ -16,7 +16,7 @@ const TOGETHER: usize = 64;
 /// Slots for each word of `seen`: four bits a slot.
 const SLOTS_A_WORD: usize = 16;
 
-/// Pairs of tokens, by index, to ranks; ranks to what they make.
+/// Pairs of tokens, by index, to ranks; ranks to their tokens.
 pub(super) struct Pairs {
     /// Left, right, rank, from the top bit down; at most half are taken, so that most searches touch one line.
     slots: Vec<u64>,

@@ -1,7 +1,7 @@
 //! The models that work on a piece of text: BPE over characters, `WordPiece`, Unigram and `WordLevel`.
 //!
 //! Byte-level BPE is [`crate::vocab`] and [`crate::merge`]. A model here takes one piece, after normalizing and
-//! splitting, and gives the tokens that `tokenizers` gives, with the same offsets.
+//! splitting, and returns the tokens of `tokenizers`, with the same offsets.
 
 mod bpe;
 mod character_pages;
@@ -38,8 +38,8 @@ use token_table::{TokenTable, format};
 
 /// One token of a piece.
 ///
-/// `start` and `end` are what `tokenizers` says, in bytes of the piece, and never beyond its end. They need not be
-/// where characters begin: a byte that fell back stands for one byte.
+/// `start` and `end` are those of `tokenizers`, in bytes of the piece, and never beyond its end. They need not be at
+/// character boundaries: a token of byte fallback covers one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// Its id.

@@ -1,11 +1,11 @@
 //! BPE over characters as BPE over bytes, so that the encoders of bytes, which are linear, can run it.
 //!
-//! Wanted is byte fallback with all 256 byte tokens, neither prefix nor suffix, and no merge that names or makes a byte
-//! token. A character of several bytes that is a token is made by merges of its own, of its beginning and its next
-//! byte, ranked before all others by length. UTF-8 tells where characters begin, so that these merges never go across
-//! two characters, and they are done with before any other begins: then characters that are tokens are whole, and of
-//! others there are beginnings at most. No other merge takes a beginning or a byte token. So it goes on as it would
-//! over characters. In the end a beginning becomes the byte tokens that it stands for.
+//! It requires byte fallback with all 256 byte tokens, neither prefix nor suffix, and no merge that names or makes a byte
+//! token. A character of several bytes that is a token gets merges of its own, of its first bytes and its next byte, ranked
+//! before all others by length. In UTF-8 a lead byte begins each character, so these merges never join two characters, and
+//! all of them precede any other merge: then characters that are tokens are whole, and of others at most the first bytes
+//! have merged. No other merge takes such a beginning or a byte token. So merging continues as it would over characters. In
+//! the end a beginning is replaced by its byte tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub struct OnBytes {
     pub vocab: Vocab,
     /// Tokens that merges of characters make.
     products: Vec<u32>,
-    /// What a piece must not contain; see `compile`.
+    /// The characters that a piece must not contain; see `compile`.
     hazards: Option<AhoCorasick>,
 }
 
@@ -163,7 +163,7 @@ impl OnBytes {
         self.hazards.is_some()
     }
 
-    /// What [`OnBytes::can_encode`] looks for.
+    /// The characters that [`OnBytes::can_encode`] searches.
     pub(crate) fn take_hazards(&mut self) -> Option<AhoCorasick> {
         self.hazards.take()
     }

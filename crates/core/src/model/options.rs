@@ -1,4 +1,4 @@
-//! What a model's JSON may say beside tokens and merges. What is not known is refused.
+//! The options in a model's JSON beside tokens and merges. Unknown ones are refused.
 
 use serde_json::{Map, Value};
 
@@ -59,7 +59,7 @@ impl Options {
         }
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses unknown options.
     pub(super) fn done(&self) -> Result<()> {
         match self.values.keys().next() {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Numbers that look random, the same from one seed on every machine.
+//! Pseudo-random numbers that depend on the seed alone, on every machine.
 
 /// A small generator. It is for sampling, not for secrets.
 ///

@@ -70,7 +70,7 @@ fn quoted(text: Option<&str>) -> String {
     serde_json::to_string(&text).unwrap()
 }
 
-/// What `tokenizers` defines: symbols from characters, then the lowest merge, of equal ones the leftmost.
+/// The definition of `tokenizers`: symbols from characters, then the lowest merge; ties go left to right.
 struct SlowCharacters<'a> {
     case: &'a Case,
     merges: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! The tokens of a model as text: by id, and by what they spell.
+//! The tokens of a model as text: by id, and by spelling.
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;

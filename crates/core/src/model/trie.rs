@@ -1,7 +1,7 @@
 //! Strings -> values, byte by byte: a double array whose nodes are placed by exclusive or.
 //!
-//! A node's children stand at its base, each with its byte combined into it, and know that byte. No two nodes have the
-//! same base, so that the byte is proof enough. Only the latest blocks of 256 places are searched for room: building is
+//! A node's children stand at its base, each with its byte combined into it, and store that byte. No two nodes have the
+//! same base, so that the byte suffices as proof. Only the latest blocks of 256 places are searched for room: building is
 //! linear in the bytes of the strings, and so is the memory, hostile strings or not (8 bytes a place; some places stay
 //! free).
 //!
@@ -164,7 +164,7 @@ struct Room {
     blocks: Vec<Block>,
 }
 
-/// Of a block: the places that are free, and the bases that no node has.
+/// The free places of a block, and its bases that no node has.
 struct Block {
     start: usize,
     free: [u64; 4],

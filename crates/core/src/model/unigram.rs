@@ -1,8 +1,7 @@
 //! Unigram: the tokens whose scores, log probabilities, have the largest sum.
 //!
-//! What `tokenizers` does, also where it matters which of equal sums is taken: from left to right, each place keeps the
-//! first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that
-//! are unknown are one token, or all of their bytes, if `byte_fallback` says so and all are there; or the token that
+//! Ties are broken as in `tokenizers`: from left to right, each place keeps the first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that
+//! are unknown are one token, or all of their bytes, with `byte_fallback` if all are there; or the token that
 //! they spell together, which can only be if scores are high. Sums are of 64 bits, where SentencePiece has 32.
 //!
 //! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword
@@ -47,7 +46,7 @@ struct Step {
     end: u32,
 }
 
-/// What is kept between pieces.
+/// Buffers kept between pieces.
 #[derive(Default)]
 pub(super) struct Buffers {
     best: Vec<Best>,

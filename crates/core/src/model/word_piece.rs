@@ -1,7 +1,7 @@
-//! `WordPiece`: the longest token that begins the piece, then again in what is left, with a prefix in front of it.
+//! `WordPiece`: the longest token that begins the piece, then again in the rest, with a prefix in front of it.
 //!
-//! Tries find the tokens. Looking for the longest one may read far beyond its end; where a piece makes that happen too
-//! often, it is done over by [`Longest`], so that time is linear in the piece for all tokens and pieces.
+//! Tries find the tokens. The search for the longest one can read far beyond its end; a piece in which that happens too
+//! often is encoded again by [`Longest`], so that time is linear in the piece for all tokens and pieces.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use super::trie::Trie;
 use super::{Token, no_unk};
 use crate::error::Result;
 
-/// Characters of the longest piece that is spelled, where options do not say.
+/// The default of the most characters of a piece; a longer one is unknown.
 const LONGEST_PIECE: u64 = 100;
 
 /// Bytes that may be read for each byte of a piece, before it is done over.
@@ -27,7 +27,7 @@ pub struct WordPiece {
     inner: Option<Trie>,
     prefix: String,
     longest_piece: usize,
-    /// Made when a piece asks for it.
+    /// Made when a piece first needs it.
     longest: OnceLock<Longest>,
 }
 

@@ -224,7 +224,7 @@ impl SentencePiece {
         if length > 0 && bytes.get(end).is_some_and(|next| !next.is_ascii()) { end - 1 } else { end }
     }
 
-    /// What the text from `at` on begins with: what it becomes, and its length.
+    /// The next symbol, rule or character at `at`: its replacement, and its length.
     fn prefix<'t>(&'t self, text: &'t str, at: usize) -> Option<(&'t str, usize)> {
         let rest = &text[at..];
         let length = rest.chars().next()?.len_utf8();

@@ -1,9 +1,9 @@
-//! Many texts, or one long text, encoded by several threads: the ids are those that one thread would give.
+//! Many texts, or one long text, encoded by several threads: the ids are those of one thread.
 //!
-//! Short texts are handed out in groups and long ones in parts, so that work balances whatever the texts are. What a
-//! worker has encoded is put at its place in the one result as soon as all that comes before is there.
+//! Short texts are handed out in groups and long ones in parts, so that work balances whatever the texts are. The ids of
+//! a worker are copied to their place in the one result as soon as all before them are there.
 //!
-//! Long because a fifth of it is tests, and because texts, spans and parts are handed out by one scheme.
+//! Long because a fifth of it is tests, and because texts, spans and parts are distributed by one scheme.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::segment::{Part, Policy};
 /// Fewer bytes in a batch are not worth a thread.
 const BYTES_FOR_THREADS: usize = 1 << 16;
 
-/// One text of fewer bytes is encoded by one thread, unless the call says how many it wants.
+/// One text of fewer bytes is encoded by one thread, unless the call sets the number of threads.
 const BYTES_OF_A_LONG_TEXT: usize = 1 << 20;
 
 /// A portion of work, in bytes: a group of texts, or a part of a long one. Its ids fit into a core's own cache.
@@ -94,7 +94,7 @@ pub trait Gather: Sink + Default + Send {
 
 impl Gather for Vec<u32> {
     fn expect(&mut self, bytes: usize) {
-        // More than most texts need: what is not touched costs nothing.
+        // More than most texts need: untouched memory costs nothing.
         self.reserve(bytes / 3 + 8);
     }
 
@@ -126,7 +126,7 @@ struct Portions {
     part: usize,
 }
 
-/// What one worker does at a time.
+/// The unit of work of a worker.
 enum Task {
     /// Some whole texts.
     Rows(Range<usize>),
@@ -143,7 +143,7 @@ impl Task {
     }
 }
 
-/// What texts became: ids, and where those of each text end. Of a long text in parts, the last one has the end.
+/// Encoded texts: ids, and the end of each text's ids. The last part of a long text has the end.
 #[derive(Default)]
 struct Chunk<S> {
     sink: S,
@@ -195,7 +195,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Tokenizer {
-    /// What `S` makes of the ids of one text, which is cut for several threads if it is long.
+    /// The ids of one text, gathered by `S`. A long text is cut for several threads.
     ///
     /// # Errors
     /// As [`Tokenizer::encode_spans`]; `Interrupted`.

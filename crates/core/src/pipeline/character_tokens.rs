@@ -13,7 +13,7 @@ pub(crate) struct CharacterTokens {
 }
 
 impl CharacterTokens {
-    /// Of tokens by id, which the model has checked.
+    /// From tokens in id order, which the model has checked.
     pub(crate) fn new(columns: Columns) -> Self {
         Self { columns, by_token: OnceLock::new() }
     }

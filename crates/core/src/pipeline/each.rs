@@ -1,4 +1,4 @@
-//! Texts encoded each by itself: what cannot be encoded is a fault beside the ids of the others, and ends nothing.
+//! Texts encoded each by itself: a text that cannot be encoded is reported beside the ids of the others and stops nothing.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,7 +7,7 @@ use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
 use crate::utf8::OnInvalid;
 
-/// What stands around the ids of each text.
+/// The ids before and after the ids of each text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame<'a> {
     /// Ids in front.
@@ -16,14 +16,14 @@ pub struct Frame<'a> {
     pub suffix: &'a [u32],
 }
 
-/// What texts became.
+/// The encoded texts and the faulty ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Each {
     /// The ids of all texts, framed.
     pub ids: Vec<u32>,
     /// Where the ids of each text end; one at fault has none.
     pub ends: Vec<usize>,
-    /// What is wrong with the texts at fault, each error with its row and its place in that text.
+    /// The errors of faulty texts, each with its row and its place in that text.
     pub faults: Vec<Error>,
 }
 
@@ -56,7 +56,7 @@ impl Tokenizer {
         stop: Option<&AtomicBool>,
     ) -> Result<Each> {
         let mut each = Each::default();
-        // More than most texts need: what is not touched costs nothing.
+        // More than most texts need: untouched memory costs nothing.
         let (rows, bytes) = texts.clone().fold((0, 0), |(rows, bytes), text| (rows + 1, bytes + text.len()));
         each.ids.reserve(bytes / 3 + 8 + rows * (frame.prefix.len() + frame.suffix.len()));
         each.ends.reserve(rows);

@@ -1,7 +1,7 @@
 //! Ids with their places in the original text, through every stage.
 //!
-//! Each byte of a text that a step changed knows where it came from ([`crate::normalize::aligned`]), and so does a token. So trust can
-//! be a matter of places: what a chat template wrote may be control tokens, what stands in it from a user may not.
+//! Each byte of a text that a step changed knows where it came from ([`crate::normalize::aligned`]), and so does a token. So trust
+//! depends on places: text of a chat template may become control tokens, text of a user inside it may not.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::pre_tokenize::PreTokenized;
 use crate::segment::{Policy, Treat, Visit, each_found, each_part};
 use crate::split::added::{AddedToken, Matcher};
 
-/// An id, and what it stands for.
+/// An id and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
     /// The id.
@@ -25,7 +25,7 @@ pub struct Located {
     pub end: usize,
     /// The number of the piece or of the added token that it belongs to.
     pub word: u32,
-    /// What it stands for, as normalized, where that is not what the token is spelled: of added tokens that take white
+    /// Its text, as normalized, where that is not what the token is spelled: of added tokens that take white
     /// space, and of the unknown token of a Unigram model.
     pub surface: Option<Box<str>>,
 }
@@ -116,7 +116,7 @@ impl Tokenizer {
 
 const ALL: Policy = Policy { special: Treat::Match, added: Treat::Match };
 
-/// Which added tokens become what they spell.
+/// The added tokens that are matched.
 #[derive(Clone, Copy)]
 enum Admitted<'t> {
     By(Policy<'t>),

@@ -1,4 +1,4 @@
-//! Whole texts through every stage, and back: by one thread or several, whole or in parts.
+//! Whole texts through every stage, and back: by one thread or several, at once or in parts.
 
 mod batch;
 mod character_tokens;

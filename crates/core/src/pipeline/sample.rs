@@ -1,6 +1,6 @@
-//! Encodings that are drawn: BPE-dropout, and segmentations of a Unigram model by their probabilities.
+//! Subword regularization: BPE-dropout, and segmentations of a Unigram model by their probabilities.
 //!
-//! Training on several spellings of a text makes a model rely less on one. Source: Provilkov, Emelianenko and Voita,
+//! Training on several segmentations of a text makes a model depend less on one. Source: Provilkov, Emelianenko and Voita,
 //! "BPE-Dropout", 2020; Kudo, "Subword Regularization", 2018.
 
 use crate::encode::{Compiled, Sink};

@@ -1,10 +1,10 @@
-//! Ids that come one after another -> text that is certain.
+//! Streaming decode: ids that arrive one after another -> text that no later id changes.
 //!
-//! Where tokens are decoded one by one, their bytes are joined to characters. Other decoders mind what stands before a
-//! token: there the last tokens are decoded again with each new one, and what was not there before is new.
+//! Where decoders work token by token, bytes are joined to characters. Other decoders depend on the tokens before: there the
+//! last tokens are decoded again with each new one, and the added text is new.
 //!
-//! All texts together are what decoding all ids at once gives, but where tokens of single bytes do not spell UTF-8: for
-//! these a decoder can have U+FFFD in place of all bytes of a row, and a stream has given away the first ones by then.
+//! All texts together equal decoding all ids at once, with one exception: where tokens of single bytes are invalid UTF-8, a
+//! decoder can write U+FFFD for all bytes of a run, of which a stream has already returned the first.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,13 @@ use crate::decode::Utf8Stream;
 use crate::error::Result;
 use crate::pipeline::Tokenizer;
 
-/// So many of the last tokens are decoded again.
+/// The number of last tokens that are decoded again.
 const WINDOW: usize = 16;
 
-/// Of these, so many stay when the window is full: more than any decoder looks back.
+/// The number of them that stay when the window is full: more than any decoder looks back.
 const KEPT: usize = 6;
 
-/// What a stream of ids has shown, and what waits. For one tokenizer.
+/// The returned and the pending text of a stream of ids, for one tokenizer.
 #[derive(Clone, Debug, Default)]
 pub struct TextStream {
     utf8: Utf8Stream,
@@ -30,7 +30,7 @@ pub struct TextStream {
 }
 
 impl TextStream {
-    /// The text that is certain with these ids and was not before.
+    /// The text that these ids make final.
     ///
     /// # Errors
     /// `InvalidId`, with the row, if an id is no token's; the stream is then as it was.
@@ -87,7 +87,7 @@ impl TextStream {
         Ok(new)
     }
 
-    /// What is left when no more ids come: U+FFFD for half a character, else nothing. The stream is then as new.
+    /// Ends the sequence: U+FFFD for an incomplete character, else an empty text. The stream can then be reused.
     pub fn flush(&mut self, tokenizer: &Tokenizer) -> String {
         let mut left = self.utf8.flush();
         if let Ok(text) = tokenizer.decode_text(&self.window, false)

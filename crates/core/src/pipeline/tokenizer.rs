@@ -1,5 +1,6 @@
-//! The stages composed: segments, merges; and ids back to bytes. Nothing else composes them, but [`crate::pipeline::Batch`] for
-//! several threads. Long because it says what a tokenizer is, whatever its tokens are.
+//! A tokenizer: its stages composed from text to ids, and from ids back to text.
+//!
+//! Long because it defines a tokenizer for both kinds of tokens, bytes and characters.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -38,7 +39,7 @@ impl<'a> Span<'a> {
     }
 }
 
-/// What turns pieces into ids.
+/// The model, which turns pieces into ids.
 #[allow(clippy::large_enum_variant, reason = "there is one a tokenizer, and it is moved twice")]
 pub enum Model {
     /// Tokens are bytes, and merging begins from bytes.
@@ -47,7 +48,7 @@ pub enum Model {
     Characters {
         /// By id, as the vocabulary spells them.
         tokens: Columns,
-        /// What encodes them.
+        /// The model that encodes them.
         words: WordModel,
     },
 }
@@ -75,9 +76,9 @@ pub struct Parts {
     pub model: Model,
     /// Added tokens, special ones among them.
     pub added: Vec<AddedToken>,
-    /// What comes between added tokens and the model.
+    /// The steps between added tokens and the model.
     pub steps: Steps,
-    /// What makes text of tokens that are spelled in characters; without any, spaces stand between them.
+    /// Decoders for tokens of characters; without any, tokens are joined by spaces.
     pub decoders: Vec<TextDecoder>,
 }
 
@@ -97,7 +98,7 @@ pub struct Tokenizer {
     added: Vec<AddedToken>,
     added_by_content: HashMap<String, usize>,
     added_by_id: HashMap<u32, usize>,
-    /// What decoders get in place of added tokens that were looked for in normalized text, where that is not their content.
+    /// Decoder input for added tokens that are matched in normalized text, where it differs from their content.
     added_normalized: HashMap<u32, String>,
     segmenter: Segmenter,
     /// Made when something is decoded first.
@@ -121,7 +122,7 @@ impl Tokenizer {
     /// Composes the parts.
     ///
     /// # Errors
-    /// `Format`, if an added token is empty, stands there twice, or has the id of another token.
+    /// `Format`, if an added token is empty, is listed twice, or has the id of another token.
     pub fn new(parts: Parts) -> Result<Self> {
         let Parts { model, added, mut steps, decoders } = parts;
         let (model, tokens) = match model {
@@ -344,7 +345,7 @@ impl Tokenizer {
             text = text.trim_start();
         }
         let walked = self.segmenter.walk_at(start == 0, text, policy, encoder);
-        walked.map_err(|error| Error { byte: error.byte.map(|byte| byte + start), ..error }.placed(joined))
+        walked.map_err(|error| error.shifted(start).placed(joined))
     }
 
     /// The text of each segment: the pieces that merges happen in, and the added tokens; as normalized.
@@ -426,14 +427,14 @@ impl Tokenizer {
         Decoder::new(table, ids, skip_special_tokens)
     }
 
-    /// What decoders get for each id, and whether that token is special.
+    /// The decoder input for each id, and whether that token is special.
     fn all_for_decoders(&self) -> Vec<(u32, &[u8], bool)> {
         let own = self.own_tokens().map(|(id, _)| id);
         let ids = own.chain(self.added.iter().map(|token| token.id));
         ids.filter_map(|id| Some((id, self.spelled_for_decoders(id)?, self.is_special(id)))).collect()
     }
 
-    /// What decoders get for an id.
+    /// The decoder input for an id.
     pub(crate) fn spelled_for_decoders(&self, id: u32) -> Option<&[u8]> {
         self.added_normalized.get(&id).map(String::as_bytes).or_else(|| self.token_bytes(id))
     }
@@ -443,7 +444,7 @@ impl Tokenizer {
         self.spelled.as_ref().map_or(Cow::Borrowed(token), |(_, maker)| maker.bytes(token))
     }
 
-    /// What decoding takes off the beginning of a text: a character, up to so many times.
+    /// The stripped prefix of a decoded text: a character, and the most repetitions.
     pub(crate) fn stripped(&self) -> Option<(char, usize)> {
         self.spelled.as_ref().and_then(|(_, maker)| maker.stripped())
     }

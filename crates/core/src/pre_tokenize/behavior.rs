@@ -90,7 +90,7 @@ pub(super) fn split(
     piece: Range<usize>,
     pieces: &mut Vec<Range<usize>>,
 ) -> Result<()> {
-    let placed = |error: Error| Error { byte: error.byte.map(|byte| byte + piece.start), ..error };
+    let placed = |error: Error| error.shifted(piece.start);
     let inside = &text[piece.clone()];
     if behavior == Behavior::Isolated
         && let Some(pattern) = matches.tiles()

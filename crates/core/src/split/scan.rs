@@ -80,7 +80,7 @@ impl<'p, 't> Scan<'p, 't> {
             ends.start = ends.start.wrapping_sub(*start);
             let appended = scan.append(ends);
             ends.start = ends.start.wrapping_add(*start);
-            appended.map_err(|error| Error { byte: error.byte.map(|byte| byte + *start), ..error })?;
+            appended.map_err(|error| error.shifted(*start))?;
             if scan.at >= scan.text.len() && scan.inside.is_none() {
                 self.inside = None;
             }

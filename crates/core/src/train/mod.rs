@@ -1,7 +1,8 @@
-//! Texts -> counts of pieces -> merges.
+//! Training: texts -> counts of pieces -> a vocabulary.
 //!
-//! [`Counter`] counts in parallel; [`learn()`] merges the most frequent adjacent pair again and again. The result is a
-//! function of counts and [`Settings`] alone.
+//! [`Counter`] counts in parallel. [`learn()`] learns byte pairs: it merges the most frequent adjacent pair again and again.
+//! [`wordpiece`] and [`unigram`] learn the other two models. Each result is a function of counts and settings alone, on any
+//! number of threads.
 
 mod byte_pairs;
 mod counts;

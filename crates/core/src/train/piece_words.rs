@@ -1,15 +1,15 @@
-//! Counted pieces as words of characters, for models whose tokens are made of characters.
+//! Counted pieces as words, for models whose tokens are made of characters.
 
 use crate::error::{Error, Kind, Result};
 use crate::train::counts::{PieceCounts, Row};
 
-/// The space symbol of SentencePiece, U+2581, which stands for the white space in front of a word.
+/// The space symbol of SentencePiece, U+2581, which marks white space before a word.
 pub(super) const SPACE: char = '\u{2581}';
 
 /// How much of a piece an error shows.
 const SHOWN: usize = 40;
 
-/// Whether words end here: at white space, and at the symbol that stands for it.
+/// Whether words end at this character: white space, or the symbol that marks it.
 fn divides(character: char) -> bool {
     character == SPACE || character.is_whitespace()
 }
@@ -18,7 +18,7 @@ fn divides(character: char) -> bool {
 /// in several groups comes several times.
 ///
 /// # Errors
-/// `Training`, if a piece is empty or no UTF-8; what `take` returns; `Artifact`, if a temporary file cannot be read.
+/// `Training`, if a piece is empty or not UTF-8; the errors of `take`; `Artifact`, if a temporary file cannot be read.
 pub(super) fn for_each_piece(counts: &PieceCounts, mut take: impl FnMut(&str, u64) -> Result<()>) -> Result<()> {
     counts.for_each(|row| take(text_of(&row)?, row.count))
 }

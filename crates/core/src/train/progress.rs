@@ -1,11 +1,11 @@
-//! How far counting or learning is, for the thread that watches it.
+//! The progress of counting or learning, for the thread that watches it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
 
-/// One merge, with how often the pair was adjacent when it was chosen.
+/// One merge, with the count of the pair when it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Learned {
     /// Symbol on the left: of the alphabet, or `alphabet length + i` for what merge `i` made.
@@ -16,7 +16,7 @@ pub struct Learned {
     pub count: u64,
 }
 
-/// How far the work is, and whether it is to stop: shared with the thread that watches.
+/// Progress and a stop flag, shared with the watching thread.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Bytes counted, or merges learned.
@@ -28,8 +28,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Takes the merges learned since the last call, those that were replayed included. Any thread may, at any time;
-    /// all calls together get each merge once, in order, also after learning was stopped or has failed.
+    /// Takes the merges learned since the last call, including replayed ones. Any thread can call it at any time; all calls
+    /// together return each merge once, in order, even after learning was stopped or failed.
     pub fn take_learned(&self) -> Vec<Learned> {
         std::mem::take(&mut *self.learned.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -39,7 +39,7 @@ impl Progress {
         self.done.fetch_add(learned.len() as u64, Ordering::Relaxed);
     }
 
-    /// Says that so much more is done.
+    /// Adds to the finished work.
     ///
     /// # Errors
     /// `Interrupted`, if the work is to stop.
@@ -56,7 +56,7 @@ impl Progress {
     }
 }
 
-/// The error of a count that no longer fits into 64 bits.
+/// The error of a count that exceeds 64 bits.
 #[must_use]
 pub fn overflow() -> Error {
     Error::new(Kind::Training, "the counts add up to more than 2^64 - 1").remedy("divide all counts by a constant")

@@ -1,1 +1,1 @@
-"""Examples -> batches: padding and packing."""
+"""Encoded examples -> batches: padding and packing."""

@@ -1,8 +1,8 @@
-"""Boundaries of examples for attention: segments and masks."""
+"""Attention boundaries between the examples of a packed row: segment ends and masks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import LimitError
 
@@ -12,18 +12,32 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.chat.batches.fitting import Placed
+
+class Placed(NamedTuple):
+    """The place of an example in packed rows.
+
+    Attributes:
+        example: Its index among the examples.
+        row: The row that holds it.
+        start: The index of its first token in that row.
+        end: The index after its last token.
+    """
+
+    example: int
+    row: int
+    start: int
+    end: int
 
 
 def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDArray[Any]:
-    """Which token may attend to which: to itself and to those before it in its own segment.
+    """Make a block-diagonal causal mask: a token attends to itself and to earlier tokens of its own segment.
 
-    Padding attends to padding, so that no token attends to nothing, which would make a softmax of it NaN. The mask has
-    length * length cells for each row: it is for attention that takes no `cu_seqlens`.
+    Padding attends to padding, so that no row of the softmax is empty (NaN). The mask has length * length cells for
+    each row; use it for attention that does not take `cu_seqlens`.
 
     Args:
-        segment_ids: Of `ExampleRows`: numpy, shape (rows, tokens).
-        additive: Numbers that are added to scores, 0 and the least float32, in place of truth values.
+        segment_ids: `ExampleRows.segment_ids`: numpy, shape (rows, tokens).
+        additive: Return float32 values to add to scores (0, or the least float32) instead of booleans.
 
     Returns:
         Shape (rows, 1, tokens, tokens), as transformers takes it: bool, True where a token (third axis) may attend to
@@ -34,48 +48,49 @@ def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDA
         >>> block_mask(np.array([[1, 1, 2]]))[0, 0].astype(int).tolist()
         [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
     """
-    import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
+    import numpy as np  # noqa: PLC0415 (numpy is imported on first use)
 
     ids = np.asarray(segment_ids)
     if ids.ndim != 2:
-        raise ValueError(f"segment_ids have the shape {ids.shape}; they must be (rows, tokens)")
+        raise ValueError(f"segment_ids has the shape {ids.shape}; it must be (rows, tokens)")
     allowed = (ids[:, None, :, None] == ids[:, None, None, :]) & np.tri(ids.shape[1], dtype=np.bool_)
     return np.where(allowed, np.float32(0), np.finfo(np.float32).min) if additive else allowed
 
 
 def find_segments(placed: Sequence[Placed], rows: int, length: int) -> tuple[NDArray[np.int32], int]:
-    """Where segments start in the flattened rows, and the end; and how many tokens the longest has.
+    """Compute the segment starts in the flattened rows, followed by the end; and the longest segment in tokens.
 
     Args:
-        placed: What lies in the rows.
-        rows: How many there are, none of them empty.
-        length: Tokens of a row.
+        placed: The examples in the rows.
+        rows: The number of rows; none is empty.
+        length: The number of tokens in a row.
 
     Raises:
-        LimitError: There are more cells than 32 bits can count.
+        LimitError: There are more than 2**31 - 1 cells.
     """
     import numpy as np  # noqa: PLC0415 (as above)
 
     _check_cells(rows, length)
     at = np.array([(item.row * length + item.start, item.row * length + item.end) for item in placed], np.int64)
-    # Every end is the start of another segment, or of padding; of rows without examples there are none.
+    # Each end is the start of another segment or of padding; an empty row has no segment.
     ends = np.unique(np.append(at, [0, rows * length]))
     return ends.astype(np.int32), int(np.diff(ends).max(initial=0))
 
 
 def cu_seqlens(position_ids: NDArray[Any]) -> tuple[NDArray[np.int32], int]:
-    """Where segments start in packed rows that were kept as arrays: `ExampleRows.cu_seqlens` and `max_seqlen` again.
+    """Recompute `ExampleRows.cu_seqlens` and `max_seqlen` from stored position ids.
 
     Args:
-        position_ids: Of packed rows, any of them in any order: numpy, shape (rows, tokens), 0 at the start of each
-            segment, padding included.
+        position_ids: The position ids of any packed rows, in any order: numpy, shape (rows, tokens), 0 at the start of
+            each segment, padding included.
 
     Returns:
-        The starts in the flattened rows and the end, int32 (segments + 1,); and how many tokens the longest has.
+        The segment starts in the flattened rows followed by the end, int32 of shape (segments + 1,); and the longest
+        segment in tokens.
 
     Raises:
-        LimitError: There are more cells than 32 bits can count.
-        ValueError: A row does not start a segment.
+        LimitError: There are more than 2**31 - 1 cells.
+        ValueError: A row does not begin with a segment.
 
     Example:
         >>> import numpy as np

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bytepair.chat.batches.attention import Placed
     from bytepair.chat.batches.columns import Tensors
-    from bytepair.chat.batches.fitting import Placed
 
 MATRICES = ("input_ids", "labels", "position_ids", "attention_mask", "segment_ids")
 """The columns with a cell for each token of the rows."""

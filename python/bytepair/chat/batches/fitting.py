@@ -1,36 +1,20 @@
-"""Which row each example goes to."""
+"""The assignment of examples to packed rows."""
 
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 Sizes: TypeAlias = "list[tuple[int, int]]"
-"""Examples: the number of each, and how many tokens it has."""
-
-
-class Placed(NamedTuple):
-    """The place of an example in packed rows.
-
-    Attributes:
-        example: Its index among the examples.
-        row: The row that holds it.
-        start: The index of its first token in that row.
-        end: The index after its last token.
-    """
-
-    example: int
-    row: int
-    start: int
-    end: int
+"""Examples: the index and the number of tokens of each."""
 
 
 def in_order(sizes: Sizes, length: int) -> list[Sizes]:
-    """Ends a row where the next example does not fit.
+    """Start a new row when the next example does not fit.
 
     Args:
-        sizes: Each at most `length`.
-        length: Tokens of a row.
+        sizes: The examples, each of at most `length` tokens.
+        length: The number of tokens in a row.
 
     Example:
         >>> in_order([(0, 3), (1, 4), (2, 2), (3, 1)], 6)
@@ -48,23 +32,24 @@ def in_order(sizes: Sizes, length: int) -> list[Sizes]:
 
 
 def best_fit(sizes: Sizes, length: int) -> list[Sizes]:
-    """Puts the longest first, each into the first of the rows with the least room that is enough.
+    """Best-fit decreasing: place the longest examples first, each in the fullest row that has room.
 
-    This is known as best-fit decreasing: it needs at most 11/9 of the fewest rows possible, and one.
+    Ties go to the first such row. It needs at most 11/9 of the minimum number of rows, plus one.
 
     Args:
-        sizes: Each at most `length`.
-        length: Tokens of a row.
+        sizes: The examples, each of at most `length` tokens.
+        length: The number of tokens in a row.
 
     Returns:
-        Rows in the order of their first example, examples in theirs. Time is n log(n * length) for n examples.
+        Rows in the order of their first example, and the examples of a row in the given order. Time is
+        O(n log(n * length)) for n examples.
 
     Example:
         >>> best_fit([(0, 3), (1, 4), (2, 2), (3, 1)], 6)
         [[(0, 3), (3, 1)], [(1, 4), (2, 2)]]
     """
     rows: list[Sizes] = []
-    rooms = _Rooms(length)
+    rooms = _FreeSpace(length)
     for number, size in sorted(sizes, key=lambda item: (-item[1], item[0])):
         found = rooms.take(size)
         if found is None:
@@ -76,10 +61,10 @@ def best_fit(sizes: Sizes, length: int) -> list[Sizes]:
     return sorted(map(sorted, rows))
 
 
-class _Rooms:
-    """Rows by the room that is left in them, in a binary tree over 0 to `most` that says which rooms there are.
+class _FreeSpace:
+    """Rows by their free space, with a binary tree over 0 to `most` that marks which amounts occur.
 
-    Nodes are numbered from 1 at the root, and the two below a node are twice its number and one more.
+    The root is node 1; the children of node n are nodes 2n and 2n + 1.
     """
 
     def __init__(self, most: int) -> None:
@@ -88,7 +73,7 @@ class _Rooms:
         self.rows: dict[int, list[int]] = {}
 
     def put(self, row: int, room: int) -> None:
-        """Adds a row."""
+        """Add a row with this much free space."""
         heapq.heappush(self.rows.setdefault(room, []), row)
         node = room + self.leaves
         while node and node not in self.there:
@@ -96,10 +81,10 @@ class _Rooms:
             node //= 2
 
     def take(self, size: int) -> tuple[int, int] | None:
-        """Takes out the first row of those with the least room that is at least `size`, and says its room."""
+        """Remove and return the fullest row with at least `size` free, and its free space; ties go to the first row."""
         node = size + self.leaves
         while node not in self.there:
-            # Up until there is a neighbour on the right, whose rooms are all greater.
+            # Climb to a node with a right sibling, whose leaves all have more space.
             while node & 1:
                 node //= 2
             if not node:

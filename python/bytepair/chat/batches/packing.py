@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from bytepair.chat.batches.attention import Placed
 from bytepair.chat.batches.columns import Tensors, check_length, check_pad_id, columns, does_not_fit
 from bytepair.chat.batches.example_rows import ExampleRows, fill, tensor_of
-from bytepair.chat.batches.fitting import Placed, best_fit, in_order
+from bytepair.chat.batches.fitting import best_fit, in_order
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bytepair.chat.batches.attention import Placed
 from bytepair.chat.batches.columns import Tensors, check_length, check_pad_id, columns, does_not_fit
 from bytepair.chat.batches.example_rows import ExampleRows, fill, tensor_of
-from bytepair.chat.batches.fitting import Placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

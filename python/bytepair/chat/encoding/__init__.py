@@ -1,1 +1,1 @@
-"""Text with spans -> ids and labels."""
+"""Rendered text -> ids and labels: policies for reserved tokens, the trained spans, the cache of encodings."""

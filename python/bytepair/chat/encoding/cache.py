@@ -1,9 +1,8 @@
-"""A cache of encodings, in memory and in a folder.
+"""A cache of encoded examples, in memory and in a folder.
 
-The key of an encoding is a hash of all that decides it, so that nothing in the cache is ever wrong, only unused. In a
-folder each encoding is an ``.npz`` file of its own, which numpy can read: written whole or not at all, and read without
-pickle. A file that is damaged counts as one that is not there, and is written anew; `EncodingCache.damaged` counts
-these.
+The key of an example is a hash of everything that determines it, so an entry can become unused but never wrong. In a
+folder each example is an ``.npz`` file that numpy can read; it is written atomically and read without pickle. A damaged
+file counts as missing and is written again; `EncodingCache.damaged` counts such files.
 """
 
 from __future__ import annotations
@@ -32,29 +31,29 @@ Arrays: TypeAlias = "Mapping[str, NDArray[Any]]"
 """The arrays of an encoding by name."""
 
 _LAYOUT = 1
-"""Raised when canonical bytes or files change."""
+"""The version of the layout: increase it when canonical bytes or files change."""
 
-# Its functions have no types.
+# numpy.lib.format has no type hints.
 _FORMAT: Any = np.lib.format
 
 _SEAL = "-sha256"
-"""The member of a file that holds the hash of its key and arrays; no name of an array can be this."""
+"""The member of a file with the hash of its key and arrays; it is not a valid name of an array."""
 
 
 class EncodingCache:
-    """Encodings that were made before, by the hash of what they were made of.
+    """A cache of encoded examples, keyed by a hash of their inputs.
 
-    It can be used by several threads, and a folder by several processes. Its memory is bounded, its folder is not.
-    Pickled, it takes its folder along and leaves its memory behind.
+    Threads can share a cache, and processes can share a folder. The memory is bounded; the folder is not. A pickled
+    cache keeps its folder and drops its memory.
 
     Args:
-        folder: Where encodings are kept as files; None for in memory alone.
-        examples: How many are kept in memory; those used longest ago go first.
+        folder: The folder for the files; None to cache in memory only.
+        examples: The maximum number of examples in memory; the least recently used are evicted first.
 
     Attributes:
-        hits: How often `get` found something.
-        misses: How often it did not.
-        damaged: How many of the misses were files that could not be used.
+        hits: The number of calls of `get` that found an entry.
+        misses: The number of calls that did not.
+        damaged: The number of misses caused by an unusable file.
 
     Example:
         >>> import numpy as np
@@ -77,7 +76,7 @@ class EncodingCache:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """How many encodings are in memory."""
+        """The number of examples in memory."""
         return len(self._kept)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -95,24 +94,24 @@ class EncodingCache:
         text: object,
         spans: object,
     ) -> str:
-        """The SHA-256 of all that decides an encoding, as 64 hexadecimal digits.
+        """Return the SHA-256 of everything that determines an encoding, as 64 hexadecimal digits.
 
-        Parts are None, bool, int, float, str, bytes, arrays, dataclasses, and lists, tuples and mappings of these.
-        Two parts give one hash only if they are equal and of one type: ``1``, ``True``, ``1.0`` and ``"1"`` are four.
-        The version of bytepair is a part as well.
+        Arguments are None, bool, int, float, str, bytes, arrays, dataclasses, and lists, tuples and mappings of these.
+        Equal values of different types have different hashes: ``1``, ``True``, ``1.0`` and ``"1"`` are four values.
+        The version of bytepair is hashed as well.
 
         Args:
             tokenizer: ``tok.fingerprint``.
             template: The template's hash.
-            policy: What becomes of reserved literals in content.
+            policy: The policy for reserved literals in content.
             add_special_tokens: Whether the post-processor adds its tokens.
-            training: What is trained: roles, ends of turns, or intervals of the text.
+            training: The selection of labels: roles, ends of turns, or spans of the text.
             truncation: The side and the length, or None.
             text: The rendered text.
             spans: Its spans.
 
         Raises:
-            TypeError: A part is missing, unknown, or of a type that has no canonical bytes.
+            TypeError: An argument is missing, unknown, or has no canonical bytes.
         """
         parts = {
             "tokenizer": tokenizer,
@@ -128,13 +127,13 @@ class EncodingCache:
         return digest((_LAYOUT, __version__, hashes)).hex()
 
     def get(self, key: str) -> Arrays | None:
-        """The arrays of a key, which cannot be written to; None if there are none.
+        """Look up the read-only arrays of a key; None if there is no entry.
 
         Args:
-            key: What `key` gave.
+            key: A key from `EncodingCache.key`.
 
         Raises:
-            ArtifactError: The file of the key is there and cannot be read.
+            ArtifactError: The file of the key exists and cannot be read.
         """
         _check_key(key)
         with self._lock:
@@ -153,17 +152,17 @@ class EncodingCache:
             return self._keep(key, found)
 
     def put(self, key: str, arrays: Arrays) -> Arrays:
-        """Keeps copies of arrays under a key, in place of what was there.
+        """Store copies of arrays under a key, replacing any entry.
 
         Args:
-            key: What `key` gave.
-            arrays: Arrays of numbers by name; names are identifiers.
+            key: A key from `EncodingCache.key`.
+            arrays: Numeric arrays by name; names are identifiers.
 
         Returns:
-            The copies, which cannot be written to.
+            The copies, which are read-only.
 
         Raises:
-            TypeError: An array is not of numbers, or a name is no identifier.
+            TypeError: An array is not numeric, or a name is not an identifier.
             ArtifactError: The file cannot be written.
         """
         _check_key(key)
@@ -176,22 +175,22 @@ class EncodingCache:
             return self._keep(key, copies)
 
     def get_or_make(self, key: str, make: Callable[[], Arrays]) -> Arrays:
-        """The arrays of a key, made if there are none.
+        """Look up the arrays of a key, or make and store them.
 
-        Threads that ask for one key at the same time may each make them: they are the same.
+        Threads that request one key at the same time may each make the arrays; the results are equal.
 
         Args:
-            key: What `key` gave.
-            make: Makes the arrays.
+            key: A key from `EncodingCache.key`.
+            make: A function that makes the arrays. Its errors are raised, and nothing is stored.
 
         Raises:
-            ArtifactError: The file cannot be read or written. What `make` raises is raised, and nothing is kept.
+            ArtifactError: The file cannot be read or written.
         """
         found = self.get(key)
         return self.put(key, make()) if found is None else found
 
     def _keep(self, key: str, arrays: Arrays) -> Arrays:
-        """Remembers arrays, and hands out those that another thread has put there meanwhile."""
+        """Store arrays in memory; if another thread has stored them first, return its arrays."""
         arrays = self._kept.setdefault(key, arrays)
         self._kept.move_to_end(key)
         while len(self._kept) > self.examples:
@@ -203,7 +202,7 @@ class EncodingCache:
         return self.folder / key[:2] / f"{key}.npz"
 
     def _read(self, key: str) -> tuple[Arrays | None, bool]:
-        """The arrays of a file, and whether there is one that cannot be used."""
+        """The arrays of a file, and whether the file is damaged."""
         if self.folder is None:
             return None, False
         place = self._place(key)
@@ -221,26 +220,26 @@ def _hash(name: str, part: object) -> bytes:
     try:
         return digest(part)
     except TypeError as error:
-        raise TypeError(f"{name} cannot be a part of a key: {error}") from None
+        raise TypeError(f"{name} cannot be hashed for a key: {error}") from None
 
 
 def _check_count(examples: object) -> None:
     if not isinstance(examples, int) or isinstance(examples, bool) or examples < 0:
-        raise ValueError(f"examples={examples!r} is not a number of examples; use a whole number from 0")
+        raise ValueError(f"examples={examples!r} is not a number of examples; use an int of at least 0")
 
 
 def _check_key(key: object) -> None:
     if not isinstance(key, str) or len(key) != 64 or not set(key) <= set("0123456789abcdef"):
-        raise ValueError(f"{key!r:.80} is not a key; EncodingCache.key(...) makes one")
+        raise ValueError(f"{key!r:.80} is not a key; use EncodingCache.key(...)")
 
 
 def _copy(name: object, array: object) -> NDArray[Any]:
-    # Only C order has one spelling as bytes.
+    # C order, so that equal arrays have equal bytes.
     copy = np.array(array, order="C")
     if not isinstance(name, str) or not name.isidentifier():
-        raise TypeError(f"an array is named {name!r}; names are identifiers, such as input_ids")
+        raise TypeError(f"{name!r} is not a name for an array; use an identifier, such as input_ids")
     if copy.dtype.kind not in "biuf":
-        raise TypeError(f"{name} is of type {copy.dtype}; arrays of numbers are kept")
+        raise TypeError(f"{name} has the type {copy.dtype}; only numeric arrays are cached")
     copy.flags.writeable = False
     return copy
 
@@ -250,31 +249,31 @@ def _seal(key: str, arrays: Arrays) -> NDArray[np.uint8]:
 
 
 def _write(key: str, arrays: Arrays) -> bytes:
-    import zipfile  # noqa: PLC0415 (only a cache in a folder waits for it)
+    import zipfile  # noqa: PLC0415 (only a cache in a folder needs it)
 
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
         for name, array in {**arrays, _SEAL: _seal(key, arrays)}.items():
             member = io.BytesIO()
             _FORMAT.write_array(member, array, allow_pickle=False)
-            # A ZipInfo of its own has no time in it: the same arrays are the same bytes.
+            # An explicit ZipInfo has a fixed time, so that equal arrays have equal bytes.
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue())
     return data.getvalue()
 
 
 def _parse(key: str, data: bytes) -> Arrays | None:
-    """The arrays of a file; None if it is not what was written for this key."""
+    """The arrays of a file; None if the file was not written for this key."""
     import zipfile  # noqa: PLC0415 (as above)
 
     arrays = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in archive.infolist():
-                # Nothing was compressed, so that no file takes more memory than it is long.
+                # Files are not compressed, so the arrays never take more memory than the file.
                 if member.compress_type != zipfile.ZIP_STORED or member.file_size > len(data):
                     return None
                 arrays[member.filename.removesuffix(".npy")] = _parse_array(archive.read(member))
-    # A damaged zip file can raise whatever its parts raise.
+    # zipfile and numpy raise many kinds of errors for a damaged file.
     except Exception:
         return None
     seal = arrays.pop(_SEAL, None)
@@ -287,9 +286,9 @@ def _parse_array(data: bytes) -> NDArray[Any]:
     stream = io.BytesIO(data)
     version = _FORMAT.read_magic(stream)
     if version != (1, 0):
-        raise ValueError("a version of the format that is not written here")
+        raise ValueError("this version of the format is never written")
     shape, is_fortran, dtype = _FORMAT.read_array_header_1_0(stream)
     if is_fortran or dtype.kind not in "biuf":
-        raise ValueError("an array of a kind that is not written here")
-    # An array over bytes cannot be written to.
+        raise ValueError("this kind of array is never written")
+    # frombuffer over bytes makes a read-only array.
     return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)

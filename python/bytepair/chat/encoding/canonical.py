@@ -1,4 +1,4 @@
-"""Values as bytes of which each value has its own: what keys of a cache are hashes of."""
+"""A canonical encoding of values as bytes, for the keys of a cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def digest(part: object) -> bytes:
-    """The SHA-256 of a value's canonical bytes.
+    """Return the SHA-256 of a value's canonical bytes.
 
     Example:
         >>> digest(["a", "b"]) == digest(["ab"]), digest(1) == digest("1"), digest({1: 2, 3: 4}) == digest({3: 4, 1: 2})
@@ -30,16 +30,16 @@ def digest(part: object) -> bytes:
 
 
 def canonical(part: object) -> Iterator[bytes]:
-    """The bytes of a value: its type, its size and itself, so that no two values have the same.
+    """Yield the bytes of a value: its type, its size and its content, so that different values have different bytes.
 
     Raises:
-        TypeError: A value of another type than None, bool, int, float, str, bytes, arrays of numbers, dataclasses, and
-            lists, tuples and mappings of these.
+        TypeError: The value is not None, a bool, int, float, str, bytes, an array of numbers, a dataclass, or a list,
+            tuple or mapping of these.
     """
     if part is None or isinstance(part, bool):
         yield {None: b"N", True: b"T", False: b"F"}[part]
     elif isinstance(part, (int, float)):
-        # A float in hexadecimal is exact, and says whether a zero has a sign.
+        # Hexadecimal floats are exact and keep the sign of zero.
         spelled = float.hex(part) if isinstance(part, float) else f"{int(part):x}"
         yield from _sized(b"f" if isinstance(part, float) else b"i", spelled.encode())
     elif isinstance(part, str):
@@ -63,7 +63,7 @@ def canonical(part: object) -> Iterator[bytes]:
 
 def _mapping(mapping: Mapping[Any, object]) -> Iterator[bytes]:
     yield b"m" + struct.pack("<Q", len(mapping))
-    # Whatever order the keys were put in.
+    # The order of insertion does not count.
     for pair in sorted(b"".join((*canonical(key), *canonical(value))) for key, value in mapping.items()):
         yield from _sized(b"p", pair)
 

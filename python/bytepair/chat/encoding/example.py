@@ -1,6 +1,7 @@
-"""Messages -> ids and labels: one conversation as a model is trained on it.
+"""Messages -> ids and labels: one conversation as a training example.
 
-Long because what a call may say, what it gives and the way between stand together; extending goes the same way.
+The file is long because the options of a call, its result and the steps between them belong together; `extending` uses
+the same steps.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ _ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What a conversation was encoded with, so that it can be extended: the arguments of `Tokenizer.encode_chat`."""
+class ChatOptions:
+    """The arguments of `Tokenizer.encode_chat`, kept so that an example can be extended."""
 
     template: Template | str
     tools: Any = None
@@ -60,21 +61,23 @@ class Settings:
     limits: Limits | None = None
 
     def check(self) -> None:
-        """Refuses what an option may not be.
+        """Validate the options.
 
         Raises:
-            ValueError: An option is unknown, or out of range.
+            ValueError: An option is unknown or out of range.
         """
         if self.policy not in reserved.POLICIES:
             raise ValueError(f"policy={self.policy!r} is unknown; use {', '.join(map(repr, reserved.POLICIES))}")
         if self.truncation not in ("left", "right", None):
-            raise ValueError(f'truncation={self.truncation!r} is unknown; use "left", "right", or None to refuse')
+            raise ValueError(
+                f'truncation={self.truncation!r} is unknown; use "left", "right", or None to raise an error'
+            )
         if self.max_length is not None and self.max_length < 1:
-            raise ValueError(f"max_length={self.max_length} leaves no room for a token")
+            raise ValueError(f"max_length={self.max_length} is less than 1")
 
     @property
     def others(self) -> dict[str, Any]:
-        """What a template is given besides messages, by name."""
+        """The template's inputs besides messages, by name."""
         from bytepair.chat.template import SPECIAL  # noqa: PLC0415 (only a call needs it)
 
         variables = {name: value for name, value in (self.variables or {}).items() if name not in SPECIAL}
@@ -84,20 +87,21 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ChatExample:
-    """One conversation, encoded: what a model is trained on, and where each token is from.
+    """One encoded conversation: ids, labels, and the origin of each token.
 
     Attributes:
-        input_ids: The ids; int64, shape (n,), as all arrays here but `offsets`.
+        input_ids: The ids; int64, shape (n,), like all arrays here except `offsets`.
         attention_mask: Ones.
-        labels: The ids that are trained on, -100 elsewhere. They are not shifted: models do that themselves.
-        offsets: Where each token stands in `text`, in characters; shape (n, 2).
+        labels: The ids of trained tokens, -100 elsewhere. They are not shifted: models shift them.
+        offsets: The start and end of each token in `text`, in characters; shape (n, 2).
         rendered: The text and its spans.
-        intervals: The stretches of `text` that are trained on.
-        straddling: The tokens that are trained on and reach into text that is not.
-        dropped: How many tokens truncation cut off.
-        differs_at: Of an extended example, the first token that encoding all anew would give otherwise; else None.
-        messages: What was encoded.
-        settings: How.
+        intervals: The trained spans of `text`: start and end in characters.
+        straddling: The indices of labelled tokens that are only partly inside the trained span.
+        dropped: The number of tokens that truncation removed.
+        differs_at: In an extended example, the index of the first token that differs from encoding all messages at
+            once; None if none differs.
+        messages: The messages.
+        options: The options it was encoded with.
     """
 
     input_ids: Ints
@@ -110,48 +114,48 @@ class ChatExample:
     dropped: int = 0
     differs_at: int | None = None
     messages: Sequence[Any] = field(repr=False)
-    settings: Settings = field(repr=False)
+    options: ChatOptions = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.input_ids)
 
     @property
     def text(self) -> str:
-        """The whole text, also of what truncation cut off."""
+        """The whole text, including the part that truncation removed."""
         return self.rendered.text
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Where each part of `text` is from."""
+        """The spans of `text`, each of one origin."""
         return self.rendered.spans
 
     @property
     def position_ids(self) -> Ints:
-        """0, 1, 2 ..., as models count when nothing is padded."""
+        """0, 1, 2, ...: the positions of an example without padding."""
         return np.arange(len(self.input_ids), dtype=np.int64)
 
     def to_dict(self) -> dict[str, list[int]]:
-        """``input_ids``, ``attention_mask`` and ``labels`` as lists, as the rows of a data set are."""
+        """Return ``input_ids``, ``attention_mask`` and ``labels`` as lists, for the row of a data set."""
         return {name: getattr(self, name).tolist() for name in ("input_ids", "attention_mask", "labels")}
 
 
 def encode_chat(
-    tok: CompiledTokenizer, messages: Sequence[Any], settings: Settings, cache: EncodingCache | None = None
+    tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions, cache: EncodingCache | None = None
 ) -> ChatExample:
-    """What `Tokenizer.encode_chat` does."""
-    settings.check()
-    # A caller may go on and append to the list; the example keeps what it was made of.
+    """Encode a conversation; see `Tokenizer.encode_chat`."""
+    options.check()
+    # The example keeps its own copy: the caller may append to the list.
     messages = reserved.copied(list(messages))
-    settings = replace(
-        settings,
-        tools=reserved.copied(settings.tools),
-        documents=reserved.copied(settings.documents),
-        variables=reserved.copied(settings.variables),
+    options = replace(
+        options,
+        tools=reserved.copied(options.tools),
+        documents=reserved.copied(options.documents),
+        variables=reserved.copied(options.variables),
     )
-    rendered = rendered_safely(tok, messages, settings)
-    intervals = trained_intervals(messages, rendered, settings)
-    make = partial(_arrays, tok, rendered, intervals, settings)
-    arrays = make() if cache is None else cache.get_or_make(_key(tok, rendered, intervals, settings), make)
+    rendered = rendered_safely(tok, messages, options)
+    intervals = trained_intervals(messages, rendered, options)
+    make = partial(_arrays, tok, rendered, intervals, options)
+    arrays = make() if cache is None else cache.get_or_make(_key(tok, rendered, intervals, options), make)
     example = ChatExample(
         input_ids=arrays["input_ids"],
         attention_mask=np.ones(len(arrays["input_ids"]), dtype=np.int64),
@@ -162,56 +166,56 @@ def encode_chat(
         straddling=tuple(arrays["straddling"].tolist()),
         dropped=int(arrays["dropped"]),
         messages=messages,
-        settings=settings,
+        options=options,
     )
     check_trained(example)
     return example
 
 
-def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], settings: Settings) -> Rendered:
-    """The text of a conversation, once its policy has been kept.
+def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions) -> Rendered:
+    """Render a conversation after its policy for reserved literals was applied.
 
     Raises:
-        SpecialTokenError: Content holds a reserved literal, and the policy is to reject it.
+        SpecialTokenError: Content holds a reserved literal, and the policy is ``"reject"``.
         EncodeError: Content holds a lone surrogate.
     """
-    reserved.refuse_surrogates(messages, settings.others)
-    if settings.policy == "reject":
-        reserved.refuse(tok, messages, settings.others)
-    if settings.policy == "escape":
+    reserved.refuse_surrogates(messages, options.others)
+    if options.policy == "reject":
+        reserved.refuse(tok, messages, options.others)
+    if options.policy == "escape":
         escape = partial(reserved.escape, tok)
-        variables = reserved.rewritten(settings.others.get("variables", {}), escape)
-        settings = replace(
-            settings,
-            tools=reserved.rewritten(settings.tools, escape),
-            documents=reserved.rewritten(settings.documents, escape),
-            variables={**(settings.variables or {}), **variables},
+        variables = reserved.rewritten(options.others.get("variables", {}), escape)
+        options = replace(
+            options,
+            tools=reserved.rewritten(options.tools, escape),
+            documents=reserved.rewritten(options.documents, escape),
+            variables={**(options.variables or {}), **variables},
         )
         messages = reserved.rewritten(messages, escape)
-    rendered = _rendered(messages, settings)
-    if settings.policy == "reject":
+    rendered = _rendered(messages, options)
+    if options.policy == "reject":
         reserved.refuse_across(tok, rendered, trusted(rendered))
     return rendered
 
 
-def _rendered(messages: Sequence[Any], settings: Settings) -> Rendered:
-    bounds: Any = {} if settings.limits is None else {"limits": settings.limits}
+def _rendered(messages: Sequence[Any], options: ChatOptions) -> Rendered:
+    bounds: Any = {} if options.limits is None else {"limits": options.limits}
     return render(
         messages,
-        settings.template,
-        tools=settings.tools,
-        documents=settings.documents,
-        add_generation_prompt=settings.add_generation_prompt,
-        variables=settings.variables,
-        now=settings.now,
+        options.template,
+        tools=options.tools,
+        documents=options.documents,
+        add_generation_prompt=options.add_generation_prompt,
+        variables=options.variables,
+        now=options.now,
         **bounds,
     )
 
 
 def trusted(rendered: Rendered) -> list[Interval]:
-    """The stretches of the text that are the template's own.
+    """The parts of the text that are the template's own.
 
-    The names of roles that all chats have count as such: some templates put them into marks, as in ``<|user|>``.
+    The names of common roles are included: some templates build markers from them, as in ``<|user|>``.
     """
     text = rendered.text
     return labelling.joined(
@@ -223,54 +227,56 @@ def trusted(rendered: Rendered) -> list[Interval]:
     )
 
 
-def trained_intervals(messages: Sequence[Any], rendered: Rendered, settings: Settings) -> list[Interval]:
-    """The stretches of the text that are trained on."""
-    chosen = labelling.selected(messages, settings.train_on)
-    prompt = _prompt(messages[: min(chosen)], settings) if settings.train_marks and chosen else None
-    variables = {**rendered.template.variables, **(settings.variables or {})}
-    end = labelling.end_pattern(settings.end_of_turn, variables.get("eos_token"))
-    return labelling.trained(rendered, chosen, end, train_end=settings.train_end, prompt=prompt)
+def trained_intervals(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) -> list[Interval]:
+    """The trained spans of the text."""
+    chosen = labelling.selected(messages, options.train_on)
+    prompt = _prompt(messages[: min(chosen)], options) if options.train_marks and chosen else None
+    variables = {**rendered.template.variables, **(options.variables or {})}
+    end = labelling.end_pattern(options.end_of_turn, variables.get("eos_token"))
+    return labelling.trained(rendered, chosen, end, train_end=options.train_end, prompt=prompt)
 
 
-def _prompt(messages: Sequence[Any], settings: Settings) -> str:
-    """What the template writes to have a model answer; empty if that cannot be told from these messages."""
-    # What these messages may hold was looked at before.
+def _prompt(messages: Sequence[Any], options: ChatOptions) -> str:
+    """The generation prompt after these messages; empty if it cannot be determined."""
+    # The messages have been checked for reserved literals before.
     try:
-        without = _rendered(messages, replace(settings, add_generation_prompt=False)).text
-        behind = _rendered(messages, replace(settings, add_generation_prompt=True)).text
+        without = _rendered(messages, replace(options, add_generation_prompt=False)).text
+        behind = _rendered(messages, replace(options, add_generation_prompt=True)).text
     except TemplateError:
         return ""
     return behind[len(without) :] if behind.startswith(without) else ""
 
 
-def located(tok: CompiledTokenizer, rendered: Rendered, settings: Settings) -> tuple[Ints, Ints]:
-    """The ids of a rendered text and their offsets; only the template's own text becomes added tokens, or all may."""
+def located(tok: CompiledTokenizer, rendered: Rendered, options: ChatOptions) -> tuple[Ints, Ints]:
+    """Encode a rendered text with offsets. Only the template's own text becomes added tokens, unless the policy is
+    ``"allow"``.
+    """
     text = rendered.text
-    places = trusted(rendered) if settings.policy != "allow" else [(0, len(text))] if text else []
+    places = trusted(rendered) if options.policy != "allow" else [(0, len(text))] if text else []
     ids, offsets = _core.locate_trusted(tok, text, places)
     return ids.astype(np.int64), offsets.reshape(-1, 2)
 
 
 def label(offsets: Ints, ids: Ints, intervals: Sequence[Interval]) -> tuple[Ints, Ints]:
-    """The labels of tokens, and the rows of those that are trained on and reach into text that is not."""
+    """The labels, and the indices of labelled tokens only partly inside a trained span."""
     overlap, beyond = labelling.overlapping(offsets, intervals)
     return np.where(overlap, ids, labelling.IGNORED), np.flatnonzero(beyond)
 
 
 def _arrays(
-    tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], settings: Settings
+    tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], options: ChatOptions
 ) -> dict[str, Ints]:
-    ids, offsets = located(tok, rendered, settings)
-    before, behind = _around(tok, ids, settings)
+    ids, offsets = located(tok, rendered, options)
+    before, behind = _around(tok, ids, options)
     room = len(ids)
-    if settings.max_length is not None:
-        room = settings.max_length - len(before) - len(behind)
-        if room < 1 or (len(ids) > room and settings.truncation is None):
+    if options.max_length is not None:
+        room = options.max_length - len(before) - len(behind)
+        if room < 1 or (len(ids) > room and options.truncation is None):
             raise LimitError(
-                f"{len(ids) + len(before) + len(behind)} tokens are more than max_length={settings.max_length}",
+                f"{len(ids) + len(before) + len(behind)} tokens are more than max_length={options.max_length}",
                 remedy='use a larger max_length, or truncation="right" or "left"',
             )
-    keep = slice(max(0, len(ids) - room), None) if settings.truncation == "left" else slice(room)
+    keep = slice(max(0, len(ids) - room), None) if options.truncation == "left" else slice(room)
     kept, places = ids[keep], offsets[keep]
     labels, straddling = label(places, kept, intervals)
     nothing = np.full(len(before) + len(behind), labelling.IGNORED, dtype=np.int64)
@@ -286,9 +292,9 @@ def _arrays(
     }
 
 
-def _around(tok: CompiledTokenizer, ids: Ints, settings: Settings) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What the post-processor adds before and behind, if it is asked to."""
-    if not settings.add_special_tokens:
+def _around(tok: CompiledTokenizer, ids: Ints, options: ChatOptions) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The ids that the post-processor adds before and after, if requested."""
+    if not options.add_special_tokens:
         return (), ()
     parts = post_processor(tok).layout(pair=False, add=True)
     text = next(row for row, part in enumerate(parts) if part.sequence == 0)
@@ -296,44 +302,44 @@ def _around(tok: CompiledTokenizer, ids: Ints, settings: Settings) -> tuple[tupl
     behind = tuple(id for part in parts[text + 1 :] for id in part.ids)
     if (before and tuple(ids[: len(before)]) == before) or (behind and tuple(ids[-len(behind) :]) == behind):
         raise TemplateError(
-            "the template writes the special tokens that the post-processor adds, which would stand there twice",
+            "the template already writes the special tokens that the post-processor adds",
             remedy="leave add_special_tokens=False",
         )
     return before, behind
 
 
-def _key(tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], settings: Settings) -> str:
-    from bytepair.chat.encoding.cache import EncodingCache  # noqa: PLC0415 (only those who have a cache need it)
+def _key(tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], options: ChatOptions) -> str:
+    from bytepair.chat.encoding.cache import EncodingCache  # noqa: PLC0415 (only a call with a cache needs it)
 
     return EncodingCache.key(
         tokenizer=fingerprint_of(tok),
         template=rendered.template.hash,
-        policy=settings.policy,
-        add_special_tokens=settings.add_special_tokens,
+        policy=options.policy,
+        add_special_tokens=options.add_special_tokens,
         training=tuple(intervals),
-        truncation=None if settings.max_length is None else (settings.truncation, settings.max_length),
+        truncation=None if options.max_length is None else (options.truncation, options.max_length),
         text=rendered.text,
         spans=tuple(trusted(rendered)),
     )
 
 
 def check_trained(example: ChatExample) -> None:
-    """Refuses an example that teaches nothing.
+    """Refuse an example without a label.
 
     Raises:
-        TemplateError: No message that is to be trained on has any text.
-        LimitError: Truncation cut off all that is.
+        TemplateError: No selected message has any text.
+        LimitError: Truncation removed all labels.
     """
-    settings = example.settings
-    if settings.train_on is None or (example.labels != labelling.IGNORED).any():
+    options = example.options
+    if options.train_on is None or (example.labels != labelling.IGNORED).any():
         return
     if example.intervals and example.dropped:
         raise LimitError(
-            f"truncation to max_length={settings.max_length} leaves no token that is trained on",
-            remedy=f'use a larger max_length, or truncation="{"left" if settings.truncation == "right" else "right"}"',
+            f"truncation to max_length={options.max_length} removes every labelled token",
+            remedy=f'use a larger max_length, or truncation="{"left" if options.truncation == "right" else "right"}"',
         )
     roles = ", ".join(dict.fromkeys(repr(message.get("role")) for message in example.messages))
     raise TemplateError(
-        f"no token is trained on: train_on={settings.train_on!r} picks no message with text",
-        remedy=f"pass a role that is there ({roles}), or train_on=None for ids alone",
+        f"no token is trained on: train_on={options.train_on!r} selects no message with text",
+        remedy=f"pass a role of the messages ({roles}), or train_on=None for ids without labels",
     )

@@ -1,4 +1,4 @@
-"""What is trained on: intervals of a rendered text, and the labels of the tokens that overlap them."""
+"""Labels: the trained spans of a rendered text, and the tokens that overlap them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     TrainOn: TypeAlias = str | Collection[str] | Callable[[int, Any], bool] | None
 
 Interval: TypeAlias = "tuple[int, int]"
+"""A span of the text: start and end in characters."""
 
 IGNORED = -100
-"""The label of what is not trained on, which losses pass over."""
+"""The label of untrained tokens, which the loss ignores."""
 
-# What ends a turn in published templates, besides the eos token of the template's own configuration.
+# End-of-turn markers of published templates, besides the eos token of the template's configuration.
 ENDS = (
     "<|im_end|>",
     "<|eot_id|>",
@@ -39,16 +40,19 @@ ENDS = (
     "</s>",
     "<eos>",
 )
-# These head a turn; the model is given them, and does not write them.
+# Fields that head a turn: the model receives them and does not write them.
 _HEADS = ("role", "name")
 _MODELS = ("assistant", "model")
 
 
 def selected(messages: Sequence[Any], train_on: TrainOn) -> frozenset[int]:
-    """The messages that are trained on.
+    """Select the messages to train on.
+
+    Returns:
+        Their indices.
 
     Raises:
-        TypeError: `train_on` is none of what it may be.
+        TypeError: `train_on` is not a role, roles, a function or None.
     """
     if train_on is None:
         return frozenset()
@@ -56,12 +60,14 @@ def selected(messages: Sequence[Any], train_on: TrainOn) -> frozenset[int]:
         return frozenset(number for number, message in enumerate(messages) if train_on(number, message))
     roles = {train_on} if isinstance(train_on, str) else set(train_on)
     if not all(isinstance(role, str) for role in roles):
-        raise TypeError(f"train_on is a role, several roles, a function of number and message, or None: {train_on!r}")
+        raise TypeError(
+            f"train_on is a role, several roles, a function of index and message, or None, not {train_on!r}"
+        )
     return frozenset(number for number, message in enumerate(messages) if message.get("role") in roles)
 
 
 def end_pattern(end_of_turn: str | Collection[str] | None, eos_token: Any) -> re.Pattern[str]:
-    """Matches what ends a turn: what the call names, else what is known to, and the template's eos token."""
+    """Compile a pattern for the end of a turn: the given markers, or the known ones and the template's eos token."""
     if end_of_turn is None:
         ends = {*ENDS, eos_token} if isinstance(eos_token, str) else set(ENDS)
     else:
@@ -77,17 +83,17 @@ def trained(
     train_end: bool,
     prompt: str | None,
 ) -> list[Interval]:
-    """The intervals of the text that are trained on, in order and apart from one another.
+    """Find the trained spans of the text, in order and disjoint.
 
     Args:
-        rendered: The text, and where it is from.
-        chosen: The messages.
-        end: What ends a turn.
-        train_end: Whether that is trained on as well.
-        prompt: What a model is given before its turn. With it all that comes between that and the end of the turn
-            is trained on, marks of the template among it; with None the content of the messages alone.
+        rendered: The text and its spans.
+        chosen: The indices of the messages to train on.
+        end: The pattern for the end of a turn.
+        train_end: Whether the end of a turn is trained on as well.
+        prompt: The generation prompt. If given, everything between it and the end of the turn is trained on, the
+            template's own text included; if None, only the content of the messages.
 
-    Where a template says by ``{% generation %}`` what a model writes, that is trained on of messages that have it.
+    In messages with ``{% generation %}`` blocks, these blocks are trained on.
     """
     intervals: list[Interval] = []
     rows: dict[int | None, list[int]] = {}
@@ -101,7 +107,7 @@ def trained(
         if blocks:
             found = [(start, stop if train_end or not ending else min(stop, ending[0])) for start, stop in blocks]
         elif rendered.has_generation and rendered.spans[own[0]].role in _MODELS:
-            # The template says that this turn was not written by the model.
+            # The template marks this turn as not written by the model.
             continue
         elif prompt is not None and written:
             found = [
@@ -120,7 +126,7 @@ def _top(span: Span) -> str:
 
 
 def _ending(rendered: Rendered, row: int, end: re.Pattern[str]) -> Interval | None:
-    """What ends the turn whose last span this is: the first such mark before other content comes."""
+    """The first end-of-turn marker between a turn's last span and the next content; None if there is none."""
     spans = rendered.spans
     last = row + 1
     while last < len(spans) and spans[last].kind == "template":
@@ -132,9 +138,9 @@ def _ending(rendered: Rendered, row: int, end: re.Pattern[str]) -> Interval | No
 
 
 def _blocks(rendered: Rendered, own: list[int], end: re.Pattern[str]) -> list[Interval]:
-    """The stretches of generated text around a message's spans.
+    """The generated parts of the text around a message's spans.
 
-    Where another message's follow at once, what ends the turn divides them.
+    Adjacent parts of two messages are divided at the end-of-turn marker.
     """
     spans = rendered.spans
     message = spans[own[0]].message
@@ -159,7 +165,7 @@ def _blocks(rendered: Rendered, own: list[int], end: re.Pattern[str]) -> list[In
 
 
 def _beginning(rendered: Rendered, row: int, prompt: str) -> int:
-    """Where a turn begins whose first written span this is: after the prompt, if that comes right before."""
+    """The start of a turn, given its first written span: after the prompt if the prompt precedes the span."""
     spans, first = rendered.spans, row
     while first > 0 and (spans[first - 1].kind == "template" or _top(spans[first - 1]) in _HEADS):
         first -= 1
@@ -168,7 +174,7 @@ def _beginning(rendered: Rendered, row: int, prompt: str) -> int:
 
 
 def joined(intervals: Sequence[Interval]) -> list[Interval]:
-    """Intervals in order and apart from one another: those that meet are one, empty ones none."""
+    """Sort spans, merge those that touch or overlap, and drop empty ones."""
     found: list[Interval] = []
     for start, end in sorted(intervals):
         if start >= end:
@@ -183,13 +189,14 @@ def joined(intervals: Sequence[Interval]) -> list[Interval]:
 def overlapping(
     offsets: NDArray[np.int64], intervals: Sequence[Interval]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which tokens overlap the intervals, and which of these reach beyond them.
+    """Find the tokens that overlap the trained spans, and those of them only partly inside.
 
     Args:
         offsets: Start and end of each token, of shape (n, 2).
-        intervals: In order, apart from one another.
+        intervals: The trained spans, in order and disjoint.
 
-    Time: n log n in the number of intervals.
+    Returns:
+        Two boolean arrays of shape (n,). Time is O(n log m) for m spans.
 
     Example:
         >>> overlapping(np.array([[0, 2], [2, 4], [4, 4], [4, 6]]), [(3, 5)])

@@ -1,7 +1,7 @@
-"""Reserved literals in what people write: refused, kept as text, escaped, or let through.
+"""Policies for reserved literals in content: reject, encode as text, escape, or allow.
 
-Reserved are all added tokens, special or not, but for white space (`Tokenizer.reserved_tokens`): a template means
-something by them, so text from outside must not.
+All added tokens except white space are reserved (`Tokenizer.reserved_tokens`): templates use them as markers, so
+content must not produce them.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from bytepair.model.compiled import CompiledTokenizer
 
 Policy: TypeAlias = Literal["reject", "text", "escape", "allow"]
-"""What becomes of a reserved literal in content."""
+"""The treatment of reserved literals in content."""
 
 POLICIES = ("reject", "text", "escape", "allow")
 _DEEPEST = 64
-"""Messages that are nested deeper are refused, as rendering refuses them."""
+"""The maximum nesting of messages, as for rendering."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_OTHERS = 'pass policy="text" to encode it as ordinary text, "escape" to rewrite it, or "allow" to let it be the token'
+_OTHERS = 'pass policy="text" to encode it as text, "escape" to rewrite it, or "allow" to encode it as the token'
 
 
-class Place(NamedTuple):
-    """A string of what a template is given.
+class InputString(NamedTuple):
+    """A string in the inputs of a template.
 
     Attributes:
-        message: Which message it is from; None for tools, documents and variables.
-        role: That message's role.
-        field: Where it stands in the message, or in what is not a message, as in `Span`.
+        message: The index of its message; None for tools, documents and variables.
+        role: The role of that message.
+        field: Its path, as in `Span`.
         text: The string.
     """
 
@@ -50,26 +50,26 @@ class Place(NamedTuple):
 
     @property
     def pointer(self) -> str:
-        """A JSON pointer to it, from the list of messages or from the call's arguments."""
+        """A JSON pointer to the string, from the list of messages or from the arguments of the call."""
         return f"/{self.field}" if self.message is None else f"/{self.message}/{self.field}"
 
     def __str__(self) -> str:
         return self.field if self.message is None else f"message {self.message} ({self.role}), {self.field}"
 
 
-def places(messages: Any, others: dict[str, Any]) -> Iterator[Place]:
-    """All strings, keys among them, of messages and of what else a template is given by name.
+def input_strings(messages: Any, others: dict[str, Any]) -> Iterator[InputString]:
+    """Yield all strings, keys included, of messages and of a template's other inputs.
 
     Raises:
-        TemplateError: They are nested too deeply.
+        TemplateError: The inputs are nested too deeply.
     """
     for number, message in enumerate(messages):
         role = message.get("role") if isinstance(message, dict) else None
         for field, text in _strings(message, ""):
-            yield Place(number, role if isinstance(role, str) else None, field, text)
+            yield InputString(number, role if isinstance(role, str) else None, field, text)
     for name, value in others.items():
         for field, text in _strings(value, name):
-            yield Place(None, None, field, text)
+            yield InputString(None, None, field, text)
 
 
 def _strings(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -87,7 +87,9 @@ def _strings(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]
 def _check_depth(depth: int, path: str) -> None:
     if depth > _DEEPEST:
         shown = path if len(path) < 80 else f"{path[:80]} ..."
-        raise TemplateError(f"{shown} is nested more than {_DEEPEST} deep", remedy="flatten what the template is given")
+        raise TemplateError(
+            f"{shown} is nested deeper than {_DEEPEST} levels", remedy="flatten the inputs of the template"
+        )
 
 
 def _reserved_ids(tok: CompiledTokenizer) -> frozenset[int]:
@@ -95,18 +97,18 @@ def _reserved_ids(tok: CompiledTokenizer) -> frozenset[int]:
 
 
 def _minds_context(tok: CompiledTokenizer) -> bool:
-    """Whether neighbouring text can keep an added token from being found."""
-    rows = tok._loaded.added
-    return any(row[3] for row in rows) or bool(tok._loaded.normalizers and any(row[6] for row in rows))
+    """Whether adjacent text can prevent the match of an added token."""
+    rows = tok.spec.added_tokens
+    return any(row[3] for row in rows) or bool(tok.spec.normalizers and any(row[6] for row in rows))
 
 
 def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> None:
-    """Looks for reserved literals in what a template is given.
+    """Refuse inputs that contain a reserved literal.
 
     Raises:
-        SpecialTokenError: There is one, which is named with its message, role, field and character.
+        SpecialTokenError: An input contains one; the error names message, role, field and character.
     """
-    for place in places(messages, others):
+    for place in input_strings(messages, others):
         for id, start, end in _core.find_added(tok, place.text):
             if id in _reserved_ids(tok):
                 raise SpecialTokenError(
@@ -118,27 +120,27 @@ def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> Non
 
 
 def refuse_surrogates(messages: Any, others: dict[str, Any]) -> None:
-    """Looks for half characters, which no encoding has.
+    """Refuse inputs that contain a lone surrogate, which cannot be encoded.
 
     Raises:
-        EncodeError: There is one; message, role, field and character are named.
+        EncodeError: An input contains one; the error names message, role, field and character.
     """
-    for place in places(messages, others):
+    for place in input_strings(messages, others):
         if half := _SURROGATE.search(place.text):
             raise EncodeError(
                 f"{place} holds the lone surrogate {half[0]!a}",
-                remedy='mend it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
+                remedy='repair it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
                 pointer=place.pointer,
                 character=half.start(),
             )
 
 
 def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> None:
-    """Looks for reserved tokens of a rendered text that content has a part in: that it makes, or takes away.
+    """Refuse a rendered text in which content helps to form a reserved token, or breaks one.
 
     Raises:
-        SpecialTokenError: There is one, put together from several fields or from content and template; or one that the
-            template wrote is none any more, because a normalizer joins it with what content begins with.
+        SpecialTokenError: Several fields, or content and template together, form a reserved token; or a normalizer
+            joins a token of the template with the start of content, so that it no longer matches.
     """
     text = rendered.text
     standing = _core.find_added(tok, text, trusted)
@@ -148,9 +150,9 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
             parts = [
                 span for span in rendered.spans if span.kind == "content" and span.start < end and start < span.end
             ]
-            names = " and ".join(str(Place(span.message, span.role, span.field or "", "")) for span in parts[:2])
+            names = " and ".join(str(InputString(span.message, span.role, span.field or "", "")) for span in parts[:2])
             raise SpecialTokenError(
-                f"{names} makes the reserved token {text[start:end]!r} with the text beside it",
+                f"{names} forms the reserved token {text[start:end]!r} together with adjacent text",
                 remedy=_OTHERS,
                 character=start,
             )
@@ -160,24 +162,24 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
     for id in alone - Counter(id for id, *_ in standing):
         if id in _reserved_ids(tok):
             raise SpecialTokenError(
-                f"content takes the template's {tok.token_bytes(id).decode('utf-8', 'replace')!r} away, by what the "
-                "tokenizer makes of both together",
-                remedy="let no content begin with a combining mark, nor with a letter beside a token that is a word",
+                f"content breaks the template's {tok.token_bytes(id).decode('utf-8', 'replace')!r}: it does not match "
+                "next to this content",
+                remedy="begin no content with a combining mark, nor with a letter next to a token that is a word",
             )
 
 
 def escape(tok: CompiledTokenizer, text: str) -> str:
-    """The text with a space after the first character of each reserved literal, so that it is none any more.
+    """Insert a space after the first character of each reserved literal, so that it no longer matches.
 
-    A literal that has such spaces already gets one more, so `unescape` gives back what there was.
+    A literal that already has such spaces gets one more, so `unescape` restores the text exactly.
 
     Args:
-        tok: Whose added tokens are reserved.
-        text: What somebody wrote.
+        tok: The tokenizer, whose added tokens are reserved.
+        text: The text.
 
     Raises:
-        SpecialTokenError: That does not help: a literal is a single character, is seen through the space by a
-            normalizer, or overlaps another one.
+        SpecialTokenError: A literal cannot be escaped: it is a single character, a normalizer ignores the space, or it
+            overlaps another literal.
 
     Example:
         >>> import bytepair as bp
@@ -190,21 +192,21 @@ def escape(tok: CompiledTokenizer, text: str) -> str:
     left = next((text for id, *_ in _core.find_added(tok, escaped) if id in _reserved_ids(tok)), None)
     if left is not None or unescape(tok, escaped) != text:
         raise SpecialTokenError(
-            "a reserved token in the text cannot be escaped so that it can be read back",
-            remedy='pass policy="text" to encode it as ordinary text, or take it out',
+            "a reserved token in the text cannot be escaped reversibly",
+            remedy='pass policy="text" to encode it as text, or remove it',
         )
     return escaped
 
 
 def unescape(tok: CompiledTokenizer, text: str) -> str:
-    """The text that `escape` was given."""
+    """Undo `escape`."""
     pattern = _pattern(tuple(tok.reserved_tokens), " ")
     return pattern.sub(lambda found: found[0][:-1], text) if pattern else text
 
 
 @lru_cache(maxsize=64)
 def _pattern(names: tuple[str, ...], behind: str = "") -> re.Pattern[str] | None:
-    """The first character of each name and what stands behind it, where the rest follows after any number of spaces."""
+    """Match the first character of each name, then `behind`, if the rest of the name follows after any spaces."""
     rests: dict[str, list[str]] = {}
     for name in sorted(names, key=len, reverse=True):
         if len(name) > 1:
@@ -214,16 +216,16 @@ def _pattern(names: tuple[str, ...], behind: str = "") -> re.Pattern[str] | None
 
 
 def copied(value: Any) -> Any:
-    """A copy of messages, or of anything that a template is given, as plain dicts and lists.
+    """Copy inputs of a template, such as messages, to plain dicts and lists.
 
     Raises:
-        TemplateError: It is nested too deeply.
+        TemplateError: The inputs are nested too deeply.
     """
     return rewritten(value, lambda text: text)
 
 
 def rewritten(value: Any, change: Callable[[str], str], depth: int = 0, path: str = "") -> Any:
-    """The same with each string and key changed."""
+    """Copy inputs of a template with each string and key changed."""
     value = plain_value(value)
     if isinstance(value, str):
         return change(value)

@@ -1,1 +1,1 @@
-"""Messages -> text with spans."""
+"""Messages -> text with spans that record the origin of every character."""

@@ -27,7 +27,7 @@ _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
 
 class TracedInputs:
-    """What is given, as values that know where they are from."""
+    """Converts the inputs of one rendering to traced values, within its limits."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -36,17 +36,17 @@ class TracedInputs:
 
     @property
     def size(self) -> int:
-        """How many characters were given; an element counts as elsewhere."""
+        """The size of the inputs in characters; an element of a container counts as `ELEMENT`."""
         return self._limits.messages - self._left
 
     def arguments(
         self, messages: Any, tools: Any, documents: Any, template: Template, variables: Mapping[str, Any] | None
     ) -> dict[str, Any]:
-        """What the template finds by name."""
+        """The template's variables by name."""
         values = {name: self._own(value, name) for name, value in template.variables.items()}
         for name, value in (variables or {}).items():
             if not isinstance(name, str):
-                raise TypeError(f"the name of a variable is text, not {type(name).__name__}")
+                raise TypeError(f"the name of a variable is a str, not {type(name).__name__}")
             if name in _RESERVED:
                 raise TypeError(f"the variable {name!r} is an argument of its own")
             own = name in SPECIAL
@@ -57,7 +57,7 @@ class TracedInputs:
         return values
 
     def _own(self, value: Any, name: str) -> Any:
-        """A variable that is text of the template."""
+        """A variable that counts as the template's own text."""
         self._take(ELEMENT + (len(value) if isinstance(value, str) else 0))
         if value is None or type(value) in (str, bool, int, float):
             return value
@@ -68,7 +68,7 @@ class TracedInputs:
         if isinstance(value, Mapping):
             pairs = [(str.__str__(self._name(key, name)), self._own(item, name)) for key, item in value.items()]
             return self._dict(pairs, TEMPLATE)
-        raise TypeError(f"the variable {name!r} is {type(value).__name__}: give text, numbers, lists or mappings")
+        raise TypeError(f"the variable {name!r} is {type(value).__name__}; use strings, numbers, lists or mappings")
 
     def _tables(self, tables: Any, name: str) -> Any:
         if tables is None:
@@ -101,9 +101,9 @@ class TracedInputs:
         return self._list(found, self._origin("messages"))
 
     def _with_reasoning(self, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-        """The pairs of a message with its reasoning under the names that templates read."""
+        """The pairs of a message, with its reasoning under the names that templates read."""
         known = dict(pairs)
-        # What is given as None has a stand-in.
+        # None is represented by its traced stand-in.
         empty = TracedNone
         source = next((name for name in _REASONING if name in known and type(known[name]) is not empty), None)
         if source is None:
@@ -113,7 +113,7 @@ class TracedInputs:
         thinking = [] if "thinking" in known else [(self._text("thinking", origin), value)]
         changed = [(name, value if name == "reasoning_content" else old) for name, old in pairs]
         standard = [] if "reasoning_content" in known else [(self._text("reasoning_content", origin), value)]
-        # As `transformers` merges them: what is new in front, what was there in its order, what is last at the end.
+        # The order of transformers: new keys first, then the existing keys in their order, then reasoning_content.
         front = [pair for pair in changed if pair[0] == "thinking"]
         return [*thinking, *front, *(pair for pair in changed if pair[0] != "thinking"), *standard]
 
@@ -128,8 +128,8 @@ class TracedInputs:
     def _name(self, key: Any, field: str) -> str:
         if not isinstance(key, str):
             raise TemplateError(
-                f"{self._where(field)} has the key {str(key)[:80]!r}, which is {type(key).__name__}",
-                remedy="keys are text",
+                f"{self._where(field)} has the key {str(key)[:80]!r}, of type {type(key).__name__}",
+                remedy="use str keys",
             )
         return key if type(key) is str else str.__str__(key)
 
@@ -140,18 +140,18 @@ class TracedInputs:
         return f"message {message}" + (f", {field}," if field else "")
 
     def _pair(self, key: Any, value: Any, parent: str | None, depth: int) -> tuple[Any, Any]:
-        """A key and its value, which are from one place."""
+        """A key and its value, which have one origin."""
         name = self._name(key, str(parent))
         origin = self._origin(f"{parent}/{name}" if parent else name)
         if type(value) is str:
-            # As below, in one step: most of what is given is text.
+            # The fast path of `_value`: most values are strings.
             self._take(len(name) + len(value) + 2 * ELEMENT)
             text = Text
             return text(name, ((len(name), origin),)), text(value, ((len(value), origin),))
         return self._text(name, origin), self._value(value, origin, depth)
 
     def _value(self, value: Any, origin: Origin, depth: int) -> Any:
-        """A value from outside; numpy's scalars, dataclasses and models of pydantic are what they stand for."""
+        """An input value as a traced one; numpy scalars, dataclasses and pydantic models count as plain values."""
         if type(value) is str:
             return self._text(value, origin)
         value = plain_value(value)
@@ -163,7 +163,7 @@ class TracedInputs:
             if isinstance(value, float) and not math.isfinite(value):
                 raise TemplateError(f"{self._where(where)} is {value}", remedy="JSON has no such number")
             if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-                raise TemplateError(f"{self._where(where)} has thousands of digits", remedy="give it as text")
+                raise TemplateError(f"{self._where(where)} has thousands of digits", remedy="pass it as a string")
             return number(value, origin)
         if depth > self._limits.depth:
             raise exceeded(f"{self._where(str(where)[:80])} is nested deeper than {self._limits.depth} levels", "depth")
@@ -174,7 +174,7 @@ class TracedInputs:
             return self._list(items, origin, isinstance(value, tuple))
         raise TemplateError(
             f"{self._where(where)} is {type(value).__name__}",
-            remedy="give text, numbers, True, False, None, lists and mappings",
+            remedy="use strings, numbers, True, False, None, lists and mappings",
         )
 
     def _take(self, amount: int) -> None:

@@ -33,28 +33,29 @@ def render(
     now: datetime | None = None,
     limits: Limits = Limits(),  # noqa: B008 (frozen)
 ) -> Rendered:
-    r"""Make text of a chat, and know of each character where it is from.
+    r"""Render a chat as text, and record the origin of each character.
 
-    The text is that of ``apply_chat_template`` in ``transformers``. Where a template rewrites content so that its
-    places are not exactly known, it raises.
+    The text equals that of ``apply_chat_template`` in ``transformers``. A template that rewrites content so that
+    origins are not exactly known raises an error.
 
     Args:
-        messages: Mappings with ``role``, ``content`` and whatever else the template reads.
-        template: A template, the name of a built-in one, or source in the language of Jinja.
+        messages: Mappings with ``role``, ``content`` and any other fields that the template reads.
+        template: A template, the name of a built-in one, or Jinja source.
         tools: Descriptions of functions, as JSON schemas.
         documents: Mappings with ``title`` and ``text``.
-        add_generation_prompt: Whether to end with the beginning of an assistant's message.
-        variables: What else the template asks for, such as ``{"enable_thinking": False}``; they win over its own.
-        now: What ``strftime_now`` of the template says; by default the time of the machine.
-        limits: What it may take.
+        add_generation_prompt: Whether to append the beginning of an assistant's message.
+        variables: Other variables of the template, such as ``{"enable_thinking": False}``; they override the template's
+            own.
+        now: The time that ``strftime_now`` formats; by default the current time.
+        limits: Limits of time, memory and size.
 
     Returns:
-        The text and its spans. Time grows with the text and with the number of its parts.
+        The text and its spans. Time is linear in the text and the number of its parts.
 
     Raises:
-        TemplateError: The template is broken, refuses the messages, passes a limit, or cannot be traced; ``line`` is
-            that of the template.
-        TypeError: An argument is of another type.
+        TemplateError: The template is malformed, rejects the messages, exceeds a limit, or cannot be traced; ``line``
+            is the line of the template.
+        TypeError: An argument has the wrong type.
 
     Example:
         >>> rendered = render([{"role": "user", "content": "Hi"}], "chatml", add_generation_prompt=True)
@@ -94,8 +95,8 @@ def _template(template: Template | str) -> Template:
     if isinstance(template, Template):
         return template
     if not isinstance(template, str):
-        raise TypeError(f"a template is a Template, a name or a source, not {type(template).__name__}")
-    # No template of use has neither a tag nor a space.
+        raise TypeError(f"a template is a Template, the name of one, or its source, not {type(template).__name__}")
+    # Every useful source has a tag or a space; the name of a template has neither.
     return Template.named(template) if template.replace("-", "").replace("_", "").isalnum() else Template(template)
 
 
@@ -121,7 +122,7 @@ def _spans(runs: Sequence[tuple[int, Origin]]) -> tuple[Span, ...]:
 
 
 def _line(trace: TracebackType | None, file_name: str, line_of: Callable[[int], int | None]) -> int | None:
-    """The line of the template in which an error arose: the innermost one."""
+    """The innermost line of the template that raised an error."""
     line = None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file_name:
@@ -131,19 +132,19 @@ def _line(trace: TracebackType | None, file_name: str, line_of: Callable[[int], 
 
 
 def _explained(error: Exception, line: int | None) -> BytepairError:
-    """What went wrong in a template, whatever it was."""
+    """An error raised while a template runs, as a BytepairError."""
     if isinstance(error, TemplateError):
         return TemplateError(error.what, remedy=error.remedy, line=error.line or line)
     if isinstance(error, RecursionError):
         return TemplateError(
-            "the template calls itself too often", line=line, remedy="raise Limits.depth if it is meant so"
+            "the template calls itself too often", line=line, remedy="raise Limits.depth if this is intended"
         )
     if isinstance(error, MemoryError):
         return TemplateError("the template needs too much memory", line=line, remedy="make it simpler")
     return TemplateError(
         f"the template fails: {type(error).__name__}: {_TRACED.sub(_native_name, str(error)[:500])}",
         line=line,
-        remedy="check that the messages have what it reads",
+        remedy="check that the messages have the fields it reads",
     )
 
 

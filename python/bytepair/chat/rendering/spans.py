@@ -1,4 +1,4 @@
-"""What a rendering is: text, and which part of it came from where."""
+"""Rendered text, and spans that record the origin of each part of it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a rendered text that came from one place.
+    """A part of a rendered text that has one origin.
 
     Attributes:
-        start: Where it begins, in characters of the text.
-        end: Where it ends; equal to `start` for a content that is empty.
-        kind: ``"template"`` for the template's own text and for special tokens, ``"content"`` for what was given.
-        message: The index of the message; None if it is from no message.
+        start: The index of its first character in the text.
+        end: The index after its last character; equal to `start` for empty content.
+        kind: ``"template"`` for the template's own text and special tokens, ``"content"`` for text from the inputs.
+        message: The index of the message; None for text that is not from a message.
         role: The role of that message, if it has one.
-        field: The path inside of the message, such as ``"content"`` or ``"tool_calls/0/function/name"``; of what is
-            from no message the whole path, such as ``"tools/0/name"`` or ``"variables/date"``; None for the template.
-        generated: Whether it lies in a ``{% generation %}`` block.
+        field: The path inside the message, such as ``"content"`` or ``"tool_calls/0/function/name"``; for other inputs
+            the whole path, such as ``"tools/0/name"`` or ``"variables/date"``; None for the template.
+        generated: Whether it is inside a ``{% generation %}`` block.
 
     Example:
         >>> Span(0, 2, "content", 0, "user", "content", False).field
@@ -39,13 +39,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A chat as text, each character of which is known by its source.
+    """A chat as text, with the origin of each character.
 
     Attributes:
-        text: What the template makes of the chat.
-        spans: The parts of the text, in order and without gaps; neighbours of one source are one span.
+        text: The rendered text.
+        spans: The parts of the text, in order and without gaps; adjacent parts of one origin are one span.
         has_generation: Whether the template has ``{% generation %}`` blocks.
-        template: What rendered it.
+        template: The template.
 
     Example:
         >>> from bytepair.chat.rendering.render import render

@@ -1,1 +1,1 @@
-"""The sandbox that chat templates run in: Jinja, bounded and traced."""
+"""The sandbox that runs chat templates: Jinja with limits, on traced values."""

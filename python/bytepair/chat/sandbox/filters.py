@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 REFUSED = ("pprint", "random", "striptags", "urlize", "xmlattr")
-"""Filters of Jinja that have no use in a chat template, or whose places would be a guess."""
+"""Filters of Jinja without a use in a chat template, or whose results cannot be traced exactly."""
 _MOST_BITS = 1 << 13
 _MOST_DIGITS = 1000
 # Python wraps a long word in time quadratic in its length.
@@ -75,12 +75,12 @@ class Operations(Budget):
 
 
 def _text_filter(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that is a method of what the value is as text."""
+    """A filter that calls a method of ``str`` on the value's text."""
 
     def apply(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> Any:
         arguments = [None if isinstance(arg, TracedNone) else arg for arg in args]
         made = method(runtime, to_text(runtime, value), *arguments, **kwargs)
-        # What is safe stays safe, and is as hard to put beside other text.
+        # The result of a safe text is safe, too.
         return Safe(made, runs_of(made)) if type(value) is Safe else made
 
     return apply
@@ -96,7 +96,7 @@ def _replace(runtime: Operations, value: Any, old: Any, new: Any, count: int | N
 
 
 def _title(runtime: Operations, value: Any) -> str:
-    """Words begin with a capital, by the rule of Jinja, which is not that of ``str.title``."""
+    """Capitalize words by Jinja's rule, which differs from ``str.title``."""
     text = to_text(runtime, value)
     parts = []
     at = 0
@@ -164,14 +164,14 @@ def _escaped(runtime: Operations, value: Any, *, again: bool) -> str:
 
 
 def _guess(name: str) -> Callable[..., Any]:
-    """A filter that rewrites text so that places in it are not known: only for the template's own."""
+    """A filter whose result cannot be traced: it takes only the template's own text."""
 
     def apply(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> Any:
         for given in (value, *args, *kwargs.values()):
             if not isinstance(given, str | int | float | None) or origin_of(given) is not TEMPLATE:
                 raise TemplateError(
                     f"the filter {name} rewrites {origin_of(given)}, which cannot be traced",
-                    remedy="prepare the text before it goes into the template",
+                    remedy="prepare the text before rendering",
                 )
         if len(str(value)) > _MOST_GUESSED:
             raise TemplateError(f"the filter {name} takes at most {_MOST_GUESSED} characters")
@@ -184,7 +184,7 @@ def _guess(name: str) -> Callable[..., Any]:
 
 
 class _Newline:
-    """What ``wordwrap`` asks an environment for."""
+    """The part of an environment that ``wordwrap`` reads."""
 
     newline_sequence = "\n"
 
@@ -209,13 +209,15 @@ def _safe(runtime: Operations, value: Any) -> str:
 
 
 def small(value: Any) -> Any:
-    """A number that can be computed with at once.
+    """Check that a number is small enough to compute with.
 
     Raises:
-        TemplateError: It has thousands of digits.
+        TemplateError: The number has thousands of digits.
     """
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise TemplateError(f"the template computes with numbers of more than {_MOST_BITS} bits", remedy="do not")
+        raise TemplateError(
+            f"the template computes with numbers of more than {_MOST_BITS} bits", remedy="use smaller numbers"
+        )
     return value
 
 
@@ -256,11 +258,11 @@ def _sum(runtime: Operations, iterable: Any, attribute: Any = None, start: Any =
     return start
 
 
-# Choosing, ordering and grouping.
+# Selecting, ordering and grouping.
 
 
 def _getter(runtime: Operations, attribute: Any, fold: bool = False, default: Any = None) -> Callable[[Any], Any]:
-    """Looks up an attribute of an item, such as ``"function.name"``; `fold`: text in lower case, to compare it."""
+    """Make a function that looks up an attribute such as ``"function.name"``; `fold` lowercases text to compare it."""
     path: list[Any] = []
     if isinstance(attribute, str):
         path = [int(part) if part.isdigit() else part for part in plain(attribute).split(".")]
@@ -349,7 +351,7 @@ def _groupby(
 
 
 class Group(TracedTuple):
-    """A group of ``groupby``, whose parts have names."""
+    """A group of ``groupby``: a tuple with named parts."""
 
     NAMES = ("grouper", "list")
 
@@ -546,7 +548,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "wordcount": _wordcount,
     "wordwrap": _guess("wordwrap"),
 }
-# Jinja would escape what these put beside text that is safe.
+# Jinja would escape text that these join with safe text.
 NOT_SAFE = ("format", "indent", "reverse", "truncate", "wordwrap", "title", "urlencode", "first", "last", "list")
 
 
@@ -555,14 +557,14 @@ def _is_bool(value: Any) -> bool:
 
 
 def _same(value: Any, other: Any) -> bool:
-    """``is``, where what was given is what Python has one of."""
+    """``is``, with traced stand-ins counted as the None, True or False that they represent."""
     for stand_in in (value, other):
         if isinstance(stand_in, TracedNone):
             return bool(value == other)
         if isinstance(stand_in, TracedBool):
             return _is_bool(value) and _is_bool(other) and bool(value == other)
     if isinstance(value, int) and isinstance(other, int) and not (_is_bool(value) or _is_bool(other)):
-        # These alone are one object wherever they come from.
+        # Python keeps one object for each of these ints.
         return value == other and -5 <= value <= 256
     return bool(value is other)
 
@@ -579,7 +581,7 @@ TESTS: dict[str, Callable[..., Any]] = {
     "odd": lambda value: small(value) % 2 == 1,
     "even": lambda value: small(value) % 2 == 0,
     "divisibleby": lambda value, num: small(value) % small(num) == 0,
-    # These two ask the runtime.
+    # Tests of the names of filters and tests.
     "filter": lambda value: value in FILTERS,
     "test": lambda value: value in TESTS,
 }

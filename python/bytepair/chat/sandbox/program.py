@@ -1,7 +1,8 @@
-"""The sandbox: how chat templates are parsed, and compiled to code that a `Runtime` bounds and traces.
+"""Parsing and compiling chat templates to code that a `Runtime` limits and traces.
 
-Jinja does both. The generator here writes a call of the runtime wherever Jinja would write plain Python that makes or
-walks values, and loops say that they turn; so all that a template does goes through `bytepair.chat.sandbox.runtime`.
+Jinja parses and compiles; `bytepair.chat.jinja.Generator` writes a call of the runtime wherever Jinja would write plain
+Python that makes or reads values. Every turn of a loop calls the runtime too, so all operations of a template go
+through `bytepair.chat.sandbox.runtime`.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ _NO_INCLUDES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
 
 class Generation(Extension):
-    """``{% generation %}`` ... ``{% endgeneration %}``: what an assistant writes."""
+    """``{% generation %}`` ... ``{% endgeneration %}``: the text that an assistant writes."""
 
     tags = {"generation"}  # noqa: RUF012 (as Jinja declares it)
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """The block as a call of the runtime with its body."""
+        """Turn the block into a call of the runtime with its body."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         call = nodes.Call(nodes.EnvironmentAttribute("generation"), [], [], None, None)
@@ -49,7 +50,7 @@ class Generation(Extension):
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """What parses and compiles templates; nothing runs in it."""
+    """The environment that parses and compiles templates. No template runs in it."""
 
     code_generator_class = Generator
     intercepted_unops = frozenset({"+", "-"})
@@ -59,13 +60,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
         super().__init__(
             trim_blocks=True, lstrip_blocks=True, optimized=False, extensions=[Generation, loopcontrols], cache_size=0
         )
-        # The generator asks only whether they are there and take a context.
+        # The generator only checks that they exist and whether they take a context.
         self.filters = dict.fromkeys((*filters.FILTERS, *filters.REFUSED), _unused)
         self.tests = dict.fromkeys(filters.TESTS, _unused)
 
 
 def _unused() -> NoReturn:
-    """Stands for a filter or test, which a `Runtime` runs itself."""
+    """The placeholder of a filter or test, which a `Runtime` runs itself."""
     raise NotImplementedError
 
 
@@ -88,12 +89,12 @@ class Program:
             raise
         except TemplateSyntaxError as error:
             raise TemplateError(
-                f"the template is broken: {error.message}", line=error.lineno, remedy="correct it"
+                f"the template is malformed: {error.message}", line=error.lineno, remedy="correct it"
             ) from error
         except RecursionError as error:
-            raise exceeded("the template is nested too deep", "depth") from error
+            raise exceeded("the template is nested too deeply", "depth") from error
         except Exception as error:
-            # Jinja and Python raise whatever they do not expect.
+            # Jinja and Python raise many kinds of errors for unusual templates.
             raise TemplateError(
                 f"the template cannot be compiled: {str(error)[:200] or type(error).__name__}", remedy="make it simpler"
             ) from error
@@ -104,7 +105,7 @@ class Program:
         self._lines = [(int(code_line), int(line)) for line, code_line in pairs]
 
     def line(self, code_line: int) -> int | None:
-        """The line of the template that a line of its code is made of."""
+        """The line of the template for a line of its compiled code."""
         return next((line for begin, line in reversed(self._lines) if begin <= code_line), None)
 
 
@@ -114,18 +115,18 @@ def _is_generation(block: nodes.CallBlock) -> bool:
 
 
 def _parsed(source: str, budget: Budget) -> nodes.Template:
-    """The tree of a template, with what is refused refused, and with steps where it loops."""
+    """Parse a template, refuse unsupported constructs, and insert a step in each loop."""
     for count, _ in enumerate(template_tokens(_SANDBOX, source)):
         budget.work(256)
         if count > _MOST_TOKENS:
-            raise TemplateError(f"the template has more than {_MOST_TOKENS} words and signs", remedy="make it simpler")
+            raise TemplateError(f"the template has more than {_MOST_TOKENS} tokens of Jinja", remedy="make it simpler")
     tree = parse(_SANDBOX, source)
     for node in tree.find_all(nodes.Node):
         budget.work(1024)
         line = getattr(node, "lineno", None)
         if isinstance(node, _NO_INCLUDES):
             name = type(node).__name__.lower()
-            raise TemplateError(f"the template uses {name}", line=line, remedy="write what it includes into it")
+            raise TemplateError(f"the template uses {name}", line=line, remedy="insert the included text")
         if isinstance(node, nodes.EvalContextModifier | nodes.ScopedEvalContextModifier):
             raise TemplateError("the template uses autoescape", line=line, remedy="remove it: chats are not HTML")
         if isinstance(node, nodes.Filter) and node.name in filters.REFUSED:
@@ -150,10 +151,10 @@ _lock = threading.Lock()
 
 
 def compiled(template: Template, limits: Limits) -> Program:
-    """The compiled template; the most recently used ones are cached.
+    """Compile a template; the most recently used programs are cached.
 
     Raises:
-        TemplateError: It is broken, or too large.
+        TemplateError: The template is malformed or too large.
     """
     key = (template.source, limits)
     with _lock:

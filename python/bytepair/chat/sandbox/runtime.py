@@ -1,8 +1,7 @@
-"""What templates can reach while they run: one rendering in a closed runtime.
+"""The runtime of one rendering: all that a running template can reach.
 
-Operators, filters, tests, functions, and the attributes of `_ATTRIBUTES`: nothing else of a value can be reached. The
-`Runtime` is what the compiled code calls its environment. The file is long because the whole border of the sandbox is
-in it.
+Operators, filters, tests, functions, and the attributes in `_ATTRIBUTES`; nothing else of a value is accessible. The
+compiled code calls the `Runtime` as its environment. The file is long because it holds the whole border of the sandbox.
 """
 
 from __future__ import annotations
@@ -73,8 +72,8 @@ _OPERATORS = {
 }
 
 
-class Space(Namespace):
-    """A namespace of a template; names that begin with an underscore are refused."""
+class SafeNamespace(Namespace):
+    """A namespace of a template that refuses names with a leading underscore."""
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
@@ -82,8 +81,8 @@ class Space(Namespace):
         super().__setitem__(name, value)
 
 
-class Bound:
-    """A method of a string or a container, as a template calls it."""
+class BoundMethod:
+    """A method of a string or a container, bound for a call by a template."""
 
     __slots__ = ("_method", "_value", "_world")
 
@@ -93,20 +92,20 @@ class Bound:
         self._value = value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it; methods of Python take no stand-in for None."""
+        """Call the method with None for the traced stand-ins of None."""
         args = tuple(None if isinstance(arg, TracedNone) else arg for arg in args)
         return self._method(self._world, self._value, *args, **kwargs)
 
 
-class Lazy:
-    """What a filter gives one by one; how many stand on one another is bounded, since Python unwinds them at once."""
+class LazySequence:
+    """The lazy result of a filter. Nesting is limited, since Python unwinds nested generators recursively."""
 
     __slots__ = ("_depth", "_items")
     _depth: int
 
     def __init__(self, items: Iterator[Any], runtime: Runtime, given: Iterable[Any]) -> None:
         self._items = items
-        self._depth = 1 + max((value._depth for value in given if isinstance(value, Lazy)), default=0)
+        self._depth = 1 + max((value._depth for value in given if isinstance(value, LazySequence)), default=0)
         if self._depth > runtime.limits.depth:
             raise exceeded(f"the template nests lazy filters deeper than {runtime.limits.depth} levels", "depth")
 
@@ -149,7 +148,7 @@ def _copied(runtime: Runtime, value: Any) -> Any:
     return make_list(value, runtime, getattr(value, "_origin", TEMPLATE))
 
 
-# What can be reached of a value, by its class. Of strings these are the methods that know places.
+# Accessible attributes by class; for the methods of strings see `bytepair.chat.traced.methods`.
 _ATTRIBUTES: tuple[tuple[Any, frozenset[str]], ...] = (
     (LoopContext, frozenset(name for name in dir(LoopContext) if not name.startswith("_"))),
     (dict, frozenset({"get", "items", "keys", "values"})),
@@ -171,8 +170,8 @@ _MUTATING = frozenset(
 )
 
 
-class _Lazy(dict[str, Any]):
-    """Filters or tests as the compiled code takes them, bound to a run when they are first asked for."""
+class _BoundTable(dict[str, Any]):
+    """Filters or tests for the compiled code, bound to the runtime on first access."""
 
     __slots__ = ("_bind", "_table")
 
@@ -187,12 +186,12 @@ class _Lazy(dict[str, Any]):
 
 
 class Runtime(filters.Operations):
-    """One rendering: what compiled templates call their environment.
+    """The environment of one rendering, called by compiled templates.
 
     Args:
-        limits: What it may take.
-        given: How many characters it is given.
-        now: The time, or what says it.
+        limits: The limits.
+        given: The size of the inputs in characters.
+        now: A function that returns the time.
     """
 
     autoescape = False
@@ -205,8 +204,8 @@ class Runtime(filters.Operations):
     def __init__(self, limits: Limits, given: int, now: Callable[[], datetime]) -> None:
         super().__init__(limits, given)
         self.now = now
-        self.filters = _Lazy(filters.FILTERS, self._bind_filter)
-        self.tests = _Lazy(filters.TESTS, self._bind_test)
+        self.filters = _BoundTable(filters.FILTERS, self._bind_filter)
+        self.tests = _BoundTable(filters.TESTS, self._bind_test)
         self.globals: dict[str, Any] = {
             "range": self.range,
             "dict": _DictFunction(self),
@@ -218,21 +217,21 @@ class Runtime(filters.Operations):
         }
 
     def pieces(self, program: Program, variables: dict[str, Any]) -> Iterator[str]:
-        """The text of a template, piece by piece."""
+        """Run a template and yield its text in pieces."""
         blocks = {name: partial(block, environment=self) for name, block in program.blocks.items()}
         context = new_context(self, None, blocks, variables, globals=self.globals)  # type: ignore[arg-type]  # as Jinja takes it
         yield from program.root(context, environment=self)
 
-    # What the compiled code calls.
+    # Called by the compiled code.
 
     @property
     def turn(self) -> bool:
-        """One more turn of a loop."""
+        """Charge one turn of a loop."""
         self.spend()
         return True
 
     def show(self, value: Any) -> str:
-        """A value as it is printed."""
+        """The text of a printed value."""
         text: str = value if isinstance(value, str) else to_text(self, value)
         self.spend(0 if type(text) is str else RUN * len(text._runs))  # type: ignore[attr-defined]  # else it is a Text
         return text
@@ -276,7 +275,7 @@ class Runtime(filters.Operations):
         return make_dict(items, self)
 
     def weighed(self, value: Any) -> Any:
-        """An operand of a comparison, which may walk all of it."""
+        """An operand of a comparison, charged for its whole size."""
         if isinstance(value, str):
             if len(value) > 256:
                 self.work(len(value))
@@ -349,17 +348,17 @@ class Runtime(filters.Operations):
         return Undefined(obj=obj, name=name) if found is None else found[0]
 
     def lookup(self, value: Any, name: Any, is_attribute: bool) -> Any:
-        """What a format means by ``value.name`` or ``value[name]``."""
+        """``value.name`` or ``value[name]`` in a format string."""
         return self.getattr(value, name) if is_attribute else self.getitem(value, name)
 
     def _attribute(self, obj: Any, name: str) -> tuple[Any] | None:  # noqa: PLR0911 (a kind of value each)
-        """An attribute that can be reached, in a tuple; None if there is none.
+        """An accessible attribute, in a tuple; None if there is none.
 
         Raises:
-            TemplateError: There is one in Python that cannot be reached.
+            TemplateError: The attribute exists in Python and is not accessible.
         """
         if name.startswith("__"):
-            raise TemplateError(f"the template reaches for {name[:80]}", remedy="remove it: internals are closed")
+            raise TemplateError(f"the template accesses {name[:80]}", remedy="remove it: internals are not accessible")
         if name.startswith("_"):
             return None
         if isinstance(obj, str):
@@ -378,7 +377,7 @@ class Runtime(filters.Operations):
                 if kind in (int, float):
                     return (self._of_number(obj, name),)
                 return (getattr(obj, name),)
-        of = GeneratorType if type(obj) is Lazy else type(obj)
+        of = GeneratorType if type(obj) is LazySequence else type(obj)
         if hasattr(of, name):
             kind = of.__name__
             raise TemplateError(f"the template uses {kind}.{name[:80]}", remedy="remove it: it is not supported")
@@ -392,20 +391,20 @@ class Runtime(filters.Operations):
             return None
         if not name.startswith(("is", "count", "find", "startswith", "endswith")):
             self._no_operand(text)
-        return (Bound(self, method, text),)
+        return (BoundMethod(self, method, text),)
 
     def _of_number(self, value: Any, name: str) -> Any:
-        """A part of a number, which is where the number is; or a method that gives one."""
+        """A part of a number, with the number's origin; or a method that returns one."""
         found = getattr(value, name)
         if callable(found):
-            return Bound(self, lambda _, of: number(getattr(of, name)(), origin_of(of)), value)
+            return BoundMethod(self, lambda _, of: number(getattr(of, name)(), origin_of(of)), value)
         return number(found, origin_of(value))
 
     def _of_container(self, obj: Any, name: str) -> tuple[Any] | None:
         if name == "copy" and not isinstance(obj, tuple):
-            return (Bound(self, _copied, obj),)
+            return (BoundMethod(self, _copied, obj),)
         if name == "fromkeys" and isinstance(obj, dict):
-            return (Bound(self, _from_keys, obj),)
+            return (BoundMethod(self, _from_keys, obj),)
         if isinstance(obj, filters.Group) and name in filters.Group.NAMES:
             return (obj[filters.Group.NAMES.index(name)],)
         if name in _MUTATING and hasattr(obj, name):
@@ -418,7 +417,7 @@ class Runtime(filters.Operations):
         self.spend()
         for name in CALL_ARGUMENTS:
             kwargs.pop(name, None)
-        if isinstance(obj, Bound):
+        if isinstance(obj, BoundMethod):
             return obj(*args, **kwargs)
         if isinstance(obj, Macro | LoopContext | BlockReference) or obj == self.generation:
             for value in (*args, *kwargs.values()):
@@ -467,7 +466,7 @@ class Runtime(filters.Operations):
             bits = filters.small(left).bit_length()
             filters.small(right)
             if sign == "**" and right > 0:
-                # What it will have; more than is allowed is refused before it is made.
+                # The size of the result, checked before it is computed.
                 filters.small(1 << min(bits * right, 1 << 16))
         made = _OPERATORS[sign](left, right)
         origin = origin_of(left)
@@ -492,7 +491,7 @@ class Runtime(filters.Operations):
     def _no_operand(self, value: Any) -> None:
         if type(value) is Safe:
             raise TemplateError(
-                "the template puts text that it called safe beside other text, which would be escaped",
+                "the template joins text marked as safe with other text, which would be escaped",
                 remedy="remove the filter safe, or join with ~",
             )
 
@@ -504,7 +503,7 @@ class Runtime(filters.Operations):
             if not_safe:
                 self._no_operand(args[0])
             made = apply(self, *args, **kwargs)
-            return Lazy(made, self, (*args, *kwargs.values())) if type(made) is GeneratorType else made
+            return LazySequence(made, self, (*args, *kwargs.values())) if type(made) is GeneratorType else made
 
         return bound
 
@@ -517,31 +516,31 @@ class Runtime(filters.Operations):
 
         return bound
 
-    # The functions of templates.
+    # Functions of templates.
 
     def range(self, *args: Any) -> range:
-        """``range(...)``, of bounded length and numbers."""
+        """``range(...)`` with limits on its length and numbers."""
         if len(args) > 1 and any(origin_of(arg) is not TEMPLATE for arg in (args[0], *args[2:])):
             raise TemplateError(
-                "the template counts from a number that was given, or in steps of one, whose place would be lost",
-                remedy="count from 0 by 1, and compute with what is counted",
+                "the template counts from or by a number of the inputs, whose origin would be lost",
+                remedy="count from 0 by 1, and compute with the counter",
             )
         if any(isinstance(arg, int) and abs(arg) > _LARGEST_NUMBER for arg in args):
-            raise TemplateError("the template asks for a range of huge numbers", remedy="use smaller ones")
+            raise TemplateError("the template requests a range of huge numbers", remedy="use smaller ones")
         made = range(*args)
         if len(made) > _LONGEST_RANGE:
             raise TemplateError(
-                f"the template asks for a range of {len(made)} numbers", remedy=f"use at most {_LONGEST_RANGE}"
+                f"the template requests a range of {len(made)} numbers", remedy=f"use at most {_LONGEST_RANGE}"
             )
         return made
 
-    def namespace(self, /, *args: Any, **kwargs: Any) -> Space:
+    def namespace(self, /, *args: Any, **kwargs: Any) -> SafeNamespace:
         """``namespace(...)``."""
         values = _DictFunction(self)(*args, **kwargs)
         for name in values:
             if isinstance(name, str) and name.startswith("_"):
                 raise SecurityError(f"a namespace has no attribute {name!r}: names must not begin with an underscore")
-        return Space(values)
+        return SafeNamespace(values)
 
     def cycler(self, *items: Any) -> Cycler:
         """``cycler(...)``."""
@@ -553,16 +552,18 @@ class Runtime(filters.Operations):
         return Joiner(sep)
 
     def raise_exception(self, message: Any) -> NoReturn:
-        """What a template does with messages that it does not take."""
+        """Raise the error by which a template rejects messages."""
         text = to_text(self, message)
         raise TemplateError(
-            f"the template refuses these messages: {text[:_MOST_MESSAGE]}", remedy="change the messages as it says"
+            f"the template rejects these messages: {text[:_MOST_MESSAGE]}", remedy="change the messages as it says"
         )
 
     def strftime_now(self, format: Any) -> str:
-        """The time of the clock that was given."""
+        """``strftime_now(format)``: the time of the rendering."""
         if not isinstance(format, str) or origin_of(format) is not TEMPLATE:
-            raise TemplateError("the template formats the time by what it was given", remedy="write the format into it")
+            raise TemplateError(
+                "the template formats the time by a format from the inputs", remedy="write the format into the template"
+            )
         if len(format) > _MOST_TIME_FORMAT or any(digit.isdigit() for digit in format):
             raise TemplateError("the template formats the time by a long format", remedy="use a plain one")
         return self.now().strftime(plain(format))

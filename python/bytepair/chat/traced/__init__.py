@@ -1,1 +1,1 @@
-"""Strings, numbers and containers that know which part of a chat they come from."""
+"""Traced values: strings, numbers and containers that record their origin, and the operations on them."""

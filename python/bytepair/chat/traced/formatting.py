@@ -1,7 +1,7 @@
-"""``%`` and ``format`` of strings that know where their characters are from.
+"""``%`` and ``format`` for traced strings.
 
-What stands between the places is from where the format is from, which has to be one place; what is put in is from where
-it is from. Padding is the format's, and a number that is spelled in another way is still from where it was.
+The literal parts have the origin of the format, which must be a single one; inserted values keep their origin. Padding
+has the origin of the format, and a formatted number keeps the origin of the number.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _STRING_SPEC = re.compile(r"(?:(.)?([<>^]))?(0?)(\d*)(?:\.(\d+))?s?", re.DOTALL)
 
 
 def _literal_origin(text: str) -> Origin:
-    """Where a format is from.
+    """The origin of a format.
 
     Raises:
-        TemplateError: From content, whose places are not the template's to fill.
+        TemplateError: The format is content, whose placeholders must not be filled.
     """
     origins = {id(origin): origin for _, origin in runs_of(text)}
     for origin in origins.values():
         if origin.kind == "content":
             raise TemplateError(
                 f"{origin} is used as a format, which would rewrite it",
-                remedy="put it into the text with + or ~ instead",
+                remedy="join it with + or ~ instead",
             )
     return next(iter(origins.values()))
 
@@ -44,7 +44,7 @@ def _bounded(number: str | None) -> int:
     """A width or a precision of a format."""
     if number == "*" or (number and (len(number) > 6 or int(number) > _WIDEST)):
         raise TemplateError(
-            f"a format asks for the width {number[:20]}", remedy=f"write a number of at most {_WIDEST} into the format"
+            f"a format has the width {number[:20]}", remedy=f"write a number of at most {_WIDEST} into the format"
         )
     return int(number) if number else 0
 
@@ -53,8 +53,8 @@ def percent(budget: Budget, text: str, values: Any) -> str:
     """``text % values``.
 
     Raises:
-        TemplateError: The format is content, or asks for too much.
-        TypeError: The values do not fit.
+        TemplateError: The format is content, or its result is too large.
+        TypeError: The values do not match the format.
     """
     budget.spend(weight(text))
     bare = plain(text)
@@ -104,7 +104,7 @@ def _converted(  # noqa: PLR0917 (the parts of a directive)
     most: int | None,
     origin: Origin,
 ) -> str:
-    """One place of a ``%`` format, filled."""
+    """The text of one placeholder of a ``%`` format."""
     if kind in "sra":
         shown = to_text(budget, value) if kind == "s" else represent(budget, value)
         if kind == "a" and not shown.isascii():
@@ -120,7 +120,7 @@ def _converted(  # noqa: PLR0917 (the parts of a directive)
 
 
 def format_text(budget: Budget, text: str, *args: Any, **kwargs: Any) -> str:
-    """`str.format`; attributes and items are looked up as the template does it."""
+    """`str.format`; attributes and items are looked up by the rules of templates."""
     return _formatted(budget, text, args, kwargs)
 
 
@@ -137,7 +137,7 @@ def _formatted(budget: Budget, text: str, args: Sequence[Any], kwargs: Mapping[s
 
 
 class _Counter:
-    """Numbers places without a name."""
+    """Numbers the placeholders without a name."""
 
     def __init__(self) -> None:
         self.next = 0
@@ -165,7 +165,7 @@ def _fill(  # noqa: PLR0917 (it calls itself)
     counter: _Counter,
     depth: int,
 ) -> list[str]:
-    """The parts of a format with its places filled."""
+    """The parts of a format with its placeholders filled."""
     if depth < 0:
         raise ValueError("Max string recursion exceeded")
     parts: list[str] = []
@@ -185,9 +185,9 @@ def _fill(  # noqa: PLR0917 (it calls itself)
         elif conversion:
             raise TemplateError(f"a format converts by !{conversion}", remedy="use !s or !r")
         filled = _fill(budget, spec, args, kwargs, origin, counter, depth - 1) if "{" in spec else [spec]
-        told = joined(filled)
-        _literal_origin(told)
-        parts.append(_specified(budget, value, plain(told), origin))
+        joined_spec = joined(filled)
+        _literal_origin(joined_spec)
+        parts.append(_specified(budget, value, plain(joined_spec), origin))
     return parts
 
 

@@ -1,8 +1,9 @@
-"""The methods of ``str`` that give text, for strings that know where their characters are from.
+"""The methods of ``str`` for traced strings.
 
-Each takes the budget, the string, and what the method of ``str`` takes. What a method adds (padding, a replacement) is
-from where its argument is from, and what it cuts, doubles or respells is from where it was. `METHODS` names all that a
-template may call; those that give no text are those of ``str``. The file is long because ``str`` has many methods.
+Each takes the budget, the string, and the arguments of the method of ``str``. Added text (padding, a replacement) has
+the origin of its argument; text that is cut, repeated or respelled keeps its origin. `METHODS` lists all methods that a
+template may call; those that return no text are the methods of ``str``. The file is long because ``str`` has many
+methods.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ if TYPE_CHECKING:
 
     from bytepair.chat.limits import Budget
 
-# More characters than these are looked up in a set.
+# With more characters than this, a set is used.
 _MOST_STRIPPED = 64
-# What a step of Python in a loop over characters takes, in characters that Python itself looks at.
+# The cost of a step of a Python loop over characters, in characters that C code reads in that time.
 _STEP = 16
 
 
 def strip(budget: Budget, text: str, chars: str | None = None) -> str:
-    """`str.strip`; content that is stripped to nothing leaves an empty run."""
+    """`str.strip`; content that is stripped entirely leaves an empty run."""
     budget.spend(weight(text))
     end = _stripped_end(budget, text, chars)
     return trimmed(text, min(_stripped_start(budget, text, chars), end), end)
@@ -63,7 +64,7 @@ def rstrip(budget: Budget, text: str, chars: str | None = None) -> str:
 def _stripped_start(budget: Budget, text: str, chars: str | None) -> int:
     if chars is None or len(chars) <= _MOST_STRIPPED:
         return len(text) - len(str.lstrip(text, chars))
-    # Python searches all of them for each character of the text.
+    # str.strip searches all of `chars` for each character of the text.
     return len(text) - _length_without(budget, plain(text)[::-1], chars)
 
 
@@ -74,7 +75,7 @@ def _stripped_end(budget: Budget, text: str, chars: str | None) -> int:
 
 
 def _length_without(budget: Budget, text: str, chars: str) -> int:
-    """How long a text is without those of its last characters that are any of `chars`."""
+    """The length of a text without its trailing characters that are in `chars`."""
     budget.spend(ELEMENT * len(chars))
     known = set(plain(chars))
     end = len(text)
@@ -97,7 +98,7 @@ def removesuffix(budget: Budget, text: str, suffix: str) -> str:
 
 
 def _pieces(budget: Budget, text: str, pieces: list[str], gap: int | None) -> TracedList:
-    """The pieces of a text, each at its place: `gap` characters behind one another, or where they are found."""
+    """The traced pieces of a text: `gap` characters apart, or where they are found."""
     if type(text) is str:
         return make_list(pieces, budget)
     found = []
@@ -124,7 +125,7 @@ def rsplit(budget: Budget, text: str, sep: str | None = None, maxsplit: int = -1
 
 
 def _pieces_cost(text: str, sep: str | None, maxsplit: int) -> int:
-    """What the pieces of a text weigh at most, before they are made."""
+    """An upper bound for the weight of the pieces, before they are made."""
     most = len(text) // 2 + 1
     if sep is not None:
         most = str.count(text, sep) + 1 if sep else 1
@@ -162,7 +163,7 @@ def _parts(budget: Budget, text: str, start: int, end: int) -> TracedTuple:
 
 
 def replace(budget: Budget, text: str, old: str, new: str, count: int = -1) -> str:
-    """`str.replace`; what is put in is from where the replacement is from."""
+    """`str.replace`; the inserted text has the origin of the replacement."""
     for part in (old, new):
         if not isinstance(part, str):
             raise TypeError(f"replace() takes text, not {type(part).__name__}")
@@ -215,7 +216,7 @@ def repeat(budget: Budget, text: str, times: int) -> str:
 
 
 def respelled(budget: Budget, text: str, made: Callable[[str], str], prefixed: bool) -> str:
-    """A text each of whose characters is respelled; `prefixed`: how depends on the one before."""
+    """Respell each character of a text; `prefixed`: the spelling depends on the character before."""
     budget.spend(2 * len(text) + weight(text))
     whole = made(plain(text))
     if type(text) is str:
@@ -228,7 +229,7 @@ def respelled(budget: Budget, text: str, made: Callable[[str], str], prefixed: b
     for length, origin in runs:
         budget.spend(length)
         before = str.__getitem__(text, slice(at - 1, at)) if prefixed and at else ""
-        # Alike whatever stands before it: a letter is where a letter was.
+        # The context changes the spelling, but not which characters come from which run.
         segment = made(before + str.__getitem__(text, slice(at, at + length)))
         found.append((len(segment) - len(made(before)), origin))
         at += length
@@ -262,7 +263,7 @@ def title(budget: Budget, text: str) -> str:
 
 def capitalize(budget: Budget, text: str) -> str:
     """`str.capitalize`."""
-    # All but the first character is in lower case.
+    # All characters but the first become lowercase.
     budget.spend(3 * len(text) + weight(text))
     whole = str.capitalize(text)
     if type(text) is str or not whole:
@@ -275,7 +276,7 @@ def capitalize(budget: Budget, text: str) -> str:
 
 
 def expandtabs(budget: Budget, text: str, tabsize: int = 8) -> str:
-    """`str.expandtabs`; the spaces are from where the tab is from."""
+    """`str.expandtabs`; the spaces have the origin of the tab."""
     tabsize = int(tabsize)
     budget.spend(weight(text) + str.count(text, "\t") * (max(0, tabsize) + len(runs_of(text))))
     if type(text) is str:
@@ -298,7 +299,7 @@ def expandtabs(budget: Budget, text: str, tabsize: int = 8) -> str:
 
 
 def _placed(text: str, like: str) -> str:
-    """Text in the place of one character."""
+    """Text with the origin of one character."""
     return Text(text, tuple((length and len(text), origin) for length, origin in runs_of(like)))
 
 
@@ -312,7 +313,7 @@ def _padded(budget: Budget, text: str, left: int, right: int, fill: str) -> str:
 
 
 def center(budget: Budget, text: str, width: int, fillchar: str = " ") -> str:
-    """`str.center`; the padding is from where the fill character is from."""
+    """`str.center`; the padding has the origin of the fill character."""
     missing = int(width) - len(text)
     left = missing // 2 + (missing & int(width) & 1)
     return _padded(budget, text, left, missing - left, fillchar)
@@ -329,7 +330,7 @@ def rjust(budget: Budget, text: str, width: int, fillchar: str = " ") -> str:
 
 
 def zfill(budget: Budget, text: str, width: int) -> str:
-    """`str.zfill`; the zeros are the template's."""
+    """`str.zfill`; the zeros are the template's own text."""
     missing = int(width) - len(text)
     if missing <= 0:
         return text
@@ -339,7 +340,7 @@ def zfill(budget: Budget, text: str, width: int) -> str:
 
 
 def translate(budget: Budget, text: str, table: Mapping[int, str | int | None]) -> str:
-    """`str.translate`, with a table of code points; text of the template that is put in is where the character was."""
+    """`str.translate`, with a table of code points; inserted text of the template has the origin of the character."""
     parts = []
     for character in text:
         budget.spend(16)
@@ -360,7 +361,7 @@ def translate(budget: Budget, text: str, table: Mapping[int, str | int | None]) 
 
 
 def pick(budget: Budget, text: str, index: int | slice) -> str:
-    """``text[index]``, of a place or of a slice with any step."""
+    """``text[index]``, for an int or a slice with any step."""
     if isinstance(index, slice):
         start, stop, step = index.indices(len(text))
         if step == 1:
@@ -381,8 +382,8 @@ def pick(budget: Budget, text: str, index: int | slice) -> str:
     return cut(text, at, at + 1)
 
 
-def _told(name: str) -> Callable[..., Any]:
-    """A method that gives no text."""
+def _native(name: str) -> Callable[..., Any]:
+    """A method that returns no text."""
     method = getattr(str, name)
 
     def call(budget: Budget, text: str, *args: Any) -> Any:
@@ -401,11 +402,11 @@ METHODS: dict[str, Callable[..., Any]] = {
     )
 }
 METHODS |= {
-    name: _told(name)
+    name: _native(name)
     for name in (
         *("count", "find", "rfind", "index", "rindex", "startswith", "endswith"),
         *(name for name in dir(str) if name.startswith("is")),
     )
 }
 METHODS |= {"format": format_text, "format_map": format_map}
-"""What a template may call of a string, by name; the first two arguments are the budget and the string."""
+"""The methods of strings that a template may call, by name; they take the budget and the string first."""

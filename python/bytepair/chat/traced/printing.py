@@ -1,7 +1,7 @@
-"""Values as text: as ``str`` and ``repr`` of Python print them, and as JSON, each part of it from its place.
+"""Traced values as text: Python's ``str`` and ``repr``, and JSON.
 
-What a container prints of its own (brackets, commas) is from where the container is: the template's if it made it. A
-key is from where its value is, and an escape from where the character is that it stands for.
+The brackets and commas of a container have the origin of the container, which is the template's if it made it. A key
+has the origin of its value, and an escape that of its character.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def to_text(budget: Budget, value: Any) -> str:
     """``str(value)``.
 
     Raises:
-        TemplateError: It is a function or the like, whose text has no meaning.
+        TemplateError: The value is a function or the like, without a meaningful text.
     """
     if isinstance(value, str):
         return value
@@ -62,7 +62,7 @@ def represent(budget: Budget, value: Any) -> str:
 
 
 def _represent(budget: Budget, value: Any, origin: Origin, parts: list[str]) -> None:
-    """Append the parts of a value; `origin`: where it is from if it does not know."""
+    """Append the parts of a value; `origin` is used if the value records none."""
     budget.spend(16)
     if isinstance(value, str):
         quoted = _quoted(budget, value)
@@ -90,8 +90,8 @@ def _represent(budget: Budget, value: Any, origin: Origin, parts: list[str]) -> 
         parts.append(repr(value))
     else:
         raise TemplateError(
-            f"the template prints a value of the type {type(value).__name__}, which has no text of its own",
-            remedy="if it is a method, call it; if it is a lazy sequence, turn it into a list",
+            f"the template prints a value of the type {type(value).__name__}, which has no text",
+            remedy="call a method; turn a lazy sequence into a list",
         )
     budget.depth -= 1
 
@@ -119,19 +119,19 @@ def _listed(  # noqa: PLR0917 (both brackets)
 
 
 def _quoted(budget: Budget, text: str) -> str:
-    """``repr(text)``, escape by escape."""
+    """``repr(text)`` with the origin of each escape."""
     budget.spend(weight(text))
     whole = repr(str.__str__(text))
     budget.spend(len(whole))
     if type(text) is str:
         return whole
-    # A quote in front makes Python choose the quotes of the whole also for a part.
+    # A leading quote makes repr of a part choose the same quotes as for the whole.
     front = "'" if whole[0] == '"' else '"'
     return _by_runs(text, whole, lambda part: len(repr(front + part)) - 3)
 
 
 def _by_runs(text: str, whole: str, length_of: Callable[[str], int]) -> str:
-    """The quoted text with the runs of what it quotes; the quotes are from where all of it is from."""
+    """The quoted text with the runs of its source; if that has one origin, so have the quotes."""
     runs = merged(run for run in runs_of(text) if run[0]) or runs_of(text)
     if len(runs) == 1:
         return placed(whole, runs[0][1])
@@ -152,10 +152,10 @@ def to_json(  # noqa: PLR0917 (as json.dumps has it)
     separators: Any = None,
     sort_keys: bool = False,
 ) -> str:
-    """``json.dumps(value, ...)``, with the options that templates can give.
+    """``json.dumps(value, ...)`` with the options of ``tojson``.
 
     Raises:
-        TypeError: JSON has no such value.
+        TypeError: The value has no JSON form.
     """
     if isinstance(indent, str):
         margin: str | None = plain(indent)
@@ -165,10 +165,10 @@ def to_json(  # noqa: PLR0917 (as json.dumps has it)
         if indent > _WIDEST_INDENT:
             raise TemplateError(f"tojson indents by {indent}", remedy=f"use at most {_WIDEST_INDENT}")
         margin = " " * indent
-    for told in (indent, *(separators if isinstance(separators, list | tuple) else ())):
-        if isinstance(told, str) and origin_of(told) is not TEMPLATE:
+    for text in (indent, *(separators if isinstance(separators, list | tuple) else ())):
+        if isinstance(text, str) and origin_of(text) is not TEMPLATE:
             raise TemplateError(
-                f"tojson sets its values apart by {origin_of(told)}",
+                f"tojson separates its values by {origin_of(text)}",
                 remedy="write separators and indent into the template",
             )
     if separators is None or isinstance(separators, TracedNone):
@@ -181,7 +181,7 @@ def to_json(  # noqa: PLR0917 (as json.dumps has it)
 
 
 class _Json:
-    """One JSON text while it is written."""
+    """The writer of one JSON text."""
 
     def __init__(self, budget: Budget, escape: Callable[[str], str], margin: str | None, sort: bool) -> None:
         self.budget = budget
@@ -236,7 +236,7 @@ class _Json:
                 self.parts.append(placed(before, origin))
             here = origin
             if brackets == "{}":
-                key, item = item  # noqa: PLW2901 (of a dict an item is a pair)
+                key, item = item  # noqa: PLW2901 (the item of a dict is a pair)
                 here = self.key(key, origin)
                 self.parts.append(placed(self.colon, origin))
             self.write(item, here, level + 1)
@@ -247,7 +247,7 @@ class _Json:
         self.budget.depth -= 1
 
     def key(self, key: Any, origin: Origin) -> Origin:
-        """Write a key; the place of a value that does not know its own."""
+        """Write a key, and return the origin for a value that records none."""
         if isinstance(key, str):
             self.parts.append(self.string(key))
             return origin_of(key) if type(key) is not str else origin

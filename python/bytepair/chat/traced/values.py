@@ -1,9 +1,9 @@
-"""Values that know where they are from: what a template sees instead of strings, numbers, lists and dicts.
+"""Traced values: templates see these instead of strings, numbers, lists and dicts.
 
-A `Text` is a ``str`` with runs: how many characters are from which `Origin`. A plain ``str`` is the template's own.
-Containers know the path at which they stand, for the brackets and quotes that printing them makes, and their weight:
-how many characters stand in them, counted once for each way that leads there. Attributes begin with an underscore,
-which the sandbox hides. The file is long because each kind of value has its class.
+A `Text` is a ``str`` with runs, each a number of characters and their `Origin`. A plain ``str`` is the template's own
+text. Containers record their origin, for the brackets and quotes of their printed form, and their weight: the number of
+characters in them, counted once for each path that leads to them. Attributes begin with an underscore, which hides them
+from templates. The file is long because each kind of value has a class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Origin:
-    """Where characters are from; see `bytepair.chat.rendering.spans.Span` for what the attributes mean."""
+    """The origin of characters; `bytepair.chat.rendering.spans.Span` describes the attributes."""
 
     __slots__ = ("_twin", "field", "generated", "kind", "message", "role")
 
@@ -39,7 +39,7 @@ class Origin:
         self._twin: Origin | None = None
 
     def in_generation(self) -> Origin:
-        """The same place, inside of a ``{% generation %}`` block; always the same object."""
+        """This origin inside a ``{% generation %}`` block; always the same object."""
         if self.generated:
             return self
         if self._twin is None:
@@ -47,7 +47,7 @@ class Origin:
         return self._twin
 
     def key(self) -> tuple[object, ...]:
-        """What two places have in common if they are one."""
+        """A key that is equal for equal origins."""
         return (self.kind, self.message, self.role, self.field, self.generated)
 
     def __str__(self) -> str:
@@ -58,19 +58,19 @@ class Origin:
 
 TEMPLATE = Origin("template")
 Run: TypeAlias = tuple[int, Origin]
-
+"""A number of characters, and their origin."""
 
 _new_str = str.__new__
 
 
 class Text(str):
-    """A string that knows where its characters are from."""
+    """A string with the origins of its characters."""
 
     __slots__ = ("_runs",)
     _runs: tuple[Run, ...]
 
     def __new__(cls, text: str, runs: tuple[Run, ...]) -> Text:
-        """A string with its runs, which cover it."""
+        """Make a string with its runs, which cover it."""
         made = _new_str(cls, text)
         made._runs = runs
         return made
@@ -89,19 +89,19 @@ class Text(str):
 
 
 class Safe(Text):
-    """Text that a template called safe: Jinja would escape what is put beside it with an operator or a method."""
+    """Text marked as safe: Jinja would escape text that an operator or a method joins with it."""
 
     __slots__ = ()
 
 
 class TracedInt(int):
-    """A whole number that was given."""
+    """An int from the inputs."""
 
     _origin: Origin
 
 
 class TracedBool(TracedInt):
-    """``True`` or ``False`` that was given."""
+    """``True`` or ``False`` from the inputs."""
 
     def __repr__(self) -> str:
         return "True" if self else "False"
@@ -110,14 +110,14 @@ class TracedBool(TracedInt):
 
 
 class TracedFloat(float):
-    """A number that was given."""
+    """A float from the inputs."""
 
     __slots__ = ("_origin",)
     _origin: Origin
 
 
 class TracedNone:
-    """``None`` that was given."""
+    """``None`` from the inputs."""
 
     __slots__ = ("_origin",)
     _origin: Origin
@@ -136,7 +136,7 @@ class TracedNone:
 
 
 class TracedDict(dict[Any, Any]):
-    """A dict that was given, or one that the template made."""
+    """A dict from the inputs, or one that the template made."""
 
     __slots__ = ("_origin", "_weight")
     _origin: Origin
@@ -144,7 +144,7 @@ class TracedDict(dict[Any, Any]):
 
 
 class TracedList(list[Any]):
-    """A list that was given, or one that the template made."""
+    """A list from the inputs, or one that the template made."""
 
     __slots__ = ("_origin", "_weight")
     _origin: Origin
@@ -152,7 +152,7 @@ class TracedList(list[Any]):
 
 
 class TracedTuple(tuple[Any, ...]):
-    """A tuple that was given, or one that the template made."""
+    """A tuple from the inputs, or one that the template made."""
 
     _origin: Origin
     _weight: int
@@ -164,7 +164,7 @@ VIEWS: tuple[type[Any], ...] = (type({}.keys()), type({}.values()), type({}.item
 
 
 def joined(parts: Iterable[str]) -> str:
-    """The parts as one string; plain if all are.
+    """Concatenate parts; the result is a plain string if all parts are.
 
     Example:
         >>> content = Origin("content", 0, "user", "content")
@@ -196,7 +196,7 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def merged(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """The runs with neighbours of one origin as one, and without empty ones of the template."""
+    """Merge adjacent runs of one origin, and drop empty runs of the template."""
     found: list[Run] = []
     for length, origin in runs:
         if found and found[-1][1] is origin:
@@ -212,12 +212,12 @@ def runs_of(text: str) -> tuple[Run, ...]:
 
 
 def placed(text: str, origin: Origin) -> str:
-    """Text that is from one place."""
+    """Text of one origin."""
     return text if origin is TEMPLATE else Text(text, ((len(text), origin),))
 
 
 def weight(text: str) -> int:
-    """How many characters a text counts: its own, and some for each of its runs."""
+    """The weight of a text: its length, and `RUN` for each run."""
     return len(text) if type(text) is str else len(text) + RUN * len(text._runs)  # type: ignore[attr-defined]  # else it is a Text
 
 
@@ -227,7 +227,7 @@ def plain(text: str) -> str:
 
 
 def cut(text: str, start: int, end: int) -> str:
-    """The characters from `start` to `end`, both within the text; an empty part remembers what content it is from."""
+    """The characters from `start` to `end`, both in the text; an empty part keeps the origin of adjacent content."""
     piece = str.__getitem__(text, slice(start, end))
     if type(text) is str:
         return piece
@@ -255,7 +255,7 @@ def cut(text: str, start: int, end: int) -> str:
 
 
 def _characters(text: Text) -> Iterator[str]:
-    """What `cut` gives of each character, in time linear in the text: empty runs belong to both of their neighbours."""
+    """`cut` of each character in linear time; empty runs belong to both adjacent characters."""
     before: list[Run] = []
     runs: list[Run] = []
     at = 0
@@ -275,7 +275,7 @@ def _characters(text: Text) -> Iterator[str]:
 
 
 def trimmed(text: str, start: int, end: int) -> str:
-    """`cut`, but content that is cut off whole leaves an empty run at the edge."""
+    """As `cut`, but content that is removed entirely leaves an empty run at the edge."""
     if type(text) is str:
         return text[start:end]
     runs = text._runs  # type: ignore[attr-defined]  # else it is a Text
@@ -293,14 +293,14 @@ def trimmed(text: str, start: int, end: int) -> str:
 
 
 def origin_of(value: object) -> Origin:
-    """Where a value is from; of text the first content in it."""
+    """The origin of a value; for text, that of the first content in it."""
     if isinstance(value, Text):
         return next((origin for _, origin in value._runs if origin.kind == "content"), TEMPLATE)
     return value._origin if isinstance(value, _PLACED) else TEMPLATE
 
 
 def number(value: Any, origin: Origin) -> Any:
-    """A number, True, False or None that is from a place."""
+    """A number, True, False or None with an origin."""
     if origin is TEMPLATE:
         return value
     made: Any
@@ -319,10 +319,10 @@ def number(value: Any, origin: Origin) -> Any:
 
 
 def weigh(value: object, budget: Budget) -> int:
-    """How many characters stand in a value, counted once for each way that leads to them.
+    """The number of characters in a value, counted once for each path that leads to them.
 
     Raises:
-        TemplateError: More than the budget allows.
+        TemplateError: The weight exceeds the budget.
     """
     if isinstance(value, str):
         return ELEMENT + weight(value)
@@ -341,7 +341,7 @@ def weigh(value: object, budget: Budget) -> int:
 
 
 def make_list(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) -> TracedList:
-    """A list of bounded weight."""
+    """Make a list and charge its weight."""
     made = TracedList()
     total = 0
     for item in items:
@@ -353,7 +353,7 @@ def make_list(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) -
 
 
 def make_tuple(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) -> TracedTuple:
-    """A tuple of bounded weight."""
+    """Make a tuple and charge its weight."""
     listed = make_list(items, budget)
     made = TracedTuple(listed)
     made._origin, made._weight = origin, listed._weight
@@ -361,13 +361,13 @@ def make_tuple(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) 
 
 
 def make_dict(items: Iterable[tuple[Any, Any]], budget: Budget, origin: Origin = TEMPLATE) -> TracedDict:
-    """A dict of bounded weight; a key that comes again keeps its first spelling."""
+    """Make a dict and charge its weight; a repeated key keeps its first spelling."""
     made = TracedDict()
     total = others = 0
     for key, value in items:
         budget.spend(ELEMENT)
         if not isinstance(key, str):
-            # Hashes of strings are secret; those of other values can be made to collide.
+            # Hashes of strings are randomized; other values can be chosen to collide.
             others += 1
             budget.spend(others >> 2)
         total = budget.hold(total + weigh(key, budget) + weigh(value, budget))

@@ -1,7 +1,7 @@
-"""tiktoken's module, run by bytepair: ``from bytepair.compat import tiktoken`` where there was ``import tiktoken``.
+"""The interface of tiktoken on bytepair: replace ``import tiktoken`` by ``from bytepair.compat import tiktoken``.
 
-Names, arguments, defaults, results and the classes of errors are tiktoken's; tiktoken itself is not needed. What
-differs stands in ``docs/compat-tiktoken.md``. ``encoding.tokenizer`` is the `bytepair.Tokenizer` beneath.
+Names, arguments, defaults, results and classes of errors are those of tiktoken, which need not be installed.
+``docs/compat-tiktoken.md`` lists the differences. ``encoding.tokenizer`` is the underlying `bytepair.Tokenizer`.
 
 Example:
     >>> import bytepair as bp
@@ -33,4 +33,4 @@ __all__ = [
 ]
 
 __version__ = "0.14.0"
-"""The version of tiktoken whose behaviour this is."""
+"""The version of tiktoken whose behaviour is implemented."""

@@ -1,6 +1,6 @@
-"""`Encoding`, as tiktoken has it, on a `bytepair.Tokenizer`: calls are converted, nothing more.
+"""tiktoken's `Encoding` on a `bytepair.Tokenizer`.
 
-Long because of the docstrings of the public surface.
+The file is long because of the docstrings of the public surface.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytepair.compat.tiktoken import splitting, unstable
 from bytepair.compat.tiktoken.specials import Specials
 from bytepair.errors import EncodeError, FormatError, InvalidIdError, SpecialTokenError
-from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec
+from bytepair.model.models import BytePair
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -35,25 +36,25 @@ _NONE: frozenset[str] = frozenset()
 class Encoding:
     r"""An encoding with tiktoken's methods.
 
-    Special tokens in a text raise unless the call says otherwise: ``allowed_special`` names those that text may become
-    (``"all"`` or a set), ``disallowed_special`` what raises (``"all"``: all that are not allowed; ``()``: nothing, so
-    that they are encoded as ordinary text). Surrogates are joined where they are a pair, else U+FFFD.
+    By default special tokens in a text raise an error. ``allowed_special`` (``"all"`` or a set) lists special tokens
+    that text may become; ``disallowed_special`` lists those that raise (``"all"``: all that are not allowed; ``()``:
+    none, so that they are encoded as ordinary text). Surrogate pairs are joined; lone surrogates become U+FFFD.
 
     Args:
         name: The name of the encoding.
-        pat_str: The split pattern. What it does not match is dropped.
+        pat_str: The split pattern. Text that it does not match is dropped.
         mergeable_ranks: The rank of each token, which is its id.
         special_tokens: The id of each special token.
-        explicit_n_vocab: How many tokens there must be in all, with ids up to one less.
+        explicit_n_vocab: The required number of tokens, with ids from 0 to one less.
 
     Attributes:
         name: The name of the encoding.
         max_token_value: The greatest id.
-        tokenizer: The `bytepair.Tokenizer` that does the work; of special tokens that share an id it has the first.
+        tokenizer: The underlying `bytepair.Tokenizer`; of several special tokens with one id it has the first.
 
     Raises:
-        AssertionError: There are not `explicit_n_vocab` tokens.
-        FormatError: No tokenizer can be made of this, such as one in which two tokens have one id. It is a ValueError.
+        AssertionError: The number of tokens is not `explicit_n_vocab`.
+        FormatError: The data do not make a tokenizer, for example because two tokens have one id. It is a ValueError.
         PatternError: The pattern does not compile. It is a ValueError.
 
     Example:
@@ -66,6 +67,8 @@ class Encoding:
     name: str
     max_token_value: int
     tokenizer: Tokenizer
+    # Set by the registry: a registered encoding is pickled by its name.
+    _is_registered: bool = False
 
     def __init__(
         self,
@@ -83,11 +86,11 @@ class Encoding:
             _check_size(explicit_n_vocab, len(mergeable_ranks) + len(special_tokens), most)
         tokens = sorted(mergeable_ranks, key=mergeable_ranks.__getitem__)
         ids = tuple(mergeable_ranks[token] for token in tokens)
-        # tiktoken as well learns only from a text that it lacks a byte.
+        # Like tiktoken, report a missing byte only when a text needs it.
         model = BytePair(tuple(tokens), ids, partial_alphabet=True)
         taken, added = set(ids), []
         for content, id in special_tokens.items():
-            # The core has one token an id, and with the same bytes only the same id.
+            # The core has one token for each id, and one id for each byte string.
             if id not in taken or mergeable_ranks.get(content.encode()) == id:
                 added.append(AddedToken(content, id))
                 taken.add(id)
@@ -97,7 +100,7 @@ class Encoding:
 
     @classmethod
     def _published(cls, name: str, tokenizer: Tokenizer, pat_str: str, special_tokens: Mapping[str, int]) -> Self:
-        """An encoding on a tokenizer that is there already; its ranks are made when they are asked for."""
+        """Make an encoding on an existing tokenizer; its ranks are computed on first access."""
         self = cls.__new__(cls)
         self._set(name, tokenizer, pat_str, dict(special_tokens))
         return self
@@ -113,23 +116,24 @@ class Encoding:
         self._specials = Specials(special_tokens, known=core)
         self._second_names = [content for content in special_tokens if content not in core]
         ranks = self.__dict__.get("_mergeable_ranks", {})
-        # What encode_single_token is asked for and the core would answer otherwise.
+        # Tokens for which encode_single_token and the core differ.
         self._single = {content.encode(): special_tokens[content] for content in self._second_names}
         self._single.update({token: ranks[token] for token in map(str.encode, special_tokens) if token in ranks})
         self._gaps = None if pat_str in splitting.MATCH_ALL else splitting.Gaps(pat_str, tokenizer.spec.byte_pair)
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer, name: str) -> Self:
-        """An encoding with the ids of a bytepair tokenizer, for code that wants one of tiktoken.
+        """Make an encoding from a bytepair tokenizer, for code that takes one of tiktoken.
 
-        Its ids are the same for every text, if its split pattern leaves nothing out.
+        The ids of every text are equal if the split pattern matches all text.
 
         Args:
-            tokenizer: One of bytes, with at most one split pattern and no other stage, whose added tokens are special.
+            tokenizer: A byte-level tokenizer with at most one split pattern and no other stage; its added tokens are
+                special.
             name: The name of the encoding.
 
         Raises:
-            FormatError: It has something that an encoding of tiktoken cannot have, which is named.
+            FormatError: The tokenizer has a feature that tiktoken does not support; the error names it.
 
         Example:
             >>> import bytepair as bp
@@ -150,9 +154,7 @@ class Encoding:
         }
         for feature, is_there in features.items():
             if is_there:
-                raise FormatError(
-                    f"an encoding of tiktoken cannot have {feature}", remedy="use the tokenizer itself, or one without"
-                )
+                raise FormatError(f"an encoding of tiktoken cannot have {feature}", remedy="use the tokenizer itself")
         return cls(
             name,
             pat_str=next(filter(None, spec.split), splitting.WHOLE),
@@ -166,7 +168,7 @@ class Encoding:
     # Encoding
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """The ids of a text in which special tokens are text like any other.
+        """Encode a text; special tokens in it are ordinary text.
 
         Example:
             >>> import bytepair as bp
@@ -182,17 +184,18 @@ class Encoding:
     def encode(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> list[int]:
-        """The ids of a text.
+        """Encode a text.
 
         Args:
             text: The text.
             allowed_special: The special tokens that text may become: ``"all"``, or a set.
-            disallowed_special: The texts that raise: ``"all"`` for the special tokens that are not allowed, or which.
+            disallowed_special: The strings that raise: ``"all"`` for all special tokens that are not allowed, or a
+                collection of strings.
 
         Raises:
-            SpecialTokenError: The text holds what is disallowed. It is a ValueError.
+            SpecialTokenError: The text contains a disallowed string. It is a ValueError.
             EncodeError: A byte of the text has no token. It is a ValueError.
-            TypeError: `text` is no ``str``, or `allowed_special` no set.
+            TypeError: `text` is not a ``str``, or `allowed_special` is not a set.
 
         Example:
             >>> import bytepair as bp
@@ -202,7 +205,7 @@ class Encoding:
             ([257, 258], 7)
             >>> enc.encode("<|end|>")
             Traceback (most recent call last):
-            bytepair.errors.SpecialTokenError: the text holds the disallowed special token '<|end|>' (character 0); ...
+            bytepair.errors.SpecialTokenError: the text contains the disallowed special token '<|end|>' (cha...
         """
         _check_text(text)
         special = self._rule(text, allowed_special, disallowed_special)
@@ -217,7 +220,7 @@ class Encoding:
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> NDArray[np.uint32]:
-        """As `encode`, as an array that owns its memory; surrogates raise UnicodeEncodeError.
+        """As `encode`, but return an array that owns its memory; surrogates raise UnicodeEncodeError.
 
         Example:
             >>> import bytepair as bp
@@ -225,7 +228,7 @@ class Encoding:
             >>> enc.encode_to_numpy("low low")
             array([257,  32, 257], dtype=uint32)
         """
-        import numpy as np  # noqa: PLC0415 (who wants no arrays need not wait for it)
+        import numpy as np  # noqa: PLC0415 (imported on first use)
 
         _check_text(text)
         special = self._rule(text, allowed_special, disallowed_special)
@@ -239,7 +242,7 @@ class Encoding:
         return np.array(self._encode_allowed(text, self._specials.allowed(allowed_special)), np.uint32)
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
-        """The ids of each text as `encode_ordinary` gives them, on up to so many threads.
+        """Encode texts as `encode_ordinary`, on up to `num_threads` threads.
 
         Example:
             >>> import bytepair as bp
@@ -257,7 +260,7 @@ class Encoding:
         allowed_special: Allowed = _NONE,
         disallowed_special: Disallowed = "all",
     ) -> list[list[int]]:
-        """The ids of each text as `encode` gives them, on up to so many threads; errors as there.
+        """Encode texts as `encode`, on up to `num_threads` threads; errors as `encode`.
 
         Example:
             >>> import bytepair as bp
@@ -282,7 +285,7 @@ class Encoding:
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """The ids that stay if the text goes on, and what the rest of it might become; options as `encode`.
+        """Encode a text that may continue: the stable ids, and completions of the rest; options as `encode`.
 
         Args:
             text: The text; surrogates raise UnicodeEncodeError.
@@ -291,9 +294,9 @@ class Encoding:
 
         Returns:
             The stable ids; and the completions, those of one token first, in ascending order. Each begins with the rest
-            of the text, and only its last token goes beyond. They are tiktoken's guess, not all that could be.
+            of the text, and only its last token extends beyond it. As in tiktoken, the list is not complete.
 
-        Time grows with the number of tokens that begin with an end of the unstable rest.
+        Time is linear in the number of tokens that begin with a suffix of the unstable rest.
 
         Example:
             >>> import bytepair as bp
@@ -307,10 +310,10 @@ class Encoding:
         return unstable.encode_with_unstable(self, text, self._specials.allowed(allowed_special))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of one token, special ones among them.
+        """Return the id of one token, special or not.
 
         Raises:
-            InvalidIdError: It is no token. It is a KeyError.
+            InvalidIdError: There is no such token. It is a KeyError.
 
         Example:
             >>> import bytepair as bp
@@ -326,12 +329,12 @@ class Encoding:
     # Decoding
 
     def decode_bytes(self, tokens: Ids) -> bytes:
-        r"""The bytes of some ids, joined.
+        r"""Decode ids to bytes.
 
         Raises:
             InvalidIdError: No token has this id. It is a KeyError.
             OverflowError: An id is negative, or 2^32 or more.
-            TypeError: One is no whole number.
+            TypeError: An id is not an integer.
 
         Example:
             >>> import bytepair as bp
@@ -346,14 +349,14 @@ class Encoding:
             raise
 
     def decode(self, tokens: Ids, errors: str = "replace") -> str:
-        """The text of some ids.
+        """Decode ids to text.
 
         Args:
             tokens: The ids.
-            errors: For bytes that are not UTF-8, as for ``bytes.decode``.
+            errors: The handling of invalid UTF-8, as for ``bytes.decode``.
 
         Raises:
-            UnicodeDecodeError: They are not, and `errors` is ``"strict"``. Other errors are those of `decode_bytes`.
+            UnicodeDecodeError: The bytes are not UTF-8 and `errors` is ``"strict"``. Other errors as `decode_bytes`.
 
         Example:
             >>> import bytepair as bp
@@ -368,7 +371,7 @@ class Encoding:
             raise
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """The bytes of one id, of special tokens as well; errors as `decode_bytes`.
+        """Return the bytes of a token, special or not; errors as `decode_bytes`.
 
         Example:
             >>> import bytepair as bp
@@ -382,7 +385,7 @@ class Encoding:
             raise
 
     def decode_tokens_bytes(self, tokens: Ids) -> list[bytes]:
-        """The bytes of each id; errors as `decode_bytes`.
+        """Return the bytes of each token; errors as `decode_bytes`.
 
         Example:
             >>> import bytepair as bp
@@ -392,12 +395,12 @@ class Encoding:
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: Ids) -> tuple[str, list[int]]:
-        """The text of some ids, and at which character of it each token starts.
+        """Decode ids to text, and return the start of each token in characters.
 
-        A token that starts within a character starts where this character does.
+        A token that starts inside a character has the start of that character.
 
         Raises:
-            UnicodeDecodeError: Their bytes are not UTF-8. Other errors are those of `decode_bytes`.
+            UnicodeDecodeError: The bytes are not UTF-8. Other errors as `decode_bytes`.
 
         Example:
             >>> import bytepair as bp
@@ -408,18 +411,18 @@ class Encoding:
         starts, begun = [], 0
         parts = self.decode_tokens_bytes(tokens)
         for part in parts:
-            # All bytes of a character but its first are 0b10xxxxxx.
+            # All bytes of a character except the first are 0b10xxxxxx.
             starts.append(max(begun - (part[0] & 0xC0 == 0x80), 0))
             begun += sum(byte & 0xC0 != 0x80 for byte in part)
         return b"".join(parts).decode(), starts
 
     def decode_batch(self, batch: Sequence[Ids], *, errors: str = "replace", num_threads: int = 8) -> list[str]:
-        """The text of each row of ids; errors as `decode`.
+        """Decode rows of ids to texts; errors as `decode`.
 
         Args:
             batch: The rows.
             errors: As for `decode`.
-            num_threads: Checked, and nothing else: strings are made by one thread of Python at a time.
+            num_threads: Validated and otherwise unused: Python makes strings on one thread at a time.
 
         Example:
             >>> import bytepair as bp
@@ -436,7 +439,7 @@ class Encoding:
             raise
 
     def decode_bytes_batch(self, batch: Sequence[Ids], *, num_threads: int = 8) -> list[bytes]:
-        """The bytes of each row of ids; `num_threads` as for `decode_batch`, errors as `decode_bytes`.
+        """Decode rows of ids to bytes; `num_threads` as for `decode_batch`, errors as `decode_bytes`.
 
         Example:
             >>> import bytepair as bp
@@ -446,10 +449,10 @@ class Encoding:
         _check_threads(num_threads)
         return [self.decode_bytes(row) for row in batch]
 
-    # What it is
+    # Vocabulary
 
     def token_byte_values(self) -> list[bytes]:
-        """The bytes of all tokens that are not special, in the order of bytes.
+        """List the bytes of all tokens that are not special, in byte order.
 
         Example:
             >>> import bytepair as bp
@@ -469,7 +472,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Whether an id is that of a special token; AssertionError if it is no ``int``.
+        """Whether an id belongs to a special token; AssertionError if it is not an ``int``.
 
         Example:
             >>> import bytepair as bp
@@ -483,10 +486,10 @@ class Encoding:
 
     @property
     def n_vocab(self) -> int:
-        """The greatest id and one: as many rows as a model's table needs."""
+        """The greatest id plus one: the number of rows of an embedding table."""
         return self.max_token_value + 1
 
-    # What tiktoken's README, tests and readers use besides
+    # Private methods that tiktoken's README and tests use
 
     @cached_property
     def _mergeable_ranks(self) -> dict[bytes, int]:
@@ -494,20 +497,20 @@ class Encoding:
         return dict(zip(model.tokens, model.ids, strict=True))
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
-        """The ids of a text or bytes that are not split, without special tokens."""
+        """Encode one piece without splitting it; special tokens are text."""
         piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         return self._merger.encode_piece(piece)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
-        """As `encode_ordinary`, piece by piece."""
+        """As `encode_ordinary`, one piece at a time."""
         return [id for piece in self._pieces(text) for id in self._encode_single_piece(piece)]
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        """The ids of bytes, which need not be UTF-8; special tokens are text."""
+        """Encode bytes that need not be UTF-8; special tokens are text."""
         return unstable.encode_bytes(self, text)
 
     def __getstate__(self) -> object:
-        if ENCODINGS.get(self.name) is self:
+        if self._is_registered:
             return self.name
         return {
             "name": self.name,
@@ -523,7 +526,7 @@ class Encoding:
         else:
             Encoding.__init__(self, **state)
 
-    # What these are made of
+    # Helpers
 
     @cached_property
     def _merger(self) -> Encoder:
@@ -534,30 +537,30 @@ class Encoding:
         return sorted(self._mergeable_ranks)
 
     def _rule(self, text: str, allowed: Any, disallowed: Any) -> Special | None:
-        """The core's ``special`` that gives this text tiktoken's ids, if it does not raise; None if none does."""
+        """The core's ``special`` policy that returns tiktoken's ids for this text or raises; None if there is none."""
         special = self._specials.policy(allowed, disallowed)
         if self._second_names and self._has_second_name(text):
             return None
         if self._gaps is None:
             return special
-        # If there are special tokens in a text, the pattern is asked for each stretch.
+        # If a text contains special tokens, the pattern is applied between them.
         return special if special in ("raise", "text") and not self._gaps.are_in(text) else None
 
     def _has_second_name(self, text: str) -> bool:
         return any(name in text for name in self._second_names)
 
     def _pieces(self, text: str) -> list[str]:
-        """The pieces of a text without special tokens."""
+        """Split a text without special tokens into pieces."""
         return self.tokenizer.pieces(text, special="text") if self._gaps is None else self._gaps.pieces(text)
 
     def _encode_stretch(self, text: str) -> list[int]:
-        """The ids of a text between special tokens."""
+        """Encode the text between two special tokens."""
         if self._gaps is not None and self._gaps.are_in(text):
             return self._gaps.encode(text)
         return self.tokenizer.encode(text, special="text")
 
     def _encode_allowed(self, text: str, allowed: frozenset[str]) -> list[int]:
-        """The ids of a text in which the allowed special tokens are found, and all else is text."""
+        """Encode a text; allowed special tokens are matched, the rest is text."""
         ids, start = [], 0
         for begin, end, id in self._specials.places(text, allowed):
             ids += self._encode_stretch(text[start:begin])
@@ -566,15 +569,12 @@ class Encoding:
         return ids + self._encode_stretch(text[start:])
 
 
-ENCODINGS: dict[str, Encoding] = {}
-"""The encodings that were made by name: one object for each name, pickled as that name."""
-
 by_name: Callable[[str], Encoding] | None = None
 """`registry.get_encoding`, which the registry puts here: encodings are unpickled by it."""
 
 
 def _joined(text: str) -> str:
-    """The text with pairs of surrogates joined, and others as U+FFFD."""
+    """Join surrogate pairs; lone surrogates become U+FFFD."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -584,13 +584,13 @@ def _check_text(text: Any) -> None:
 
 
 def _check_threads(threads: int | None) -> None:
-    # None is for a pool of Python what it is for the core: as many as there are cores.
+    # None means one thread for each core, for a Python pool and for the core.
     if threads is not None and threads <= 0:
         raise ValueError(f"num_threads must be greater than 0, and is {threads}")
 
 
 def _check_ids(ids: Iterable[Any]) -> None:
-    """Raises what tiktoken raises for what cannot be an id at all."""
+    """Raise tiktoken's errors for values that cannot be ids."""
     for id in ids:
         if not 0 <= operator.index(id) < 2**32:
             raise OverflowError(f"the id {id} is out of range: ids are from 0 to below 2^32")
@@ -598,6 +598,6 @@ def _check_ids(ids: Iterable[Any]) -> None:
 
 def _check_size(wanted: int, found: int, greatest: int) -> None:
     if found != wanted:
-        raise AssertionError(f"explicit_n_vocab is {wanted}, but there are {found} tokens, special ones among them")
+        raise AssertionError(f"explicit_n_vocab is {wanted}, but there are {found} tokens, special tokens included")
     if greatest != wanted - 1:
         raise AssertionError(f"explicit_n_vocab is {wanted}, but the greatest id is {greatest}: ids must have no holes")

@@ -1,6 +1,6 @@
-"""Rank files and the files of GPT-2 as dictionaries from token to rank, as ``tiktoken.load`` has them.
+"""The functions of ``tiktoken.load``: rank files and the files of GPT-2 as dictionaries from token to rank.
 
-What is fetched is kept where tiktoken keeps it, so that either finds what the other fetched.
+Fetched files are cached in tiktoken's folder, so that both libraries share them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
+from bytepair.formats import encodings
 from bytepair.model.byte_alphabet import BYTES_IN_ALPHABET_ORDER, to_bytes
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ _CACHES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 
 
 def cache_folder() -> Path | None:
-    """Where fetched files are kept: ``TIKTOKEN_CACHE_DIR``, ``DATA_GYM_CACHE_DIR``, else a temporary folder.
+    """The folder of cached files: ``TIKTOKEN_CACHE_DIR``, ``DATA_GYM_CACHE_DIR``, or else a temporary folder.
 
     Returns:
-        The folder, which need not exist; None if the variable is empty, which means that nothing is kept.
+        The folder, which need not exist; None if the variable is empty, which disables the cache.
     """
     named = next((os.environ[name] for name in _CACHES if name in os.environ), None)
     if named is None:
@@ -36,30 +37,28 @@ def cache_folder() -> Path | None:
 
 
 def cached(blobpath: str) -> Path | None:
-    """Where the file of an address is kept once it was fetched; None if nothing is kept."""
+    """The path of the cached file of a URL; None if the cache is disabled."""
     folder = cache_folder()
-    # A name, not a promise: what is found there is checked by SHA-256.
+    # SHA-1 only makes a name; the content is checked by SHA-256.
     return folder and folder / hashlib.sha1(blobpath.encode(), usedforsecurity=False).hexdigest()
 
 
 def read_file(blobpath: str) -> bytes:
-    """The bytes of a file, or of an HTTPS address.
+    """Read a file or an HTTPS URL.
 
     Raises:
-        OSError: It cannot be read; ArtifactError if it cannot be fetched.
-        ValueError: It is an address of another kind, such as ``az://``.
+        OSError: The file cannot be read; ArtifactError if the URL cannot be fetched.
+        ValueError: The URL has another scheme, such as ``az://``.
     """
     if "://" not in blobpath:
         return Path(blobpath).read_bytes()
     if not blobpath.startswith(("http://", "https://")):
-        raise ValueError(f"{blobpath} is neither a file nor an HTTPS address; copy it to one and name that")
-    from bytepair.formats import hub  # noqa: PLC0415 (it alone may use the network, and few need it)
-
-    return hub._fetch(blobpath)
+        raise ValueError(f"{blobpath} is neither a file nor an HTTPS URL; copy it to a file")
+    return encodings.fetch(blobpath)
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
-    """Whether these bytes have this SHA-256, in hexadecimal.
+    """Whether data have a given SHA-256, in hexadecimal.
 
     Example:
         >>> check_hash(b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
@@ -69,15 +68,15 @@ def check_hash(data: bytes, expected_hash: str) -> bool:
 
 
 def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
-    """The bytes of a file or an address, from the cache if they are there, else read and kept in it.
+    """Read a file or a URL through the cache.
 
     Args:
-        blobpath: A file, or an HTTPS address.
-        expected_hash: The SHA-256 that it must have, in hexadecimal. What is cached with another one is replaced.
+        blobpath: A file, or an HTTPS URL.
+        expected_hash: The expected SHA-256, in hexadecimal. A cached file with another hash is replaced.
 
     Raises:
-        OSError: It cannot be read or fetched, or not be kept in a cache that the environment names.
-        ValueError: Its SHA-256 is another one.
+        OSError: The file cannot be read or fetched, or not be written to a cache that the environment names.
+        ValueError: The SHA-256 differs.
     """
     kept = cached(blobpath) if "://" in blobpath else None
     if kept is not None and kept.is_file():
@@ -93,27 +92,27 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
         try:
             files.write_all(kept.parent, {kept.name: data})
         except ArtifactError:
-            # Nobody asked for the temporary folder.
+            # The temporary folder is optional.
             if any(name in os.environ for name in _CACHES):
                 raise
     return data
 
 
 class _OtherBytesError(IntegrityError, ValueError):
-    """An IntegrityError for those who expect the ValueError of tiktoken."""
+    """An IntegrityError that is a ValueError, as in tiktoken."""
 
 
 def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) -> dict[bytes, int]:
-    r"""The ranks of a rank file.
+    r"""Read the ranks of a rank file.
 
     Args:
-        tiktoken_bpe_file: A file, or an HTTPS address, which is fetched once and then cached.
-        expected_hash: The SHA-256 that it must have.
+        tiktoken_bpe_file: A file, or an HTTPS URL, which is fetched once and cached.
+        expected_hash: The expected SHA-256.
 
     Raises:
-        FormatError: A line is not a token in base64, a space and a rank; ``line`` names it. It is a ValueError.
+        FormatError: A line is not a token in base64, a space and a rank; ``line`` is its number. It is a ValueError.
         OSError: The file cannot be read or fetched.
-        ValueError: Its SHA-256 is another one.
+        ValueError: The SHA-256 differs.
 
     Example:
         >>> import tempfile
@@ -134,24 +133,24 @@ def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) 
                 f"the line {line[:80]!r} is not a token in base64, a space and a rank",
                 file=tiktoken_bpe_file,
                 line=number,
-                remedy="see that the file is a rank file and whole",
+                remedy="check that the file is a complete rank file",
             ) from error
     return ranks
 
 
 def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str) -> None:
-    """Writes a rank file, by rank, whole or not at all.
+    """Write a rank file atomically, in the order of ranks.
 
     Args:
         bpe_ranks: The rank of each token.
-        tiktoken_bpe_file: The file. An address is refused: what cannot be written is not taken.
+        tiktoken_bpe_file: The file, not a URL.
 
     Raises:
-        ArtifactError: It cannot be written.
-        ValueError: It is an address.
+        ArtifactError: The file cannot be written.
+        ValueError: The argument is a URL.
     """
     if "://" in tiktoken_bpe_file:
-        raise ValueError(f"{tiktoken_bpe_file} is an address; write a file and copy it there")
+        raise ValueError(f"{tiktoken_bpe_file} is a URL; write a file and upload it")
     path = Path(tiktoken_bpe_file)
     lines = (
         b"%b %d\n" % (binascii.b2a_base64(token, newline=False), rank)
@@ -167,26 +166,26 @@ def data_gym_to_mergeable_bpe_ranks(
     encoder_json_hash: str | None = None,
     clobber_one_byte_tokens: bool = False,
 ) -> dict[bytes, int]:
-    """The ranks of a vocabulary in the two files of GPT-2: the bytes, then a token for each merge, in order.
+    """Read the ranks of GPT-2's two files: first the bytes, then a token for each merge, in order.
 
     Args:
-        vocab_bpe_file: The merges: a line for the version, then a pair a line.
-        encoder_json_file: The ids of the tokens, which must be those ranks.
-        vocab_bpe_hash: The SHA-256 that the first must have.
-        encoder_json_hash: The SHA-256 that the second must have.
-        clobber_one_byte_tokens: Whether tokens of one byte have the ids of the second file.
+        vocab_bpe_file: The merges: a line with the version, then one pair on each line.
+        encoder_json_file: The ids of the tokens, which must equal the ranks.
+        vocab_bpe_hash: The expected SHA-256 of the first file.
+        encoder_json_hash: The expected SHA-256 of the second file.
+        clobber_one_byte_tokens: Whether tokens of one byte take the ids of the second file.
 
     Raises:
-        AssertionError: The two files do not say the same.
-        OSError: One cannot be read or fetched.
-        ValueError: A SHA-256 is another one, or a file is not what it should be.
+        AssertionError: The two files contradict each other.
+        OSError: A file cannot be read or fetched.
+        ValueError: A SHA-256 differs, or a file is malformed.
     """
     ranks = {bytes([byte]): rank for rank, byte in enumerate(BYTES_IN_ALPHABET_ORDER)}
     merges = read_file_cached(vocab_bpe_file, vocab_bpe_hash).decode().split("\n")[1:-1]
     for number, line in enumerate(merges, 2):
         pair = line.split()
         if len(pair) != 2:
-            raise FormatError("a merge is two tokens", file=vocab_bpe_file, line=number, remedy=f"there is {line!r}")
+            raise FormatError("a merge is two tokens", file=vocab_bpe_file, line=number, remedy=f"the line is {line!r}")
         ranks[_unspell("".join(pair), vocab_bpe_file)] = 256 + number - 2
     table = json.loads(read_file_cached(encoder_json_file, encoder_json_hash))
     ids = {_unspell(token, encoder_json_file): id for token, id in table.items()}
@@ -207,6 +206,6 @@ def _unspell(token: str, file: str) -> bytes:
     found = to_bytes(token)
     if found is None:
         raise FormatError(
-            f"the token {token!r} has a character that stands for no byte", file=file, remedy="see that it is GPT-2's"
+            f"the token {token!r} has a character that represents no byte", file=file, remedy="use the files of GPT-2"
         )
     return found

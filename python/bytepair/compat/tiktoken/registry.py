@@ -1,4 +1,4 @@
-"""Encodings by name: the published ones, and those of packages that register theirs under ``tiktoken_ext``."""
+"""Encodings by name: the published ones, and those that packages register under ``tiktoken_ext``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from bytepair.compat.tiktoken import core, load, splitting
-from bytepair.compat.tiktoken.core import ENCODINGS, Encoding
-from bytepair.formats import hub
+from bytepair.compat.tiktoken.core import Encoding
+from bytepair.formats import encodings
 from bytepair.tokenizer import Tokenizer
 
-# The reserved name of an id that has a proper one, too. The core has one token an id.
+ENCODINGS: dict[str, Encoding] = {}
+"""The encodings made so far, one object for each name."""
+
+# The reserved name of an id that also has a proper name. The core has one token for each id.
 _SECOND_NAMES = {"o200k_harmony": {"<|reserved_200018|>": 200018}}
 
 # tiktoken's own plug-in, which makes the published encodings.
@@ -25,18 +28,18 @@ _constructors: dict[str, Callable[[], dict[str, Any]]] | None = None
 
 
 def get_encoding(encoding_name: str) -> Encoding:
-    """An encoding by its name, the same object each time.
+    """Return an encoding by name, the same object each time.
 
-    Published ones are those of `bytepair.get_encoding`, found as there. A rank file that tiktoken has fetched is taken
-    from its cache (``TIKTOKEN_CACHE_DIR``); whatever its way, its SHA-256 is checked.
+    Published encodings are found as by `bytepair.get_encoding`, or in tiktoken's cache (``TIKTOKEN_CACHE_DIR``). The
+    SHA-256 is always checked.
 
     Args:
         encoding_name: A published encoding, or one that a package under ``tiktoken_ext`` registers.
 
     Raises:
-        ValueError: There is no encoding of this name, or it is no name.
-        ArtifactError: The rank file is not there and cannot be fetched.
-        IntegrityError: It is not the published one.
+        ValueError: There is no encoding of this name, or the argument is not a string.
+        ArtifactError: The rank file is missing and cannot be fetched.
+        IntegrityError: The rank file is not the published one.
 
     Example:
         >>> get_encoding("o300k_base")
@@ -47,9 +50,11 @@ def get_encoding(encoding_name: str) -> Encoding:
         raise ValueError(f"the name of an encoding is a str, not {type(encoding_name).__name__}")  # noqa: TRY004
     if encoding_name not in ENCODINGS:
         with _lock:
-            # Another thread may have made it meanwhile.
+            # Another thread may have made it in the meantime.
             if encoding_name not in ENCODINGS:
-                ENCODINGS[encoding_name] = _make(encoding_name)
+                encoding = _make(encoding_name)
+                encoding._is_registered = True
+                ENCODINGS[encoding_name] = encoding
     return ENCODINGS[encoding_name]
 
 
@@ -57,17 +62,17 @@ core.by_name = get_encoding
 
 
 def list_encoding_names() -> list[str]:
-    """The names that `get_encoding` knows, those of packages among them.
+    """List the names that `get_encoding` takes, including those of packages.
 
     Example:
         >>> list_encoding_names()[:4]
         ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit']
     """
-    return [*hub.ENCODINGS, *_plugins()]
+    return [*encodings.ENCODINGS, *_plugins()]
 
 
 def _make(name: str) -> Encoding:
-    if name in hub.ENCODINGS:
+    if name in encodings.ENCODINGS:
         return _published(name)
     constructor = _plugins().get(name)
     if constructor is None:
@@ -79,18 +84,18 @@ def _make(name: str) -> Encoding:
 
 
 def _published(name: str) -> Encoding:
-    encoding = hub.ENCODINGS[name]
-    kept = load.cached(f"{hub.PUBLISHED_AT}/{encoding.file}")
+    encoding = encodings.ENCODINGS[name]
+    kept = load.cached(f"{encodings.PUBLISHED_AT}/{encoding.file}")
     if os.environ.get("BYTEPAIR_ENCODINGS") or kept is None or not _is(kept, encoding.sha256):
-        tokenizer = hub.get_encoding(name)
+        tokenizer = Tokenizer(encodings.read(name))
     else:
-        tokenizer = Tokenizer.from_tiktoken(kept, split=encoding.split, special_tokens=encoding.special_tokens)
+        tokenizer = Tokenizer.from_file(kept, split=encoding.split, special_tokens=encoding.special_tokens)
     special = {**encoding.special_tokens, **_SECOND_NAMES.get(name, {})}
     return Encoding._published(name, tokenizer, splitting.PUBLISHED[encoding.split], special)
 
 
 def _is(path: Any, sha256: str) -> bool:
-    """Whether a file is there, whole and the right one. The cache of another library is no place to complain about."""
+    """Whether a file exists with this SHA-256. Errors are ignored: the cache belongs to another library."""
     try:
         return load.check_hash(path.read_bytes(), sha256)
     except OSError:
@@ -98,7 +103,7 @@ def _is(path: Any, sha256: str) -> bool:
 
 
 def _plugins() -> dict[str, Callable[[], dict[str, Any]]]:
-    """What modules of the namespace ``tiktoken_ext`` register as ``ENCODING_CONSTRUCTORS``; looked for once."""
+    """The ``ENCODING_CONSTRUCTORS`` of all modules of the namespace ``tiktoken_ext``; collected once."""
     global _constructors  # noqa: PLW0603 (found once a process)
     with _lock:
         if _constructors is None:
@@ -120,7 +125,7 @@ def _find_plugins() -> dict[str, Callable[[], dict[str, Any]]]:
         except AttributeError as error:
             raise ValueError(f"the tiktoken plugin {module_name} has no ENCODING_CONSTRUCTORS") from error
         for name, constructor in constructors.items():
-            if name in found or name in hub.ENCODINGS:
+            if name in found or name in encodings.ENCODINGS:
                 raise ValueError(f"the tiktoken plugin {module_name} registers {name!r}, which is registered already")
             found[name] = constructor
     return found

@@ -1,7 +1,7 @@
-"""What becomes of special tokens in a text, by tiktoken's rule.
+"""Special tokens in a text, by tiktoken's rules.
 
-A call allows some special tokens and disallows some texts. Text that is disallowed anywhere raises; allowed tokens are
-taken from left to right; all else is text. Where the core's own rule gives the same, it is told which (`policy`).
+A call allows some special tokens and disallows some strings. A disallowed string anywhere raises; allowed tokens are
+matched from left to right; the rest is text. Where a policy of the core has the same result, it is used (`policy`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Specials:
     """The special tokens of an encoding.
 
     Args:
-        ids: Their ids.
-        known: Those that the core knows.
+        ids: The id of each.
+        known: The special tokens in the core.
     """
 
     def __init__(self, ids: Mapping[str, int], known: Iterable[str]) -> None:
@@ -35,16 +35,16 @@ class Specials:
         self._can_overlap = _can_overlap(self.names)
 
     def policy(self, allowed: Any, disallowed: Any) -> Special | None:
-        """The core's ``special`` that does the same, whenever it does not raise; None if there is none.
+        """The core's ``special`` policy with the same result whenever it does not raise; None if there is none.
 
-        That is said of texts in which there is no special token that the core does not know.
+        This holds for texts without special tokens that the core lacks.
 
         Args:
-            allowed: ``allowed_special`` of a call.
-            disallowed: ``disallowed_special`` of it.
+            allowed: The ``allowed_special`` of a call.
+            disallowed: The ``disallowed_special`` of the call.
 
         Raises:
-            TypeError: `allowed` is no set.
+            TypeError: `allowed` is not a set.
 
         Example:
             >>> specials = Specials({"<a>": 300, "<b>": 301}, ["<a>", "<b>"])
@@ -54,7 +54,7 @@ class Specials:
         everything = isinstance(disallowed, str) and disallowed == "all"
         if not everything and disallowed:
             return None
-        # To ask for the plain types first is quicker.
+        # Checking the concrete types first is faster.
         if isinstance(allowed, (frozenset, set, AbstractSet)):
             if not allowed:
                 return "raise" if everything else "text"
@@ -66,7 +66,7 @@ class Specials:
         return "allow"
 
     def allowed(self, allowed: Any) -> frozenset[str]:
-        """The special tokens that a call allows; raises TypeError if that is no set of them."""
+        """The special tokens that a call allows; TypeError if the argument is not a set."""
         if isinstance(allowed, str) and allowed == "all":
             return self.names
         if not isinstance(allowed, AbstractSet):
@@ -74,7 +74,7 @@ class Specials:
         return self.names.intersection(allowed)
 
     def check(self, text: str, allowed: Any, disallowed: str | Collection[str]) -> None:
-        """Raises SpecialTokenError, a ValueError, if the text holds what the call disallows."""
+        """Raise SpecialTokenError, a ValueError, if the text contains a disallowed string."""
         if isinstance(disallowed, str) and disallowed == "all":
             names = self.names - self.allowed(allowed)
         else:
@@ -83,16 +83,16 @@ class Specials:
         if found is not None:
             token = found.group()
             raise SpecialTokenError(
-                f"the text holds the disallowed special token {token!r}",
+                f"the text contains the disallowed special token {token!r}",
                 character=found.start(),
                 remedy=(
-                    f"say allowed_special={{{token!r}}} to let text become it; to encode it as ordinary text, say "
+                    f"pass allowed_special={{{token!r}}} to encode it as the token; to encode it as text, pass "
                     f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}), or disallowed_special=() for all"
                 ),
             )
 
     def places(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[int, int, int]]:
-        """Where allowed special tokens are in a text, from left to right: start and end in characters, and the id.
+        """Find allowed special tokens in a text from left to right: start and end in characters, and the id.
 
         Example:
             >>> list(Specials({"<a>": 300, "<b>": 301}, []).places("x<b><a>", frozenset({"<a>"})))
@@ -109,12 +109,12 @@ class Specials:
 
 @lru_cache(maxsize=128)
 def _any_of(names: frozenset[str]) -> re.Pattern[str]:
-    # The longest first, as the core does. tiktoken takes any that fits.
+    # The longest first, like the core. tiktoken takes any match.
     return re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
 
 
 def _can_overlap(names: Collection[str]) -> bool:
-    """Whether two of them might share a place in a text; False only if they never do.
+    """Whether two of the names might overlap in a text; False only if they never do.
 
     Example:
         >>> _can_overlap(["<a>", "<b>"]), _can_overlap(["<a>", "a"]), _can_overlap(["<a", "<a>"])

@@ -1,7 +1,7 @@
-"""The split pattern of an encoding by tiktoken's rule: what the pattern does not match is dropped.
+"""Split patterns by tiktoken's rule: text that the pattern does not match is dropped.
 
-To bytepair text between two matches is a piece. The patterns in use match every character, so that both rules are one;
-with another pattern each text is looked through first.
+In bytepair the text between two matches is a piece. The published patterns match every character, so that both rules
+agree; with any other pattern each text is checked first.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from bytepair._core import pre_tokenize
-from bytepair.model.spec import BytePair, TokenizerSpec, WordLevel
+from bytepair.model.models import BytePair, WordLevel
+from bytepair.model.spec import TokenizerSpec
 from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.model.steps import spell_step
 from bytepair.tokenizer import Tokenizer
@@ -22,21 +23,21 @@ PUBLISHED = {
     ),
     "o200k": SPLIT_PATTERNS["o200k"],
 }
-"""The patterns of the published encodings, as ``pat_str`` spells them, by their names here."""
+"""The ``pat_str`` of the published encodings, by the pattern's name in bytepair."""
 
 WHOLE = r"[\s\S]+"
-"""A pattern whose one match is the whole text, for tokenizers without a pattern."""
+"""A pattern that matches the whole text at once, for tokenizers without a pattern."""
 
 MATCH_ALL = {*PUBLISHED.values(), *SPLIT_PATTERNS.values(), WHOLE} - {""}
-"""Patterns that are known to match every character of every text."""
+"""Patterns known to match every character of every text."""
 
 
 class Gaps:
-    """What a pattern leaves out of a text.
+    """The parts of a text that a pattern does not match.
 
     Args:
         pattern: The pattern.
-        model: The model, for pieces that were cut already.
+        model: The model that encodes the pieces.
 
     Raises:
         PatternError: The pattern does not compile.
@@ -49,21 +50,21 @@ class Gaps:
 
     def __init__(self, pattern: str, model: BytePair) -> None:
         self._matches = _step(pattern, invert=True)
-        # A token for each gap, counted without a list of them.
+        # A tokenizer with one token for each gap, so that gaps can be counted.
         unknown = WordLevel((b"?",), (0,), "?")
         self._gaps = Tokenizer(TokenizerSpec(unknown, pre_tokenizers=(_step(pattern, invert=False),)))
         self._model = model
 
     def are_in(self, text: str) -> bool:
-        """Whether the pattern leaves anything out."""
+        """Whether the pattern leaves a part of the text unmatched."""
         return self._gaps.count(text, errors="replace") > 0
 
     def pieces(self, text: str) -> list[str]:
-        """What it matches, in order."""
+        """The matches of the pattern, in order."""
         return [piece for piece, _ in pre_tokenize([self._matches], text)]
 
     def encode(self, text: str) -> list[int]:
-        """The ids of that."""
+        """The ids of the matches."""
         ids: list[int] = self._unsplit.encode_batch_array(self.pieces(text)).ids.tolist()
         return ids
 

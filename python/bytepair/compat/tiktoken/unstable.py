@@ -1,6 +1,6 @@
-"""Which tokens of a text would stay if it went on, and bytes that end within a character: tiktoken's rules for both.
+"""tiktoken's rules for unstable tokens (those that could change if the text continued) and for incomplete UTF-8.
 
-They are its rules, not the truth about unstable tokens: what tiktoken leaves out is left out here.
+The rules are tiktoken's and do not find every completion.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Encodes(Protocol):
 
 
 def encode_bytes(encoding: Encodes, data: bytes) -> list[int]:
-    """The ids of bytes; what follows the valid UTF-8 is merged with the last piece before it."""
+    """Encode bytes; those after the valid UTF-8 are merged with the last piece before them."""
     try:
         return encoding.encode_ordinary(data.decode())
     except UnicodeDecodeError as error:
@@ -47,7 +47,7 @@ def encode_bytes(encoding: Encodes, data: bytes) -> list[int]:
 
 
 def encode_with_unstable(encoding: Encodes, text: str, allowed: frozenset[str]) -> tuple[list[int], list[list[int]]]:
-    """The ids that stay, and what the rest might become; see `Encoding.encode_with_unstable`."""
+    """The stable ids, and completions of the rest; see `Encoding.encode_with_unstable`."""
     ids, last = _encode(encoding, text, allowed)
     last = _with_space_before(encoding, ids, last)
     stable, rest = ids[: len(ids) - last], encoding.decode_bytes(ids[len(ids) - last :])
@@ -57,7 +57,7 @@ def encode_with_unstable(encoding: Encodes, text: str, allowed: frozenset[str]) 
     completions: set[tuple[int, ...]] = set()
     texts: list[str] = []
     for cut in range(1, len(rest)):
-        # A token across the end of the text, which begins within what is not stable.
+        # A token that begins in the unstable rest and extends beyond the end of the text.
         for token in _beginning_with(encoding, rest[cut:]):
             longer = rest[:cut] + token
             try:
@@ -68,7 +68,7 @@ def encode_with_unstable(encoding: Encodes, text: str, allowed: frozenset[str]) 
         completions.add(_until(encoding, row, len(rest)))
     character = _last_character(rest)
     if character and len(character) < len(rest):
-        # White space may turn out to be split before its last character.
+        # White space may be split before its last character.
         before = rest[: -len(character)]
         completions.add((*_merge(encoding, before), *_merge(encoding, character)))
     completions.difference_update((id,) for id in single)
@@ -76,7 +76,7 @@ def encode_with_unstable(encoding: Encodes, text: str, allowed: frozenset[str]) 
 
 
 def _encode(encoding: Encodes, text: str, allowed: frozenset[str]) -> tuple[list[int], int]:
-    """The ids of a text, and how many of them are from its last piece; none if that is a special token."""
+    """The ids of a text, and the number of ids of its last piece; 0 if that is a special token."""
     ids: list[int] = []
     start = 0
     for begin, end, id in encoding._specials.places(text, allowed):
@@ -91,7 +91,7 @@ def _encode(encoding: Encodes, text: str, allowed: frozenset[str]) -> tuple[list
 
 
 def _with_space_before(encoding: Encodes, ids: list[int], last: int) -> int:
-    """`last`, with the tokens of white space before it if it begins with one: patterns cut space by what follows."""
+    """Extend `last` by preceding white-space tokens if it begins with one: patterns split space by what follows it."""
     if last and _is_space(encoding, ids[len(ids) - last]):
         while last < len(ids) and _is_space(encoding, ids[len(ids) - last - 1]):
             last += 1
@@ -106,14 +106,14 @@ def _is_space(encoding: Encodes, id: int) -> bool:
 def _beginning_with(encoding: Encodes, start: bytes) -> list[bytes]:
     """The tokens that begin with these bytes, in order."""
     tokens = encoding._sorted_tokens
-    # The least bytes that are greater than all that begin so.
+    # The least byte string greater than all that begin with `start`.
     stem = start.rstrip(b"\xff")
     end = bisect_left(tokens, stem[:-1] + bytes([stem[-1] + 1])) if stem else len(tokens)
     return tokens[bisect_left(tokens, start) : end]
 
 
 def _until(encoding: Encodes, ids: list[int], size: int) -> tuple[int, ...]:
-    """The first ids that have so many bytes together."""
+    """The shortest prefix of the ids with at least `size` bytes."""
     for number, id in enumerate(ids, 1):
         size -= len(encoding.decode_single_token_bytes(id))
         if size <= 0:
@@ -122,11 +122,11 @@ def _until(encoding: Encodes, ids: list[int], size: int) -> tuple[int, ...]:
 
 
 def _merge(encoding: Encodes, piece: bytes) -> list[int]:
-    """The ids of a piece by merges alone, even if it is a token."""
+    """Encode a piece by merges alone, even if it is a token."""
     ids = encoding._encode_single_piece(piece)
     if len(ids) > 1 or len(piece) == 1:
         return ids
-    # It is a token; whether merges make it is the question, and it is short.
+    # The piece is a token, hence short: find out whether merges produce it.
     ranks = encoding._mergeable_ranks
     parts = [piece[place : place + 1] for place in range(len(piece))]
     while len(parts) > 1:
@@ -140,13 +140,13 @@ def _merge(encoding: Encodes, piece: bytes) -> list[int]:
 
 
 def _last_character(data: bytes) -> bytes:
-    """The bytes of the last character, if it is white space by Unicode's White_Space; else none."""
+    """The bytes of the last character if it has Unicode's White_Space property; else empty."""
     for size in range(1, min(4, len(data)) + 1):
         try:
             character = data[-size:].decode()
         except UnicodeDecodeError:
             continue
-        # Python counts the separators of ASCII among white space, Unicode does not.
+        # str.isspace includes the ASCII separators, White_Space does not.
         is_space = len(character) == 1 and character.isspace() and character not in "\x1c\x1d\x1e\x1f"
         return data[-size:] if is_space else b""
     return b""

@@ -1,7 +1,7 @@
-"""What ``tokenizers`` has, with bytepair inside: change the import, and keep the code.
+"""The interface of ``tokenizers`` on bytepair: change the import and keep the code.
 
-``from bytepair.compat import tokenizers`` in place of ``import tokenizers``. The package itself is not needed. What
-differs is in ``docs/compat-tokenizers.md``.
+Replace ``import tokenizers`` by ``from bytepair.compat import tokenizers``. The package need not be installed.
+``docs/compat-tokenizers.md`` lists the differences.
 
 Example:
     >>> from bytepair.compat.tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -52,7 +52,7 @@ from bytepair.compat.tokenizers.unsupported import (
 from bytepair.compat.tokenizers.values import Regex
 
 __version__ = "0.23.3"
-"""The version of ``tokenizers`` whose interface this is."""
+"""The version of ``tokenizers`` whose interface is implemented."""
 
 __all__ = [
     "AddedToken",

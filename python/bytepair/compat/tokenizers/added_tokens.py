@@ -13,14 +13,14 @@ _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
 class AddedToken:
-    """A token that is matched in the text before everything else.
+    """A token that is matched before normalization and pre-tokenization.
 
     Args:
-        content: The text that it is.
-        single_word: Whether it is matched only where it is not part of a longer word.
-        lstrip: Whether it takes the white space before it.
-        rstrip: Whether it takes the white space after it.
-        normalized: Whether it is looked for in the normalized text; None for all that are not special.
+        content: The text of the token.
+        single_word: Whether it is matched only as a whole word.
+        lstrip: Whether it includes the white space before it.
+        rstrip: Whether it includes the white space after it.
+        normalized: Whether it is matched in the normalized text; None for True unless it is special.
         special: Whether it is special.
 
     Example:
@@ -48,7 +48,7 @@ class AddedToken:
 
     @property
     def content(self) -> str:
-        """The text that it is."""
+        """The text of the token."""
         return self._content
 
     @content.setter
@@ -66,22 +66,22 @@ class AddedToken:
 
     @property
     def single_word(self) -> bool:
-        """Whether it is matched only where it is not part of a longer word."""
+        """Whether it is matched only as a whole word."""
         return self._single_word
 
     @property
     def lstrip(self) -> bool:
-        """Whether it takes the white space before it."""
+        """Whether it includes the white space before it."""
         return self._lstrip
 
     @property
     def rstrip(self) -> bool:
-        """Whether it takes the white space after it."""
+        """Whether it includes the white space after it."""
         return self._rstrip
 
     @property
     def normalized(self) -> bool:
-        """Whether it is looked for in the normalized text."""
+        """Whether it is matched in the normalized text."""
         return not self.special if self._normalized is None else self._normalized
 
     def __getstate__(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class AddedToken:
         )
 
     def _fixed(self) -> AddedToken:
-        """A copy that later changes do not reach."""
+        """A copy, unaffected by later changes."""
         return AddedToken(**self.__getstate__())
 
     def _json(self, id: int) -> dict[str, Any]:
@@ -117,10 +117,10 @@ class AddedToken:
 
 
 def tokens_of(given: Any, *, special: bool) -> list[AddedToken]:
-    """What a list of strings and added tokens says; special tokens become special.
+    """Convert a list of strings and added tokens; `special` makes them special.
 
     Raises:
-        TypeError: There is something else in it.
+        TypeError: The list contains something else.
     """
     if not isinstance(given, (list, tuple)):
         raise TypeError(f"tokens is a List[Union[str, AddedToken]], not {type(given).__name__}")
@@ -129,7 +129,7 @@ def tokens_of(given: Any, *, special: bool) -> list[AddedToken]:
         if isinstance(each, str):
             tokens.append(AddedToken(each, special=special))
         elif all(hasattr(each, name) for name in ("content", *_FLAGS)):
-            # An added token of the library itself, such as transformers makes.
+            # An added token of tokenizers itself, such as transformers makes.
             if special:
                 each.special = True
             tokens.append(AddedToken(each.content, **{flag: getattr(each, flag) for flag in _FLAGS}))
@@ -146,13 +146,13 @@ class AddedTokens:
         self.ids: dict[str, int] = {}
 
     def copy(self) -> AddedTokens:
-        """The same, which later changes do not reach."""
+        """A copy, unaffected by later changes."""
         made = AddedTokens()
         made.by_id, made.ids = dict(self.by_id), dict(self.ids)
         return made
 
     def put(self, id: int, token: AddedToken) -> None:
-        """Gives a token an id."""
+        """Assign an id to a token."""
         before = self.ids.get(token.content)
         if before is not None and before != id:
             del self.by_id[before]
@@ -187,5 +187,5 @@ class AddedTokens:
         return count
 
     def table(self) -> list[dict[str, Any]]:
-        """As ``tokenizer.json`` has them."""
+        """The tokens as JSON for ``tokenizer.json``."""
         return [token._json(id) for id, token in sorted(self.by_id.items())]

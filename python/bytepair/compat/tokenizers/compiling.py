@@ -1,4 +1,4 @@
-"""The JSON objects of a face -> a `bytepair.Tokenizer`. What they mean, and what is refused, is said in `formats`."""
+"""The JSON of a model and its stages -> a `bytepair.Tokenizer`, by the reader of ``tokenizer.json`` in `formats`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from bytepair.errors import FormatError
 from bytepair.formats import hf_json, hf_stages
 from bytepair.model.checks import check_alphabet
-from bytepair.model.loaded import Loaded
+from bytepair.model.spec import TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 Json = Any
@@ -21,20 +21,20 @@ def compile_core(
     *,
     special_apart: bool = False,
 ) -> Tokenizer:
-    """The tokenizer of a model, added tokens and stages.
+    """Compile a model, added tokens and stages.
 
-    A vocabulary that lacks bytes is one of characters here, of which those that are no tokens vanish, as they do in
+    A vocabulary that lacks bytes is treated as one of characters, and characters without a token are dropped, as in
     ``tokenizers``.
 
     Args:
-        model: The model; its dropout is up to each call.
+        model: The model; its dropout is ignored, since calls pass it.
         added: The added tokens.
-        stages: The normalizer, the pre-tokenizer and the decoder, by these names; those that are missing are none.
-        post_processor: What is added by the tokenizer's own calls.
-        special_apart: Whether text is kept from becoming a special token, as bytepair does and ``tokenizers`` does not.
+        stages: The normalizer, the pre-tokenizer and the decoder, by these names; each may be missing.
+        post_processor: The post-processor.
+        special_apart: Whether text cannot become special tokens, as in bytepair and unlike ``tokenizers``.
 
     Raises:
-        FormatError: Something cannot be run; ``pointer`` says where.
+        FormatError: A part is not supported; ``pointer`` names it.
     """
     if model.get("dropout"):
         model = {**model, "dropout": None}
@@ -47,22 +47,22 @@ def compile_core(
         "decoder": stages.get("decoder"),
         "model": model,
     }
-    return Tokenizer._from_loaded(_load(table, special_apart=special_apart))
+    return Tokenizer(_load(table, special_apart=special_apart))
 
 
-def _load(table: dict[str, Json], *, special_apart: bool) -> Loaded:
+def _load(table: dict[str, Json], *, special_apart: bool) -> TokenizerSpec:
     decoder = table["decoder"]
     if not isinstance(decoder, dict) or decoder.get("type") != "ByteLevel":
-        return hf_json.load(table, special_apart=special_apart)
+        return hf_json.read(table, special_apart=special_apart)
     try:
-        loaded = hf_json.load(table, special_apart=special_apart)
-        if loaded.model is None:
-            check_alphabet(loaded.columns.single_bytes())
+        spec = hf_json.read(table, special_apart=special_apart)
+        if spec.is_byte_level:
+            check_alphabet(spec.packed.columns.single_bytes())
     except FormatError:
         if table["model"].get("type") != "BPE":
             raise
     else:
-        return loaded
-    # Without a decoder it is read as one of characters.
-    loaded = hf_json.load({**table, "decoder": None}, special_apart=special_apart)
-    return loaded._replace(decoders=hf_stages.read_steps("decoder", decoder))
+        return spec
+    # Without a decoder the vocabulary is read as one of characters.
+    spec = hf_json.read({**table, "decoder": None}, special_apart=special_apart)
+    return spec.replace(decoders=hf_stages.read_steps("decoder", decoder))

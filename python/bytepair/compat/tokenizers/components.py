@@ -1,7 +1,7 @@
-"""What all components have in common: they are the JSON objects of ``tokenizer.json``, with properties.
+"""The base of all components: JSON objects of ``tokenizer.json`` with properties.
 
-A component can change at any time, and a tokenizer that holds it changes with it. So all changes are counted, and a
-tokenizer looks at its components again only when there were any.
+A component is mutable, and so is a tokenizer that holds it. A global counter of changes tells a tokenizer when it must
+read its components again.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ Json = Any
 
 
 class Changes:
-    """How often any component changed."""
+    """The number of changes of any component so far."""
 
     count: ClassVar[int] = 0
 
     @classmethod
     def tell(cls) -> None:
-        """Counts one more."""
+        """Count a change."""
         cls.count += 1
 
 
 class Option(Generic[T]):
-    """A property of a component, which is a value of its JSON object.
+    """A property of a component, stored in its JSON object.
 
     Args:
-        check: What a value becomes in the object; raises TypeError or ValueError.
-        default: The value of objects that have none.
-        key: Its name in the object, if that is another one.
-        read: What the property says of the value; None for the value itself.
+        check: Converts a value to JSON; raises TypeError or ValueError.
+        default: The value of objects without this key.
+        key: The key in the object, if it differs from the name.
+        read: Converts JSON to the value of the property; None for no conversion.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class Component:
     _options: ClassVar[dict[str, Option[Any]]] = {}
     _inner: ClassVar[str] = ""
 
-    def __init_subclass__(cls, **said: Any) -> None:
-        super().__init_subclass__(**said)
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
         cls._options = {**cls._options, **{o.key: o for o in vars(cls).values() if isinstance(o, Option)}}
         if "_kinds" in vars(cls) or not hasattr(cls, "_kinds"):
             return
@@ -91,10 +91,10 @@ class Component:
         self._set()
 
     def _set(self, **values: Any) -> None:
-        """Gives a new component its properties."""
+        """Set the properties of a new component."""
         kind = next((each for each in type(self).__mro__ if self._kinds.get(each.__name__) is each), None)
         if kind is None:
-            raise TypeError(f"a {type(self).__name__} is one of {', '.join(self._kinds)}")
+            raise TypeError(f"use one of the subclasses of {type(self).__name__}: {', '.join(self._kinds)}")
         options = {option.name: option for option in self._options.values()}
         self._table: dict[str, Json] = {
             "type": kind.__name__,
@@ -103,18 +103,18 @@ class Component:
 
     @classmethod
     def _read(cls, table: dict[str, Json]) -> Self:
-        """The component of a JSON object."""
+        """Make the component of a JSON object."""
         self = cls.__new__(cls)
         self._table = dict(table)
         return self
 
     def _json(self) -> dict[str, Json]:
-        """The component as its JSON object, with all its keys in order."""
+        """The JSON object of the component, with all keys in order."""
         known = {key: self._table.get(key, option.default) for key, option in self._options.items()}
         return {"type": self._table["type"], **known, **{k: v for k, v in self._table.items() if k not in known}}
 
     def _raw(self) -> dict[str, Json]:
-        """The component as it was given: what a file leaves out is not filled in, so that what it needs is missed."""
+        """The component's JSON object as read: missing keys are not filled in, so that errors name them."""
         return dict(self._table)
 
     def __getstate__(self) -> bytes:
@@ -123,7 +123,7 @@ class Component:
     def __setstate__(self, state: bytes) -> None:
         made = _rebuild(self._kinds, state)
         if not isinstance(self, type(made)):
-            raise TypeError(f"the state of a {type(made).__name__} is no {type(self).__name__}'s")
+            raise TypeError(f"the state of a {type(made).__name__} does not fit a {type(self).__name__}")
         self.__dict__ = made.__dict__
         Changes.tell()
 
@@ -142,31 +142,31 @@ def _rebuild(kinds: dict[str, type[Component]], state: bytes) -> Component:
 
 
 def read(kinds: dict[str, type[Component]], table: Json, pointer: str) -> Component:
-    """The component of a JSON object.
+    """Make the component of a JSON object.
 
     Raises:
-        FormatError: It is no object, or of a kind that is not known.
+        FormatError: The value is not an object, or its type is unknown.
     """
     kind = table.get("type") if isinstance(table, dict) else None
     if not isinstance(kind, str) or kind not in kinds:
-        what = f"{kind!r} is unknown" if isinstance(kind, str) else f"{shown(table)} is none"
-        raise FormatError(f"the component {what}", pointer=pointer, remedy=f"there are {', '.join(kinds)}")
+        what = f"{kind!r} is unknown" if isinstance(kind, str) else f"{shown(table)} has no type"
+        raise FormatError(f"the component {what}", pointer=pointer, remedy=f"use one of {', '.join(kinds)}")
     return kinds[kind]._read(table)
 
 
 class Inner(Component):
-    """What every ``Sequence`` of components is."""
+    """The base class of every ``Sequence`` of components."""
 
     _is_flat: ClassVar[bool] = False
-    """Whether one that is made of others takes their components."""
+    """Whether a Sequence of Sequences takes their components."""
 
     def _fill(self, components: Any) -> None:
         base = self._base()
         if not isinstance(components, (list, tuple)):
-            raise TypeError(f"a Sequence is made of a list, not of {type(components).__name__}")
+            raise TypeError(f"a Sequence takes a list, not {type(components).__name__}")
         for each in components:
             if not isinstance(each, base):
-                raise TypeError(f"{each!r} is no {base.__name__}")
+                raise TypeError(f"{each!r} is not a {base.__name__}")
         self._table = {"type": "Sequence"}
         self._components: list[Component] = []
         for each in components:

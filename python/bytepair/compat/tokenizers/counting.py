@@ -1,4 +1,4 @@
-"""Files and texts that a tokenizer is trained on -> its words, and how often each occurs."""
+"""Training files and texts -> word counts."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _BATCH_CHARACTERS = 4_000_000
 
 
 def lines(files: Iterable[str]) -> Iterator[bytes]:
-    """The lines of files, each with its end.
+    """Yield the lines of files with their line ends.
 
     Raises:
-        ArtifactError: One cannot be read.
-        TypeError: There is something else in it than paths.
+        ArtifactError: A file cannot be read.
+        TypeError: An item is not a path.
     """
     for file in listed("files", files):
         yield from _lines(Path(file))
@@ -41,10 +41,10 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def texts(iterator: Iterable[Any]) -> Iterator[str]:
-    """The texts of an iterator of texts, or of batches of texts.
+    """Yield the texts of an iterator of texts or batches of texts.
 
     Raises:
-        TypeError: There is something else in it.
+        TypeError: An item is not a text.
     """
     for element in iterator:
         for text in (element,) if isinstance(element, str) else element:

@@ -1,4 +1,4 @@
-"""The decoders of ``tokenizers``: each is a step from tokens to text, and can be used by itself."""
+"""The decoders of ``tokenizers``: steps from tokens to text, for a tokenizer or on their own."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from bytepair._core import decode_tokens
 from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.shared import MetaspaceOptions
 from bytepair.compat.tokenizers.values import (
     Regex,
     as_pattern,
     boolean,
     character,
-    choice,
     id_number,
     listed,
     natural,
-    read_metaspace,
     text,
 )
 from bytepair.formats import hf_stages
@@ -23,11 +22,9 @@ from bytepair.formats import hf_stages
 if TYPE_CHECKING:
     from collections.abc import Sequence as Tokens
 
-    from typing_extensions import Self
-
 
 class Decoder(Component):
-    """What all decoders are.
+    """The base class of decoders.
 
     Example:
         >>> WordPiece().decode(["jump", "##ed", "."])
@@ -38,22 +35,22 @@ class Decoder(Component):
     _kinds: ClassVar[dict[str, type[Component]]] = {}
 
     def decode(self, tokens: Tokens[str]) -> str:
-        """The text of tokens.
+        """Decode tokens to text.
 
         Raises:
-            FormatError: The decoder cannot be run; ``pointer`` says which part.
+            FormatError: The decoder is not supported; ``pointer`` names the part.
         """
         steps = hf_stages.read_steps("decoder", self._raw())
         return decode_tokens(steps, list(tokens)) if steps else "".join(tokens)
 
     @staticmethod
     def custom(decoder: Any) -> NoReturn:
-        """Not supported: a decoder that is written in Python."""
+        """Not supported: decoders written in Python."""
         raise NotImplementedError("Decoder.custom is not supported: decoders run in Rust, without Python")
 
 
 class BPEDecoder(Decoder):
-    """Makes the suffix of words a space."""
+    """Replaces the suffix of words by a space."""
 
     suffix = Option[str](text, "</w>")
 
@@ -62,11 +59,11 @@ class BPEDecoder(Decoder):
 
 
 class ByteFallback(Decoder):
-    """Makes bytes of tokens such as ``<0x41>``."""
+    """Converts tokens such as ``<0x41>`` to bytes."""
 
 
 class ByteLevel(Decoder):
-    """Makes bytes of the byte alphabet; its options are those of the pre-tokenizer, and do nothing here."""
+    """Converts the byte alphabet to bytes. The options are those of the pre-tokenizer and have no effect here."""
 
     add_prefix_space = Option[bool](boolean, True)
     trim_offsets = Option[bool](boolean, True)
@@ -81,12 +78,12 @@ class ByteLevel(Decoder):
         type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
-            raise ValueError(f"type={type!r}: a ByteLevel is of no other type")
+            raise ValueError(f"type={type!r}: a ByteLevel has the type ByteLevel")
         self._set(add_prefix_space=add_prefix_space, trim_offsets=trim_offsets, use_regex=use_regex)
 
 
 class CTC(Decoder):
-    """Leaves out what is repeated, and padding."""
+    """Removes repeated tokens and padding."""
 
     pad_token = Option[str](text, "<pad>")
     word_delimiter_token = Option[str](text, "|")
@@ -97,26 +94,15 @@ class CTC(Decoder):
 
 
 class Fuse(Decoder):
-    """Makes one token of all."""
+    """Joins all tokens into one."""
 
 
-class Metaspace(Decoder):
-    """Makes a character spaces."""
-
-    replacement = Option[str](character, "\u2581")
-    prepend_scheme = Option[str](choice(always="always", never="never", first="first"), "always")
-    split = Option[bool](boolean, True)
-
-    def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
-        self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
-
-    @classmethod
-    def _read(cls, table: dict[str, Any]) -> Self:
-        return super()._read(read_metaspace(table))
+class Metaspace(MetaspaceOptions, Decoder):
+    """Replaces a character by spaces."""
 
 
 class Replace(Decoder):
-    """Replaces what matches a pattern."""
+    """Replaces the matches of a pattern."""
 
     _pattern = Option[Any](as_pattern, None, "pattern")
     _content = Option[str](text, "", "content")
@@ -126,7 +112,7 @@ class Replace(Decoder):
 
 
 class Strip(Decoder):
-    """Takes so many of a character off the ends of tokens."""
+    """Strips a number of occurrences of a character from the ends of tokens."""
 
     content = Option[str](character, " ")
     start = Option[int](natural, 0)
@@ -137,7 +123,7 @@ class Strip(Decoder):
 
 
 class WordPiece(Decoder):
-    """Joins what continues a word, and takes spaces away in front of punctuation marks."""
+    """Joins the tokens of a word, and removes spaces before punctuation marks."""
 
     prefix = Option[str](text, "##")
     cleanup = Option[bool](boolean, True)
@@ -147,7 +133,7 @@ class WordPiece(Decoder):
 
 
 class Sequence(Inner, Decoder):
-    """One decoder after the other."""
+    """Applies decoders in order."""
 
     _inner = "decoders"
 
@@ -167,13 +153,13 @@ class Decodes(Protocol):
 
 
 class DecodeStream:
-    """Decodes ids that come one after another: each step gives the text that is certain by then, or None.
+    """Streaming decode: each step returns the text that has become certain, or None.
 
-    Text ends with U+FFFD as long as a character is not whole, and is kept back then.
+    Text that ends with an incomplete character (U+FFFD) is held back.
 
     Args:
-        ids: What came before; its text is not given again.
-        skip_special_tokens: Whether special tokens are left out.
+        ids: Earlier ids, whose text is not returned again.
+        skip_special_tokens: Whether to leave special tokens out.
 
     Example:
         >>> from bytepair.compat.tokenizers import Tokenizer, models
@@ -192,10 +178,10 @@ class DecodeStream:
         self._shown_ids = 0
 
     def step(self, tokenizer: Decodes, id: int | Tokens[int]) -> str | None:
-        """The text that one or more ids add; None if that is not certain yet.
+        """Add one or more ids; return their text, or None if it is not certain yet.
 
         Raises:
-            ValueError: The text of all ids does not begin with what was given already.
+            ValueError: The text of all ids does not begin with the text returned so far.
         """
         if not self._shown and self._ids:
             before = tokenizer.decode(self._ids, self._skip)

@@ -1,7 +1,7 @@
-"""`Encoding`: what a call of the face returns. Columns that are not asked for are not made.
+"""`Encoding`: the result of a call, with lazy columns.
 
-Ids, and what follows from their numbers alone, are there at once; for everything else the text is encoded once more,
-with places, when it is first asked for.
+Ids and columns that follow from their number are available at once. The first access to any other column encodes the
+text again with offsets.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _MOST_MERGED = 200_000
 
 
 class Encoding:
-    """The ids of a text or a pair, and where each is from; what there is to ask is that of `bytepair.Encoding`.
+    """The ids of a text or a pair, with the columns and lookups of `bytepair.Encoding`.
 
-    Lists are copies, which their owner may change.
+    Lists are copies that a caller may change.
 
     Example:
         >>> from bytepair.compat.tokenizers import Tokenizer, models
@@ -61,7 +61,7 @@ class Encoding:
         """All columns."""
         row = self._row
         if row is not None:
-            # Another thread may have made them meanwhile, and changed them since.
+            # Another thread may have made them, and changed them since.
             made = row.whole()
             if self._whole is None:
                 self._whole = made
@@ -83,33 +83,35 @@ class Encoding:
         columns = "ids, type_ids, tokens, offsets, attention_mask, special_tokens_mask, overflowing"
         return f"Encoding(num_tokens={len(self)}, attributes=[{columns}])"
 
+    def _column(self, name: str) -> list[int]:
+        """A column that a row computes without encoding its text again."""
+        row = self._row
+        column: list[int] = list(getattr(self._all(), name)) if row is None else getattr(row, name)()
+        return column
+
     @property
     def ids(self) -> list[int]:
         """The ids."""
-        row = self._row
-        return list(self._all().ids) if row is None else row.ids()
+        return self._column("ids")
 
     @property
     def type_ids(self) -> list[int]:
-        """The type of each id: for most 0, in some pairs 1 of the second text."""
-        row = self._row
-        return list(self._all().type_ids) if row is None else row.type_ids()
+        """The type of each id: usually 0, and 1 in the second text of some pairs."""
+        return self._column("type_ids")
 
     @property
     def attention_mask(self) -> list[int]:
         """0 for padding, else 1."""
-        row = self._row
-        return list(self._all().attention_mask) if row is None else row.attention_mask()
+        return self._column("attention_mask")
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for what the post-processor and padding added, else 0."""
-        row = self._row
-        return list(self._all().special_tokens_mask) if row is None else row.special_tokens_mask()
+        """1 for ids that the post-processor or padding added, else 0."""
+        return self._column("special_tokens_mask")
 
     @property
     def tokens(self) -> list[str]:
-        """The tokens as the vocabulary spells them."""
+        """The tokens as spelled in the vocabulary."""
         row = self._row
         if row is not None and row.is_drawn:
             return row.tokens()
@@ -117,60 +119,60 @@ class Encoding:
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """Which characters of its text an id stands for; (0, 0) of what was added."""
+        """The start and end of each id in its text, in characters; (0, 0) for added ids."""
         return list(self._all().offsets)
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The number of the word that an id lies in; None of what was added."""
+        """The index of each id's word; None for added ids."""
         return list(self._all().word_ids)
 
     @property
     def words(self) -> list[int | None]:
-        """The same as `word_ids`, by its old name."""
+        """The former name of `word_ids`."""
         warnings.warn("Encoding.words is called word_ids", DeprecationWarning, stacklevel=2)
         return self.word_ids
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """For each id the number of the text that it is from; None of what was added."""
+        """The index of each id's text; None for added ids."""
         return self._all().sequence_ids
 
     @property
     def n_sequences(self) -> int:
-        """How many texts it is made of."""
+        """The number of texts."""
         return self._all().n_sequences
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """What truncation cut off."""
+        """The parts that truncation removed."""
         row = self._row
         if row is not None and not row.overflows:
             return []
         return [Encoding._of(each) for each in self._all().overflowing]
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """The text that a token is from; None if it was added or there is no such token."""
+        """The index of a token's text; None if it was added or does not exist."""
         return self._all().token_to_sequence(token_index)
 
     def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
-        """The offsets of a token; None if it was added or there is no such token."""
+        """The offsets of a token; None if it was added or does not exist."""
         return self._all().token_to_chars(token_index)
 
     def token_to_word(self, token_index: int) -> int | None:
-        """The word of a token; None if it was added or there is no such token."""
+        """The index of a token's word; None if it was added or does not exist."""
         return self._all().token_to_word(token_index)
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """The first token that stands for a character of a text; None if there is none."""
+        """The first token that contains a character of a text; None if there is none."""
         return self._all().char_to_token(char_pos, sequence_index)
 
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """The word that a character lies in; None if no token stands for it."""
+        """The word that contains a character; None if no token contains it."""
         return self._all().char_to_word(char_pos, sequence_index)
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
-        """The tokens of a word as (first, behind the last); None if there is no such word."""
+        """The tokens of a word as (first, last + 1); None if there is no such word."""
         return self._all().word_to_tokens(word_index, sequence_index)
 
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
@@ -178,19 +180,19 @@ class Encoding:
         return self._all().word_to_chars(word_index, sequence_index)
 
     def set_sequence_id(self, sequence_id: int) -> None:
-        """Says that all tokens are of this text."""
+        """Assign all tokens to one text."""
         claim(self._all(), sequence_id)
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Cuts it to so many tokens; what is cut off is then in `overflowing`.
+        """Truncate in place; `overflowing` receives the removed parts.
 
         Args:
-            max_length: How many tokens are left.
-            stride: How many tokens a part shares with the one before.
-            direction: The side that is cut off.
+            max_length: The number of tokens to keep.
+            stride: The number of tokens that a part shares with the previous one.
+            direction: The side to remove.
 
         Raises:
-            ValueError: `stride` leaves no room, or there is no such side.
+            ValueError: `stride` is not less than `max_length`, or the side is unknown.
         """
         if direction not in ("left", "right"):
             raise ValueError(f"Invalid truncation direction value : {direction}")
@@ -210,10 +212,10 @@ class Encoding:
         pad_type_id: int = 0,
         pad_token: str = "[PAD]",
     ) -> None:
-        """Fills it, and all that overflowed, up to a length.
+        """Pad in place to a length, the overflowing parts as well.
 
         Raises:
-            ValueError: There is no such side.
+            ValueError: The side is unknown.
         """
         if direction not in ("left", "right"):
             raise ValueError(f"Unknown `direction`: `{direction}`. Use one of `left` or `right`")
@@ -222,14 +224,14 @@ class Encoding:
 
     @staticmethod
     def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
-        """One encoding of several.
+        """Merge encodings into a new one.
 
         Args:
-            encodings: These, which stay as they are.
-            growing_offsets: Whether the offsets of each go on where those of the one before ended.
+            encodings: The encodings.
+            growing_offsets: Whether the offsets of each continue from the end of the previous one.
 
         Raises:
-            LimitError: So much overflowed that there would be hundreds of thousands of encodings.
+            LimitError: The overflow would make hundreds of thousands of encodings.
         """
         merged = added_encoding([], [], 0)
         for place, each in enumerate(encodings):
@@ -238,7 +240,7 @@ class Encoding:
 
 
 def copies(encoding: Any, pair: Any) -> list[core.Encoding]:
-    """What two encodings say, or one, that may be changed; TypeError if one is something else."""
+    """Mutable copies of one or two encodings; TypeError for another type."""
     for each in (encoding, pair):
         if not isinstance(each, Encoding) and (each is encoding or each is not None):
             raise TypeError(f"an encoding is an Encoding, not {type(each).__name__}")
@@ -246,7 +248,7 @@ def copies(encoding: Any, pair: Any) -> list[core.Encoding]:
 
 
 def _merged(left: core.Encoding, right: core.Encoding, growing: bool) -> core.Encoding:
-    """Two as one, and what overflowed on each side with all of the other."""
+    """Merge two encodings; each overflowing part is merged with all of the other side."""
     overflowing = []
     for each in left.overflowing:
         overflowing.append(_merged(each, right, growing))

@@ -1,6 +1,6 @@
-"""The tokenizers that ``tokenizers`` has ready made: a `Tokenizer` with all its parts, and a call that trains it.
+"""The ready-made tokenizers of ``tokenizers``: a `Tokenizer` with all its parts, and methods that train it.
 
-Long because each has its constructor and two calls that train, with all their options.
+The file is long because each has a constructor and two training methods with all their options.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _PARTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 
 class BaseTokenizer:
-    """A `Tokenizer` under another name: all of its methods and parts are here as well.
+    """A wrapper of a `Tokenizer` with all its methods and parts.
 
     Args:
         tokenizer: The tokenizer.
-        parameters: What `repr` shows.
+        parameters: The parameters for `repr`.
 
     Example:
         >>> from bytepair.compat.tokenizers import models
@@ -65,10 +65,10 @@ class BaseTokenizer:
         return self._tokenizer.encode_batch(inputs, is_pretokenized, add_special_tokens)
 
     def normalize(self, sequence: str) -> str:
-        """The normalized text.
+        """Normalize a text.
 
         Raises:
-            ValueError: There is no normalizer.
+            ValueError: The tokenizer has no normalizer.
         """
         normalizer = self._tokenizer.normalizer
         if normalizer is None:
@@ -76,7 +76,7 @@ class BaseTokenizer:
         return str(normalizer.normalize_str(sequence))
 
     def save_model(self, directory: str, prefix: str | None = None) -> list[str]:
-        """Writes the files of the model; see `models.Model.save`."""
+        """Write the files of the model; see `models.Model.save`."""
         saved: list[str] = self._tokenizer.model.save(directory, prefix)
         return saved
 
@@ -88,10 +88,15 @@ class BaseTokenizer:
 
 
 def _know(tokenizer: Tokenizer, *tokens: str | AddedToken) -> None:
-    """Makes tokens special that are in the vocabulary."""
+    """Make those of the tokens special that are in the vocabulary."""
     for token in map(str, tokens):
         if tokenizer.token_to_id(token) is not None:
             tokenizer.add_special_tokens([token])
+
+
+def _options(arguments: Mapping[str, Any], *others: str) -> dict[str, Any]:
+    """The arguments of a method without self and some others."""
+    return {name: value for name, value in arguments.items() if name not in ("self", *others)}
 
 
 def _normalizers(*given: Any) -> Any:
@@ -104,20 +109,20 @@ def _unicode(name: str | None) -> normalizers.Normalizer | None:
 
 
 class BertWordPieceTokenizer(BaseTokenizer):
-    """A WordPiece with the normalizer and the words of BERT.
+    """A WordPiece with the normalizer and the pre-tokenizer of BERT.
 
     Args:
-        vocab: The vocabulary, or the path of a ``vocab.txt``; None for one that is trained.
-        unk_token: What stands for a word that cannot be spelled.
-        sep_token: What is put behind each text.
-        cls_token: What is put before the first text.
-        pad_token: What fills rows.
-        mask_token: What stands for a hidden token.
+        vocab: The vocabulary, or the path of a ``vocab.txt``; None to train one.
+        unk_token: The token for a word that cannot be split into tokens.
+        sep_token: The token after each text.
+        cls_token: The token before the first text.
+        pad_token: The padding token.
+        mask_token: The token for a masked token.
         clean_text: Whether control characters are removed.
         handle_chinese_chars: Whether each ideograph is a word.
-        strip_accents: Whether accents are removed; as `lowercase` if None.
-        lowercase: Whether letters are made small.
-        wordpieces_prefix: What tokens begin with that continue a word.
+        strip_accents: Whether accents are removed; None for the value of `lowercase`.
+        lowercase: Whether text is lowercased.
+        wordpieces_prefix: The prefix of tokens inside a word.
 
     Raises:
         TypeError: The vocabulary lacks `sep_token` or `cls_token`.
@@ -137,7 +142,7 @@ class BertWordPieceTokenizer(BaseTokenizer):
         lowercase: bool = True,
         wordpieces_prefix: str = "##",
     ) -> None:
-        parameters = {name: value for name, value in locals().items() if name not in ("self", "vocab", "__class__")}
+        parameters = _options(locals(), "vocab", "__class__")
         model = WordPiece(vocab, unk_token=str(unk_token), continuing_subword_prefix=wordpieces_prefix)
         tokenizer = Tokenizer(model)
         _know(tokenizer, unk_token, sep_token, cls_token, pad_token, mask_token)
@@ -156,7 +161,7 @@ class BertWordPieceTokenizer(BaseTokenizer):
 
     @staticmethod
     def from_file(vocab: str, **options: Any) -> BertWordPieceTokenizer:
-        """The tokenizer of a ``vocab.txt``; options as those of the constructor."""
+        """Make the tokenizer from a ``vocab.txt``; options as for the constructor."""
         return BertWordPieceTokenizer(WordPiece.read_file(vocab), **options)
 
     def train(  # noqa: PLR0917 (the order is given)
@@ -170,9 +175,9 @@ class BertWordPieceTokenizer(BaseTokenizer):
         show_progress: bool = True,
         wordpieces_prefix: str = "##",
     ) -> None:
-        """Trains it on files; options as those of `trainers.WordPieceTrainer`."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "files")}
-        self._train_files(files, _wordpiece(**said))
+        """Train on files; options as those of `trainers.WordPieceTrainer`."""
+        options = _options(locals(), "files")
+        self._train_files(files, _wordpiece(**options))
 
     def train_from_iterator(  # noqa: PLR0917 (the order is given)
         self,
@@ -187,27 +192,27 @@ class BertWordPieceTokenizer(BaseTokenizer):
         length: int | None = None,
     ) -> None:
         """As `train`, on texts or batches of texts."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "iterator", "length")}
-        self._train_texts(iterator, _wordpiece(**said), length)
+        options = _options(locals(), "iterator", "length")
+        self._train_texts(iterator, _wordpiece(**options), length)
 
 
-def _wordpiece(wordpieces_prefix: str, **said: Any) -> trainers.WordPieceTrainer:
-    return trainers.WordPieceTrainer(**said, continuing_subword_prefix=wordpieces_prefix)
+def _wordpiece(wordpieces_prefix: str, **options: Any) -> trainers.WordPieceTrainer:
+    return trainers.WordPieceTrainer(**options, continuing_subword_prefix=wordpieces_prefix)
 
 
 class ByteLevelBPETokenizer(BaseTokenizer):
-    """A BPE of bytes, as GPT-2 has it.
+    """A byte-level BPE like that of GPT-2.
 
     Args:
-        vocab: The vocabulary, or the path of a ``vocab.json``; None for one that is trained.
+        vocab: The vocabulary, or the path of a ``vocab.json``; None to train one.
         merges: The merges, or the path of a ``merges.txt``.
-        add_prefix_space: Whether a text gets a space in front if it has none.
-        lowercase: Whether letters are made small.
-        dropout: The probability with which a merge is left out.
-        unicode_normalizer: A normal form: ``nfc``, ``nfd``, ``nfkc`` or ``nfkd``.
-        continuing_subword_prefix: What tokens begin with that continue a word.
-        end_of_word_suffix: What tokens end with that end a word.
-        trim_offsets: Whether offsets leave white space out.
+        add_prefix_space: Whether to prepend a space to a text that begins with none.
+        lowercase: Whether text is lowercased.
+        dropout: The dropout probability of merges.
+        unicode_normalizer: A Unicode normalization form: ``nfc``, ``nfd``, ``nfkc`` or ``nfkd``.
+        continuing_subword_prefix: The prefix of tokens inside a word.
+        end_of_word_suffix: The suffix of tokens at the end of a word.
+        trim_offsets: Whether offsets exclude white space.
     """
 
     def __init__(  # noqa: PLR0917 (the order is given)
@@ -222,9 +227,7 @@ class ByteLevelBPETokenizer(BaseTokenizer):
         end_of_word_suffix: str | None = None,
         trim_offsets: bool = False,
     ) -> None:
-        parameters = {
-            name: value for name, value in locals().items() if name not in ("self", "vocab", "merges", "__class__")
-        }
+        parameters = _options(locals(), "vocab", "merges", "__class__")
         options: dict[str, Any] = {"dropout": dropout}
         if vocab is not None:
             options |= {
@@ -232,7 +235,7 @@ class ByteLevelBPETokenizer(BaseTokenizer):
                 "end_of_word_suffix": end_of_word_suffix or "",
             }
         elif continuing_subword_prefix or end_of_word_suffix:
-            raise ValueError("a prefix or suffix goes with vocab and merges: train with trainers.BpeTrainer for others")
+            raise ValueError("a prefix or suffix needs vocab and merges: to train with one, use trainers.BpeTrainer")
         tokenizer = Tokenizer(BPE(vocab, merges, **options))
         tokenizer.normalizer = _normalizers(
             _unicode(unicode_normalizer), normalizers.Lowercase() if lowercase else None
@@ -244,7 +247,7 @@ class ByteLevelBPETokenizer(BaseTokenizer):
 
     @staticmethod
     def from_file(vocab_filename: str, merges_filename: str, **options: Any) -> ByteLevelBPETokenizer:
-        """The tokenizer of a ``vocab.json`` and a ``merges.txt``; options as those of the constructor."""
+        """Make the tokenizer from a ``vocab.json`` and a ``merges.txt``; options as for the constructor."""
         return ByteLevelBPETokenizer(*BPE.read_file(vocab_filename, merges_filename), **options)
 
     def train(
@@ -255,9 +258,9 @@ class ByteLevelBPETokenizer(BaseTokenizer):
         show_progress: bool = True,
         special_tokens: Sequence[str | AddedToken] = (),
     ) -> None:
-        """Trains it on files; options as those of `trainers.BpeTrainer`."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "files")}
-        self._train_files(files, _bytes(**said))
+        """Train on files; options as those of `trainers.BpeTrainer`."""
+        options = _options(locals(), "files")
+        self._train_files(files, _bytes(**options))
 
     def train_from_iterator(  # noqa: PLR0917 (the order is given)
         self,
@@ -269,27 +272,27 @@ class ByteLevelBPETokenizer(BaseTokenizer):
         length: int | None = None,
     ) -> None:
         """As `train`, on texts or batches of texts."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "iterator", "length")}
-        self._train_texts(iterator, _bytes(**said), length)
+        options = _options(locals(), "iterator", "length")
+        self._train_texts(iterator, _bytes(**options), length)
 
 
-def _bytes(**said: Any) -> trainers.BpeTrainer:
-    return trainers.BpeTrainer(**said, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+def _bytes(**options: Any) -> trainers.BpeTrainer:
+    return trainers.BpeTrainer(**options, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
 
 
 class CharBPETokenizer(BaseTokenizer):
-    """The BPE of Sennrich, with the words of BERT unless said otherwise.
+    """The BPE of Sennrich, by default with the pre-tokenizer of BERT.
 
     Args:
-        vocab: The vocabulary, or the path of a ``vocab.json``; None for one that is trained.
+        vocab: The vocabulary, or the path of a ``vocab.json``; None to train one.
         merges: The merges, or the path of a ``merges.txt``.
-        unk_token: What stands for a character that is no token.
-        suffix: What tokens end with that end a word.
-        dropout: The probability with which a merge is left out.
-        lowercase: Whether letters are made small.
-        unicode_normalizer: A normal form: ``nfc``, ``nfd``, ``nfkc`` or ``nfkd``.
-        bert_normalizer: Whether control characters and accents are removed, and ideographs set apart.
-        split_on_whitespace_only: Whether words are what white space divides, and punctuation marks stay with them.
+        unk_token: The token for a character without a token.
+        suffix: The suffix of tokens at the end of a word.
+        dropout: The dropout probability of merges.
+        lowercase: Whether text is lowercased.
+        unicode_normalizer: A Unicode normalization form: ``nfc``, ``nfd``, ``nfkc`` or ``nfkd``.
+        bert_normalizer: Whether control characters and accents are removed, and ideographs separated by spaces.
+        split_on_whitespace_only: Whether to split at white space only, and not at punctuation marks.
     """
 
     def __init__(  # noqa: PLR0917 (the order is given)
@@ -304,9 +307,7 @@ class CharBPETokenizer(BaseTokenizer):
         bert_normalizer: bool = True,
         split_on_whitespace_only: bool = False,
     ) -> None:
-        parameters = {
-            name: value for name, value in locals().items() if name not in ("self", "vocab", "merges", "__class__")
-        }
+        parameters = _options(locals(), "vocab", "merges", "__class__")
         model = BPE(vocab, merges, dropout=dropout, unk_token=str(unk_token), end_of_word_suffix=suffix)
         tokenizer = Tokenizer(model)
         _know(tokenizer, unk_token)
@@ -322,7 +323,7 @@ class CharBPETokenizer(BaseTokenizer):
 
     @staticmethod
     def from_file(vocab_filename: str, merges_filename: str, **options: Any) -> CharBPETokenizer:
-        """The tokenizer of a ``vocab.json`` and a ``merges.txt``; options as those of the constructor."""
+        """Make the tokenizer from a ``vocab.json`` and a ``merges.txt``; options as for the constructor."""
         return CharBPETokenizer(*BPE.read_file(vocab_filename, merges_filename), **options)
 
     def train(  # noqa: PLR0917 (the order is given)
@@ -336,9 +337,9 @@ class CharBPETokenizer(BaseTokenizer):
         suffix: str | None = "</w>",
         show_progress: bool = True,
     ) -> None:
-        """Trains it on files; options as those of `trainers.BpeTrainer`."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "files", "suffix")}
-        self._train_files(files, trainers.BpeTrainer(**said, end_of_word_suffix=suffix))
+        """Train on files; options as those of `trainers.BpeTrainer`."""
+        options = _options(locals(), "files", "suffix")
+        self._train_files(files, trainers.BpeTrainer(**options, end_of_word_suffix=suffix))
 
     def train_from_iterator(  # noqa: PLR0917 (the order is given)
         self,
@@ -353,22 +354,21 @@ class CharBPETokenizer(BaseTokenizer):
         length: int | None = None,
     ) -> None:
         """As `train`, on texts or batches of texts."""
-        left_out = ("self", "iterator", "length", "suffix")
-        said = {name: value for name, value in locals().items() if name not in (*left_out, "left_out")}
-        self._train_texts(iterator, trainers.BpeTrainer(**said, end_of_word_suffix=suffix), length)
+        options = _options(locals(), "iterator", "length", "suffix")
+        self._train_texts(iterator, trainers.BpeTrainer(**options, end_of_word_suffix=suffix), length)
 
 
 class SentencePieceBPETokenizer(BaseTokenizer):
-    """A BPE of characters, with the words of SentencePiece.
+    """A BPE of characters with the pre-tokenizer of SentencePiece.
 
     Args:
-        vocab: The vocabulary, or the path of a ``vocab.json``; None for one that is trained.
+        vocab: The vocabulary, or the path of a ``vocab.json``; None to train one.
         merges: The merges, or the path of a ``merges.txt``.
-        unk_token: What stands for a character that is no token.
-        replacement: What stands for a space.
-        add_prefix_space: Whether a text begins with a space in any case.
-        dropout: The probability with which a merge is left out.
-        fuse_unk: Whether unknown characters in a row are one token.
+        unk_token: The token for a character without a token.
+        replacement: The character that replaces spaces.
+        add_prefix_space: Whether to prepend a space to every text.
+        dropout: The dropout probability of merges.
+        fuse_unk: Whether consecutive unknown characters are one token.
     """
 
     def __init__(  # noqa: PLR0917 (the order is given)
@@ -396,7 +396,7 @@ class SentencePieceBPETokenizer(BaseTokenizer):
 
     @staticmethod
     def from_file(vocab_filename: str, merges_filename: str, **options: Any) -> SentencePieceBPETokenizer:
-        """The tokenizer of a ``vocab.json`` and a ``merges.txt``; options as those of the constructor."""
+        """Make the tokenizer from a ``vocab.json`` and a ``merges.txt``; options as for the constructor."""
         return SentencePieceBPETokenizer(*BPE.read_file(vocab_filename, merges_filename), **options)
 
     def train(  # noqa: PLR0917 (the order is given)
@@ -409,9 +409,9 @@ class SentencePieceBPETokenizer(BaseTokenizer):
         initial_alphabet: Sequence[str] = (),
         show_progress: bool = True,
     ) -> None:
-        """Trains it on files; options as those of `trainers.BpeTrainer`."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "files")}
-        self._train_files(files, trainers.BpeTrainer(**said))
+        """Train on files; options as those of `trainers.BpeTrainer`."""
+        options = _options(locals(), "files")
+        self._train_files(files, trainers.BpeTrainer(**options))
 
     def train_from_iterator(  # noqa: PLR0917 (the order is given)
         self,
@@ -425,8 +425,8 @@ class SentencePieceBPETokenizer(BaseTokenizer):
         length: int | None = None,
     ) -> None:
         """As `train`, on texts or batches of texts."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "iterator", "length")}
-        self._train_texts(iterator, trainers.BpeTrainer(**said), length)
+        options = _options(locals(), "iterator", "length")
+        self._train_texts(iterator, trainers.BpeTrainer(**options), length)
 
 
 def _metaspace(tokenizer: Tokenizer, replacement: str, add_prefix_space: bool) -> None:
@@ -436,12 +436,12 @@ def _metaspace(tokenizer: Tokenizer, replacement: str, add_prefix_space: bool) -
 
 
 class SentencePieceUnigramTokenizer(BaseTokenizer):
-    """A Unigram, with the words of SentencePiece.
+    """A Unigram model with the pre-tokenizer of SentencePiece.
 
     Args:
-        vocab: Tokens and their scores; None for one that is trained.
-        replacement: What stands for a space.
-        add_prefix_space: Whether a text begins with a space in any case.
+        vocab: Tokens and their scores; None to train them.
+        replacement: The character that replaces spaces.
+        add_prefix_space: Whether to prepend a space to every text.
     """
 
     def __init__(
@@ -467,9 +467,9 @@ class SentencePieceUnigramTokenizer(BaseTokenizer):
         initial_alphabet: Sequence[str] | None = None,
         unk_token: str | None = None,
     ) -> None:
-        """Trains it on files; options as those of `trainers.UnigramTrainer`."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "files")}
-        self._train_files(files, _unigram(**said))
+        """Train on files; options as those of `trainers.UnigramTrainer`."""
+        options = _options(locals(), "files")
+        self._train_files(files, _unigram(**options))
 
     def train_from_iterator(  # noqa: PLR0917 (the order is given)
         self,
@@ -482,16 +482,16 @@ class SentencePieceUnigramTokenizer(BaseTokenizer):
         length: int | None = None,
     ) -> None:
         """As `train`, on texts or batches of texts."""
-        said = {name: value for name, value in locals().items() if name not in ("self", "iterator", "length")}
-        self._train_texts(iterator, _unigram(**said), length)
+        options = _options(locals(), "iterator", "length")
+        self._train_texts(iterator, _unigram(**options), length)
 
     @staticmethod
     def from_spm(filename: str) -> NoReturn:
-        """Not supported: the model of SentencePiece is read by bytepair itself."""
+        """Not supported: use `bytepair.Tokenizer.from_file` for a SentencePiece model."""
         raise NotImplementedError(f"from_spm is not supported: use bytepair.Tokenizer.from_file({filename!r})")
 
 
-def _unigram(special_tokens: Any, initial_alphabet: Any, **said: Any) -> trainers.UnigramTrainer:
+def _unigram(special_tokens: Any, initial_alphabet: Any, **options: Any) -> trainers.UnigramTrainer:
     return trainers.UnigramTrainer(
-        **said, special_tokens=list(special_tokens or ()), initial_alphabet=list(initial_alphabet or ())
+        **options, special_tokens=list(special_tokens or ()), initial_alphabet=list(initial_alphabet or ())
     )

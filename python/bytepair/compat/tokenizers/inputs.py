@@ -1,4 +1,4 @@
-"""What is given to ``encode`` and ``encode_batch`` -> texts and pairs."""
+"""The inputs of ``encode`` and ``encode_batch`` -> texts and pairs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from bytepair.compat.tokenizers.rows import Text
 
 Offsets: TypeAlias = tuple[int, int]
-"""A place in a text."""
+"""The start and end of a token in a text."""
 TextInputSequence: TypeAlias = str
 """A text."""
 PreTokenizedInputSequence: TypeAlias = "list[str] | tuple[str, ...]"
@@ -28,10 +28,10 @@ EncodeInput: TypeAlias = "TextEncodeInput | PreTokenizedEncodeInput"
 
 
 def one_input(sequence: Any, pair: Any, is_pretokenized: bool) -> tuple[Text, ...]:
-    """A text or a pair.
+    """Check a text or a pair.
 
     Raises:
-        TypeError: One is something else.
+        TypeError: An input has another type.
     """
     if is_pretokenized:
         return (_words(sequence),) if pair is None else (_words(sequence), _words(pair))
@@ -39,10 +39,10 @@ def one_input(sequence: Any, pair: Any, is_pretokenized: bool) -> tuple[Text, ..
 
 
 def batch_input(rows: Iterable[Any], is_pretokenized: bool) -> list[tuple[Text, ...]]:
-    """The texts and pairs of a batch.
+    """Check the texts and pairs of a batch.
 
     Raises:
-        TypeError: One is something else.
+        TypeError: An input has another type.
     """
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
         raise TypeError(f"a batch is a list of texts or pairs, not {type(rows).__name__}")

@@ -1,4 +1,4 @@
-"""How a face truncates and pads, as Python says it and as ``tokenizer.json`` does."""
+"""Truncation and padding as arguments of Python and as JSON in ``tokenizer.json``."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class TruncationParams(NamedTuple):
     direction: str = "right"
 
     def checked(self) -> TruncationParams:
-        """The same; ValueError if a value is unknown, TypeError or OverflowError if it is none."""
+        """Validate the arguments: ValueError for an unknown value, TypeError or OverflowError for an invalid one."""
         _known("strategy", self.strategy, _STRATEGIES)
         _known("direction", self.direction, _SIDES)
         return self._replace(max_length=natural("max_length", self.max_length), stride=natural("stride", self.stride))
 
     def rule(self) -> Truncation:
-        """How rows are cut."""
+        """The truncation for rows."""
         strategy: Any = self.strategy
         side: Any = self.direction
         return Truncation(self.max_length, strategy, self.stride, side)
 
     def table(self) -> dict[str, Json]:
-        """As JSON has it."""
+        """Convert to JSON."""
         return {
             "direction": _SIDES[self.direction],
             "max_length": self.max_length,
@@ -53,7 +53,7 @@ class TruncationParams(NamedTuple):
 
     @classmethod
     def read(cls, table: Json) -> TruncationParams:
-        """From JSON; FormatError if it is broken."""
+        """Read JSON; FormatError if it is malformed."""
         known = {"direction", "max_length", "strategy", "stride"}
         return _read(
             lambda: cls(
@@ -79,7 +79,7 @@ class PaddingParams(NamedTuple):
     direction: str = "right"
 
     def checked(self) -> PaddingParams:
-        """The same; ValueError if a value is unknown, TypeError or OverflowError if it is none."""
+        """Validate the arguments: ValueError for an unknown value, TypeError or OverflowError for an invalid one."""
         _known("direction", self.direction, _SIDES)
         return self._replace(
             length=optional(natural)("length", self.length),
@@ -90,12 +90,12 @@ class PaddingParams(NamedTuple):
         )
 
     def rule(self) -> Padding:
-        """How rows are filled."""
+        """The padding for rows."""
         side: Any = self.direction
         return Padding(self.pad_id, self.pad_token, self.length, self.pad_to_multiple_of or 1, side)
 
     def table(self) -> dict[str, Json]:
-        """As JSON has it."""
+        """Convert to JSON."""
         return {
             "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
             "direction": _SIDES[self.direction],
@@ -107,7 +107,7 @@ class PaddingParams(NamedTuple):
 
     @classmethod
     def read(cls, table: Json) -> PaddingParams:
-        """From JSON; FormatError if it is broken."""
+        """Read JSON; FormatError if it is malformed."""
         known = {"strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token"}
         return _read(
             lambda: cls(
@@ -147,7 +147,7 @@ def _read(make: Callable[[], T], table: Json, known: set[str], pointer: str) -> 
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(f"{shown(table)} is not what it should be: {error}", pointer=pointer) from error
+        raise FormatError(f"{shown(table)} is malformed: {error}", pointer=pointer) from error
 
 
 def _known(name: str, value: str, known: dict[str, str]) -> None:

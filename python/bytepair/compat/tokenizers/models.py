@@ -1,6 +1,6 @@
-"""The models of ``tokenizers``: a vocabulary and its options, as ``tokenizer.json`` has them.
+"""The models of ``tokenizers``: a vocabulary and its options, as in ``tokenizer.json``.
 
-Long because four models have their constructors, files and properties here.
+The file is long because it has the constructors, files and properties of four models.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ Json = Any
 
 
 class Token(NamedTuple):
-    """A token of a model: its id, its text, and its place in bytes."""
+    """A token of a model: its id, its text, and its start and end in bytes."""
 
     id: int
     value: str
     offsets: tuple[int, int]
 
     def as_tuple(self) -> tuple[int, str, tuple[int, int]]:
-        """The same as a plain tuple."""
+        """Convert to a plain tuple."""
         return self.id, self.value, self.offsets
 
 
 class Model(Component):
-    """What all models are."""
+    """The base class of models."""
 
     _stage = "model"
     _kinds: ClassVar[dict[str, type[Component]]] = {}
     _trainer: ClassVar[type[Trainer]]
 
     def _ids(self) -> dict[str, int]:
-        """The vocabulary, which nobody changes."""
+        """The vocabulary; do not modify it."""
         vocab: dict[str, int] = self._table.setdefault("vocab", {})
         return vocab
 
     def _learn(self, **values: Json) -> None:
-        """Takes what was learned."""
+        """Replace the vocabulary and options by trained ones."""
         self._table.update(values)
         self.__dict__.pop("_tokens", None)
         self.__dict__.pop("_core", None)
@@ -65,18 +65,18 @@ class Model(Component):
         return {id: token for token, id in self._ids().items()}
 
     def token_to_id(self, token: str) -> int | None:
-        """The id of a token, None if there is none."""
+        """The id of a token; None if it does not exist."""
         return self._ids().get(text("token", token))
 
     def id_to_token(self, id: int) -> str | None:
-        """The token of an id, None if there is none."""
+        """The token of an id; None if it does not exist."""
         return self._tokens.get(id_number("id", id))
 
     def tokenize(self, sequence: str) -> list[Token]:
-        """The tokens of a text that is one piece, with places in bytes.
+        """Tokenize a single piece; offsets are in bytes.
 
         Raises:
-            FormatError: The model cannot be run.
+            FormatError: The model is not supported.
         """
         core = self._alone()
         ids, offsets, _, surfaces = _core.locate(core, text("sequence", sequence).encode())
@@ -87,8 +87,8 @@ class Model(Component):
         ]
 
     def _alone(self) -> Core:
-        """The model as a tokenizer without any stages."""
-        from bytepair.compat.tokenizers.compiling import compile_core  # noqa: PLC0415 (few want a model by itself)
+        """A tokenizer of the model without other stages."""
+        from bytepair.compat.tokenizers.compiling import compile_core  # noqa: PLC0415 (few use a model on its own)
 
         state = Changes.count, self.__dict__.get("_core")
         if state[1] is None or state[1][0] != state[0]:
@@ -96,19 +96,19 @@ class Model(Component):
         return self._core[1]
 
     def get_trainer(self) -> Trainer:
-        """A trainer for such models, with its defaults."""
+        """Make a trainer for this kind of model, with its default settings."""
         return self._trainer()
 
     def save(self, folder: str, prefix: str | None = None, name: str | None = None) -> list[str]:
-        """Writes the files of the model into a folder; returns their paths.
+        """Write the files of the model into a folder; return their paths.
 
         Args:
-            folder: A folder that there is.
-            prefix: What their names begin with, and a hyphen.
-            name: The same, by its old name.
+            folder: An existing folder.
+            prefix: The prefix of the file names; a hyphen follows.
+            name: The former name of `prefix`.
 
         Raises:
-            ArtifactError: They cannot be written.
+            ArtifactError: A file cannot be written.
         """
         start = prefix if prefix is not None else name
         paths = []
@@ -134,10 +134,10 @@ class Model(Component):
         return self._json()
 
     def _clear_cache(self) -> NoReturn:
-        raise NotImplementedError("_clear_cache: the cache of a thread is bounded, and cannot be cleared")
+        raise NotImplementedError("_clear_cache: the cache of a thread is bounded and cannot be cleared")
 
     def _resize_cache(self, capacity: int) -> NoReturn:
-        raise NotImplementedError(f"_resize_cache({capacity}): the cache of a thread has one size")
+        raise NotImplementedError(f"_resize_cache({capacity}): the cache of a thread has a fixed size")
 
 
 def _vocabulary(vocab: Json) -> dict[str, int]:
@@ -156,16 +156,16 @@ def _read(path: Any) -> str:
     except OSError as error:
         raise ArtifactError(f"cannot read: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
-        raise FormatError("the file is no UTF-8", file=str(path), byte=error.start) from error
+        raise FormatError("the file is not UTF-8", file=str(path), byte=error.start) from error
 
 
 def _read_vocab_json(path: Any) -> dict[str, int]:
     try:
         table = json.loads(_read(path))
     except json.JSONDecodeError as error:
-        raise FormatError(f"the file is no JSON: {error.msg}", file=str(path), line=error.lineno) from error
+        raise FormatError(f"the file is not JSON: {error.msg}", file=str(path), line=error.lineno) from error
     if not isinstance(table, dict) or not all(type(id) is int for id in table.values()):
-        raise FormatError("the file is no vocabulary: a JSON object of tokens and their ids", file=str(path))
+        raise FormatError("the file is not a vocabulary, a JSON object of tokens and their ids", file=str(path))
     return table
 
 
@@ -178,7 +178,7 @@ def _probability(name: str, value: Any) -> float:
 
 def _unknown_options(options: Mapping[str, Any], kind: str) -> None:
     if "cache_capacity" in options:
-        raise NotImplementedError("cache_capacity is not supported: the cache of a thread has one size")
+        raise NotImplementedError("cache_capacity is not supported: the cache of a thread has a fixed size")
     if options:
         raise TypeError(f"{kind} has no option {next(iter(options))!r}")
 
@@ -189,18 +189,18 @@ class BPE(Model):
     Args:
         vocab: The tokens and their ids, or the path of a ``vocab.json``.
         merges: The merges in order, or the path of a ``merges.txt``.
-        dropout: The probability with which a merge is left out when a text is encoded.
-        unk_token: What stands for a character that is no token; without one it vanishes.
-        continuing_subword_prefix: What the tokens begin with that continue a word.
-        end_of_word_suffix: What the tokens end with that end a word.
-        fuse_unk: Whether unknown characters in a row are one token.
-        byte_fallback: Whether an unknown character becomes its bytes.
-        ignore_merges: Whether a piece that is a token is taken whole.
+        dropout: The dropout probability of merges in encoding.
+        unk_token: The token for a character without a token; if None, such characters are dropped.
+        continuing_subword_prefix: The prefix of tokens inside a word.
+        end_of_word_suffix: The suffix of tokens at the end of a word.
+        fuse_unk: Whether consecutive unknown characters are one token.
+        byte_fallback: Whether an unknown character is encoded as its bytes.
+        ignore_merges: Whether a piece that is a token is encoded as that token without merges.
 
     Raises:
         ValueError: Only one of `vocab` and `merges` is given.
-        FormatError: A merge needs a token that is not in the vocabulary, or a file is broken.
-        NotImplementedError: ``cache_capacity`` is said.
+        FormatError: A merge needs a token that is not in the vocabulary, or a file is malformed.
+        NotImplementedError: ``cache_capacity`` is given.
 
     Example:
         >>> model = BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")])
@@ -235,10 +235,10 @@ class BPE(Model):
         if not isinstance(vocab, (dict, str, NoneType)) or not isinstance(merges, (list, tuple, str, NoneType)):
             raise TypeError("`vocab` is a dict or a path, and `merges` a list of pairs or a path")
         if (vocab is None) != (merges is None):
-            raise ValueError("`vocab` and `merges` go together: give both or none")
+            raise ValueError("`vocab` and `merges` go together: pass both or neither")
         if isinstance(vocab, str) or isinstance(merges, str):
             if not (isinstance(vocab, str) and isinstance(merges, str)):
-                raise ValueError("`vocab` and `merges` are both paths, or both from memory")  # noqa: TRY004 (as there)
+                raise ValueError("`vocab` and `merges` are both paths, or both from memory")  # noqa: TRY004 (as in tokenizers)
             vocab, merges = self.read_file(vocab, merges)
         self._set(
             dropout=dropout,
@@ -265,11 +265,11 @@ class BPE(Model):
 
     @staticmethod
     def read_file(vocab: str, merges: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
-        """The vocabulary and the merges of two files.
+        """Read the vocabulary and the merges from two files.
 
         Raises:
-            ArtifactError: One cannot be read.
-            FormatError: One is broken.
+            ArtifactError: A file cannot be read.
+            FormatError: A file is malformed.
         """
         lines = _read(merges).splitlines()
         pairs = []
@@ -284,7 +284,7 @@ class BPE(Model):
 
     @classmethod
     def from_file(cls, vocab: str, merges: str, **options: Any) -> Self:
-        """The model of two files; options as those of the constructor."""
+        """Make the model from two files; options as for the constructor."""
         return cls(*cls.read_file(vocab, merges), **options)
 
     def _json(self) -> dict[str, Json]:
@@ -316,16 +316,16 @@ def _compact(table: Json) -> str:
 
 
 class WordPiece(Model):
-    """The longest token that begins a word, then the longest that goes on.
+    """WordPiece: the longest token at the start of a word, then the longest that continues it.
 
     Args:
         vocab: The tokens and their ids, or the path of a ``vocab.txt``.
-        unk_token: What stands for a word that cannot be spelled.
-        max_input_chars_per_word: Longer words are unknown.
-        continuing_subword_prefix: What the tokens begin with that continue a word.
+        unk_token: The token for a word that cannot be split into tokens.
+        max_input_chars_per_word: The maximum length of a word; longer words are unknown.
+        continuing_subword_prefix: The prefix of tokens inside a word.
 
     Raises:
-        FormatError: The file is broken.
+        FormatError: The file is malformed.
 
     Example:
         >>> model = WordPiece({"[UNK]": 0, "low": 1, "##er": 2})
@@ -359,10 +359,10 @@ class WordPiece(Model):
 
     @staticmethod
     def read_file(vocab: str) -> dict[str, int]:
-        """The vocabulary of a file with a token in each line.
+        """Read a vocabulary from a file with a token on each line.
 
         Raises:
-            ArtifactError: It cannot be read.
+            ArtifactError: The file cannot be read.
         """
         content = _read(vocab)
         lines = content.split("\n")
@@ -370,7 +370,7 @@ class WordPiece(Model):
 
     @classmethod
     def from_file(cls, vocab: str, **options: Any) -> Self:
-        """The model of a file; options as those of the constructor."""
+        """Make the model from a file; options as for the constructor."""
         return cls(cls.read_file(vocab), **options)
 
     def _json(self) -> dict[str, Json]:
@@ -386,10 +386,10 @@ class WordLevel(Model):
 
     Args:
         vocab: The tokens and their ids, or the path of a ``vocab.json``.
-        unk_token: What stands for all other words.
+        unk_token: The token for all other words.
 
     Raises:
-        FormatError: The file is broken.
+        FormatError: The file is malformed.
     """
 
     _trainer = WordLevelTrainer
@@ -403,17 +403,17 @@ class WordLevel(Model):
 
     @staticmethod
     def read_file(vocab: str) -> dict[str, int]:
-        """The vocabulary of a ``vocab.json``.
+        """Read a ``vocab.json``.
 
         Raises:
-            ArtifactError: It cannot be read.
-            FormatError: It is broken.
+            ArtifactError: The file cannot be read.
+            FormatError: The file is malformed.
         """
         return _read_vocab_json(vocab)
 
     @classmethod
     def from_file(cls, vocab: str, unk_token: str | None = None) -> Self:
-        """The model of a file."""
+        """Make the model from a file."""
         return cls(_read_vocab_json(vocab), unk_token)
 
     def _json(self) -> dict[str, Json]:
@@ -432,17 +432,17 @@ def _scored(given: Any) -> list[Json]:
 
 
 class Unigram(Model):
-    """Of all ways to spell a piece the one with the greatest sum of scores.
+    """Unigram: the segmentation of a piece with the greatest sum of scores.
 
     Args:
-        vocab: Tokens and their scores; the ids are their places.
-        unk_id: The id of what stands for characters that are no token.
-        byte_fallback: Whether an unknown character becomes its bytes.
-        alpha: How sharply spellings are drawn; None to draw none.
-        nbest_size: Among how many spellings it is drawn.
+        vocab: Tokens and their scores; the ids are their indices.
+        unk_id: The id of the token for unknown characters.
+        byte_fallback: Whether an unknown character is encoded as its bytes.
+        alpha: The smoothing of sampled segmentations; None for no sampling.
+        nbest_size: The number of segmentations to sample from.
 
     Raises:
-        ValueError: `unk_id` is no id.
+        ValueError: `unk_id` is not an id of the vocabulary.
     """
 
     _trainer = UnigramTrainer
@@ -460,11 +460,11 @@ class Unigram(Model):
         self._set()
         id = optional(natural)("unk_id", unk_id)
         if vocab is None and id is not None:
-            raise ValueError(f"unk_id={id} goes with a vocabulary: give both")
+            raise ValueError(f"unk_id={id} needs a vocabulary: pass both")
         rows = [_scored(each) for each in ([("<unk>", 0.0)] if vocab is None else listed("vocab", vocab))]
         self._table["unk_id"] = 0 if vocab is None else id
         if id is not None and id >= len(rows):
-            raise ValueError(f"unk_id={id} is no id of a vocabulary of {len(rows)} tokens")
+            raise ValueError(f"unk_id={id} is not an id of a vocabulary of {len(rows)} tokens")
         self._table["vocab"] = rows
         self._table["byte_fallback"] = boolean("byte_fallback", False if byte_fallback is None else byte_fallback)
         self.alpha = alpha

@@ -1,4 +1,4 @@
-"""The normalizers of ``tokenizers``: each is a step of a tokenizer, and can be used by itself."""
+"""The normalizers of ``tokenizers``, for a tokenizer or on their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bytepair.formats import hf_stages
 
 
 class Normalizer(Component):
-    """What all normalizers are.
+    """The base class of normalizers.
 
     Example:
         >>> Sequence([NFD(), StripAccents(), Lowercase()]).normalize_str("Élan")
@@ -23,20 +23,20 @@ class Normalizer(Component):
     _kinds: ClassVar[dict[str, type[Component]]] = {}
 
     def normalize_str(self, sequence: str) -> str:
-        """The normalized text.
+        """Normalize a text.
 
         Raises:
-            FormatError: The normalizer cannot be run; ``pointer`` says which part.
+            FormatError: The normalizer is not supported; ``pointer`` names the part.
         """
         return normalize(hf_stages.read_steps("normalizer", self._raw()), text("sequence", sequence))
 
     def normalize(self, normalized: Any) -> NoReturn:
-        """Not supported, as NormalizedString is not."""
+        """Not supported: there is no NormalizedString."""
         raise NotImplementedError("a NormalizedString is not supported; use normalize_str")
 
     @staticmethod
     def custom(obj: Any) -> NoReturn:
-        """Not supported: a normalizer that is written in Python."""
+        """Not supported: normalizers written in Python."""
         raise NotImplementedError("Normalizer.custom is not supported: normalizers run in Rust, without Python")
 
 
@@ -64,39 +64,39 @@ class BertNormalizer(Normalizer):
 
 
 class NFC(Normalizer):
-    """The normal form C of Unicode."""
+    """Unicode normalization form C."""
 
 
 class NFD(Normalizer):
-    """The normal form D of Unicode."""
+    """Unicode normalization form D."""
 
 
 class NFKC(Normalizer):
-    """The normal form KC of Unicode."""
+    """Unicode normalization form KC."""
 
 
 class NFKD(Normalizer):
-    """The normal form KD of Unicode."""
+    """Unicode normalization form KD."""
 
 
 class Lowercase(Normalizer):
-    """Makes letters small."""
+    """Converts text to lowercase."""
 
 
 class StripAccents(Normalizer):
-    """Takes combining marks away."""
+    """Removes combining marks."""
 
 
 class Nmt(Normalizer):
-    """Removes control characters, and makes white space spaces."""
+    """Removes control characters and replaces white space by spaces."""
 
 
 class ByteLevel(Normalizer):
-    """Spells bytes in the byte alphabet."""
+    """Spells bytes by the byte alphabet."""
 
 
 class Strip(Normalizer):
-    """Takes white space off the ends."""
+    """Strips white space at the ends."""
 
     left = Option[bool](boolean, True, "strip_left")
     right = Option[bool](boolean, True, "strip_right")
@@ -106,7 +106,7 @@ class Strip(Normalizer):
 
 
 class Prepend(Normalizer):
-    """Puts a text in front of what is not empty."""
+    """Prepends a string to text that is not empty."""
 
     prepend = Option[str](text, "\u2581")
 
@@ -115,7 +115,7 @@ class Prepend(Normalizer):
 
 
 class Replace(Normalizer):
-    """Replaces what matches a pattern."""
+    """Replaces the matches of a pattern."""
 
     _pattern = Option[Any](as_pattern, None, "pattern")
     content = Option[str](text, "")
@@ -132,22 +132,22 @@ def _charsmap(name: str, value: Any) -> str:
 
 
 class Precompiled(Normalizer):
-    """The table of a SentencePiece model.
+    """The normalization table of a SentencePiece model.
 
     Raises:
-        FormatError: The table is broken.
+        FormatError: The table is malformed.
     """
 
     _precompiled_charsmap = Option[Any](_charsmap, "", "precompiled_charsmap")
 
     def __init__(self, precompiled_charsmap: bytes | list[int]) -> None:
         self._set(_precompiled_charsmap=precompiled_charsmap)
-        # A broken table is told now.
+        # Report a malformed table at once.
         hf_stages.read_steps("normalizer", self._raw())
 
 
 class Sequence(Inner, Normalizer):
-    """One normalizer after the other."""
+    """Applies normalizers in order."""
 
     _inner = "normalizers"
     _is_flat = True
@@ -160,11 +160,11 @@ NORMALIZERS = {"nfc": NFC, "nfd": NFD, "nfkc": NFKC, "nfkd": NFKD}
 
 
 def unicode_normalizer_from_str(normalizer: str) -> Normalizer:
-    """The normalizer of a normal form, by its name in small letters.
+    """Return the normalizer of a Unicode normalization form by its lowercase name.
 
     Raises:
-        ValueError: There is none of that name.
+        ValueError: There is no form of this name.
     """
     if normalizer not in NORMALIZERS:
-        raise ValueError(f"{normalizer!r} is no normal form; use one of {', '.join(NORMALIZERS)}")
+        raise ValueError(f"{normalizer!r} is not a normalization form; use one of {', '.join(NORMALIZERS)}")
     return NORMALIZERS[normalizer]()

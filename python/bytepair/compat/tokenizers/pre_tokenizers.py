@@ -1,4 +1,4 @@
-"""The pre-tokenizers of ``tokenizers``: each is a step of a tokenizer, and can be used by itself."""
+"""The pre-tokenizers of ``tokenizers``, for a tokenizer or on their own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bytepair._core import pre_tokenize
 from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.shared import MetaspaceOptions
 from bytepair.compat.tokenizers.values import (
     Hidden,
     Regex,
@@ -14,20 +15,18 @@ from bytepair.compat.tokenizers.values import (
     behavior_name,
     boolean,
     character,
-    choice,
     natural,
-    read_metaspace,
     text,
 )
 from bytepair.formats import hf_stages
 from bytepair.model import byte_alphabet
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    pass
 
 
 class PreTokenizer(Component):
-    """What all pre-tokenizers are.
+    """The base class of pre-tokenizers.
 
     Example:
         >>> Sequence([WhitespaceSplit(), Digits(individual_digits=True)]).pre_tokenize_str("for 24 h")
@@ -38,47 +37,47 @@ class PreTokenizer(Component):
     _kinds: ClassVar[dict[str, type[Component]]] = {}
 
     def pre_tokenize_str(self, s: str) -> list[tuple[str, tuple[int, int]]]:
-        """The pieces of a text, and their places in characters of it.
+        """Split a text into pieces; return each with its start and end in characters.
 
         Raises:
-            FormatError: The pre-tokenizer cannot be run; ``pointer`` says which part.
+            FormatError: The pre-tokenizer is not supported; ``pointer`` names the part.
         """
         return pre_tokenize(hf_stages.read_steps("pre_tokenizer", self._raw()), text("s", s))
 
     def pre_tokenize(self, pretok: Any) -> NoReturn:
-        """Not supported, as PreTokenizedString is not."""
+        """Not supported: there is no PreTokenizedString."""
         raise NotImplementedError("a PreTokenizedString is not supported; use pre_tokenize_str")
 
     @staticmethod
     def custom(pretok: Any) -> NoReturn:
-        """Not supported: a pre-tokenizer that is written in Python."""
+        """Not supported: pre-tokenizers written in Python."""
         raise NotImplementedError("PreTokenizer.custom is not supported: pre-tokenizers run in Rust, without Python")
 
 
 class BertPreTokenizer(PreTokenizer):
-    """Cuts at white space, and at each punctuation mark."""
+    """Splits at white space and at each punctuation mark."""
 
 
 class Whitespace(PreTokenizer):
-    r"""Pieces are what ``\w+|[^\w\s]+`` matches."""
+    r"""Returns the matches of ``\w+|[^\w\s]+`` as pieces."""
 
 
 class WhitespaceSplit(PreTokenizer):
-    """Cuts at white space."""
+    """Splits at white space."""
 
 
 class UnicodeScripts(PreTokenizer):
-    """Cuts where another script begins."""
+    """Splits where the script changes."""
 
 
 class ByteLevel(PreTokenizer):
-    """Cuts as GPT-2 does, and spells bytes in the byte alphabet.
+    """Splits like GPT-2, and spells bytes by the byte alphabet.
 
     Args:
-        add_prefix_space: Whether a text gets a space in front if it has none.
-        trim_offsets: Whether offsets leave white space out, which is up to the post-processor.
-        use_regex: Whether it cuts at all.
-        type: What the state of a ByteLevel says; nothing else is taken.
+        add_prefix_space: Whether to prepend a space to a text that begins with none.
+        trim_offsets: Whether offsets exclude white space; only the post-processor uses it.
+        use_regex: Whether to split.
+        type: ``"ByteLevel"``, as in the state of a ByteLevel.
     """
 
     add_prefix_space = Option[bool](boolean, True)
@@ -94,12 +93,12 @@ class ByteLevel(PreTokenizer):
         type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
-            raise ValueError(f"type={type!r}: a ByteLevel is of no other type")
+            raise ValueError(f"type={type!r}: a ByteLevel has the type ByteLevel")
         self._set(add_prefix_space=add_prefix_space, trim_offsets=trim_offsets, use_regex=use_regex)
 
     @staticmethod
     def alphabet() -> list[str]:
-        """The 256 characters of the byte alphabet.
+        """List the 256 characters of the byte alphabet.
 
         Example:
             >>> sorted(ByteLevel.alphabet())[:3]
@@ -109,7 +108,7 @@ class ByteLevel(PreTokenizer):
 
 
 class CharDelimiterSplit(PreTokenizer):
-    """Cuts at a character, which is left out."""
+    """Splits at a character and drops it."""
 
     delimiter = Option[str](character, " ")
 
@@ -118,7 +117,7 @@ class CharDelimiterSplit(PreTokenizer):
 
 
 class Digits(PreTokenizer):
-    """Cuts digits out, each by itself or as numbers."""
+    """Splits digits off, one by one or as numbers."""
 
     individual_digits = Option[bool](boolean, False)
 
@@ -127,7 +126,7 @@ class Digits(PreTokenizer):
 
 
 class FixedLength(PreTokenizer):
-    """Cuts after so many characters."""
+    """Splits into pieces of a fixed number of characters."""
 
     length = Option[int](natural, 5)
 
@@ -135,30 +134,19 @@ class FixedLength(PreTokenizer):
         self._set(length=length)
 
 
-class Metaspace(PreTokenizer):
-    """Makes spaces a character, and cuts in front of it.
+class Metaspace(MetaspaceOptions, PreTokenizer):
+    """Replaces spaces by a character, and splits before it.
 
     Args:
         replacement: The character.
-        prepend_scheme: Whether a text begins with it in any case: ``always``, ``never``, or ``first`` for the first
-            one.
-        split: Whether it cuts at all.
+        prepend_scheme: When to prepend the character to a text: ``always``, ``never``, or ``first`` for the first
+            text only.
+        split: Whether to split.
     """
-
-    replacement = Option[str](character, "\u2581")
-    prepend_scheme = Option[str](choice(always="always", never="never", first="first"), "always")
-    split = Option[bool](boolean, True)
-
-    def __init__(self, replacement: str = "\u2581", prepend_scheme: str = "always", split: bool = True) -> None:
-        self._set(replacement=replacement, prepend_scheme=prepend_scheme, split=split)
-
-    @classmethod
-    def _read(cls, table: dict[str, Any]) -> Self:
-        return super()._read(read_metaspace(table))
 
 
 class Punctuation(PreTokenizer):
-    """Cuts at punctuation marks."""
+    """Splits at punctuation marks."""
 
     behavior = Option[str](as_behavior, "Isolated", read=behavior_name)
 
@@ -167,13 +155,13 @@ class Punctuation(PreTokenizer):
 
 
 class Split(PreTokenizer):
-    """Cuts at what matches a pattern.
+    """Splits at the matches of a pattern.
 
     Args:
         pattern: A literal string, or a `Regex`.
-        behavior: What becomes of what matches: ``removed``, ``isolated``, ``merged_with_previous``,
+        behavior: The treatment of a match: ``removed``, ``isolated``, ``merged_with_previous``,
             ``merged_with_next`` or ``contiguous``.
-        invert: Whether it cuts at what does not match.
+        invert: Whether to split at the text between matches instead.
     """
 
     _pattern = Option[Any](as_pattern, None, "pattern")
@@ -186,7 +174,7 @@ class Split(PreTokenizer):
 
 
 class Sequence(Inner, PreTokenizer):
-    """One pre-tokenizer after the other."""
+    """Applies pre-tokenizers in order."""
 
     _inner = "pretokenizers"
     _is_flat = True

@@ -1,4 +1,4 @@
-"""The post-processors of ``tokenizers``, each usable by itself; `bytepair.call.post_processors` runs them."""
+"""The post-processors of ``tokenizers``: for a tokenizer or on their own. `bytepair.call.post_processors` runs them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Json = Any
 
 
 class PostProcessor(Component):
-    """What all post-processors are.
+    """The base class of post-processors.
 
     Example:
         >>> BertProcessing(("[SEP]", 102), ("[CLS]", 101)).num_special_tokens_to_add(is_pair=True)
@@ -27,14 +27,14 @@ class PostProcessor(Component):
     _kinds: ClassVar[dict[str, type[Component]]] = {}
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """How many tokens it adds to a text, or to a pair."""
+        """The number of tokens added to a text or to a pair."""
         return Processing(self._raw()).added(pair=boolean("is_pair", is_pair))
 
     def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
-        """One encoding of that of a text, or of those of a pair; these stay as they are.
+        """Process the encoding of a text, or the two of a pair, into a new encoding.
 
         Raises:
-            LimitError: So much overflowed that a pair would become hundreds of thousands of encodings.
+            LimitError: The overflow of a pair would make hundreds of thousands of encodings.
         """
         from bytepair.compat.tokenizers.encoding import Encoding, copies  # noqa: PLC0415 (it is asked for)
 
@@ -59,7 +59,7 @@ def _pair(value: list[Json]) -> tuple[str, int]:
 
 
 class BertProcessing(PostProcessor):
-    """Puts ``[CLS]`` before the first text and ``[SEP]`` behind each."""
+    """Adds ``[CLS]`` before the first text and ``[SEP]`` after each."""
 
     sep = Option["tuple[str, int]"](_token, ["[SEP]", 102], read=_pair)
     cls = Option["tuple[str, int]"](_token, ["[CLS]", 101], read=_pair)
@@ -69,7 +69,7 @@ class BertProcessing(PostProcessor):
 
 
 class RobertaProcessing(PostProcessor):
-    """Puts ``<s>`` before the first text, ``</s>`` before the second and behind each."""
+    """Adds ``<s>`` before the first text, ``</s>`` before the second and after each."""
 
     sep = Option["tuple[str, int]"](_token, ["</s>", 2], read=_pair)
     cls = Option["tuple[str, int]"](_token, ["<s>", 0], read=_pair)
@@ -87,13 +87,13 @@ class RobertaProcessing(PostProcessor):
 
 
 class ByteLevel(PostProcessor):
-    """Takes white space off the ends of offsets.
+    """Excludes white space at the ends of tokens from offsets.
 
     Args:
-        add_prefix_space: Whether the space at the front of a text may be one that was put there.
-        trim_offsets: Whether it does anything.
-        use_regex: An option of the pre-tokenizer, which does nothing here.
-        type: What the state of a ByteLevel says; nothing else is taken.
+        add_prefix_space: Whether the first space of a text may have been prepended.
+        trim_offsets: Whether to change offsets at all.
+        use_regex: An option of the pre-tokenizer without effect here.
+        type: ``"ByteLevel"``, as in the state of a ByteLevel.
     """
 
     add_prefix_space = Option[bool](boolean, True)
@@ -109,22 +109,22 @@ class ByteLevel(PostProcessor):
         type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
         if type != "ByteLevel":
-            raise ValueError(f"type={type!r}: a ByteLevel is of no other type")
-        said = {"add_prefix_space": add_prefix_space, "trim_offsets": trim_offsets, "use_regex": use_regex}
-        self._set(**{name: True if value is None else value for name, value in said.items()})
+            raise ValueError(f"type={type!r}: a ByteLevel has the type ByteLevel")
+        options = {"add_prefix_space": add_prefix_space, "trim_offsets": trim_offsets, "use_regex": use_regex}
+        self._set(**{name: True if value is None else value for name, value in options.items()})
 
 
 class TemplateProcessing(PostProcessor):
-    """Puts texts and special tokens in the order of a template.
+    """Arranges texts and special tokens by a template.
 
     Args:
         single: The template for a text: a list of pieces, or a string with spaces between them. ``$A`` and ``$B`` are
-            the texts, ``:1`` behind a piece is its type id, and everything else is a special token.
+            the texts, ``:1`` after a piece is its type id, and any other piece is a special token.
         pair: The template for a pair.
         special_tokens: The special tokens of the templates: (token, id), or the JSON of one that has several ids.
 
     Raises:
-        ValueError: A piece cannot be read, or a special token is not given.
+        ValueError: A piece is malformed, or a special token is missing.
 
     Example:
         >>> template = TemplateProcessing("<s> $A", "<s> $A <s> $B:1", [("<s>", 1)])
@@ -151,7 +151,7 @@ class TemplateProcessing(PostProcessor):
 
     @property
     def single(self) -> Json:
-        """The template for a text, as JSON has it; it can be set to what the constructor takes."""
+        """The template for a text, as JSON. It can be set to any value that the constructor takes."""
         return self._table["single"]
 
     @single.setter
@@ -174,18 +174,18 @@ class TemplateProcessing(PostProcessor):
         if missing:
             raise ValueError(f"Missing SpecialToken(s) with id(s) {', '.join(missing)}: give them as special_tokens")
         if {piece["Sequence"]["id"] for piece in pair if "Sequence" in piece} != {"A", "B"}:
-            raise ValueError("the template of a pair has both of its texts, $A and $B")
+            raise ValueError("the template of a pair needs both texts, $A and $B")
 
 
 def _special(given: Any) -> dict[str, Json]:
     match given:
         case {"id": str(name), "ids": [*ids], "tokens": [*tokens]}:
             if len(ids) != len(tokens):
-                raise ValueError(f"the special token {name!r} has as many ids as tokens")
+                raise ValueError(f"the special token {name!r} needs as many ids as tokens")
         case (str(name), int(id)) | (int(id), str(name)):
             ids, tokens = [id], [name]
         case _:
-            raise TypeError(f"{given!r} is no special token: (token, id), or a dict of id, ids and tokens")
+            raise TypeError(f"{given!r} is not a special token: use (token, id), or a dict of id, ids and tokens")
     return {"id": name, "ids": [id_number("id", id) for id in ids], "tokens": [text("token", each) for each in tokens]}
 
 
@@ -219,7 +219,7 @@ def _number(spelled: str, wrong: ValueError) -> int:
 
 
 class Sequence(Inner, PostProcessor):
-    """One post-processor after the other."""
+    """Applies post-processors in order."""
 
     _inner = "processors"
 
@@ -228,7 +228,7 @@ class Sequence(Inner, PostProcessor):
 
 
 def _shown(table: Json) -> Json:
-    """As ``tokenizers`` shows a post-processor: its templates as calls."""
+    """The JSON of a post-processor for its repr, with templates as calls."""
     if table["type"] == "Sequence":
         return {**table, "processors": [_shown(each) for each in table["processors"]]}
     if table["type"] in ("BertProcessing", "RobertaProcessing"):
@@ -237,9 +237,9 @@ def _shown(table: Json) -> Json:
         return table
     pieces = {
         name: [
-            {"type": kind, **said, "id": Word(said["id"]) if kind == "Sequence" else said["id"]}
+            {"type": kind, **fields, "id": Word(fields["id"]) if kind == "Sequence" else fields["id"]}
             for piece in table[name]
-            for kind, said in piece.items()
+            for kind, fields in piece.items()
         ]
         for name in ("single", "pair")
     }

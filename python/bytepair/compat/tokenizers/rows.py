@@ -1,4 +1,4 @@
-"""Rows: what a call of the face makes of a text or a pair, first its ids, and the rest when it is asked for."""
+"""Rows: a text or a pair as ids; all other columns are computed on first access."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 Text: TypeAlias = "str | list[str]"
-"""A text, or its words where it is cut into words already."""
+"""A text, or the words of a pre-tokenized text."""
 
 
 class Ready(NamedTuple):
-    """All that a call needs to know of a tokenizer; it does not change when the tokenizer does.
+    """An immutable snapshot of a tokenizer, for calls.
 
     Attributes:
-        core: What finds ids.
-        processor: What is added.
-        special: What becomes of special tokens in text: ``allow``, or ``text``.
-        truncation: How rows are cut, less what is added; None if they are not.
-        padding: How rows are filled; None if they are not.
-        pad_type_id: The type of what fills them.
-        dropout: The probability that a merge is left out.
+        core: The tokenizer that encodes.
+        processor: The post-processor.
+        special: The policy for special tokens in text: ``allow`` or ``text``.
+        truncation: The truncation, before room for added tokens is subtracted; None for none.
+        padding: The padding; None for none.
+        pad_type_id: The type id of padding.
+        dropout: The dropout probability of merges.
     """
 
     core: Tokenizer
@@ -45,10 +45,10 @@ class Ready(NamedTuple):
     dropout: float | None
 
     def encode(self, texts: list[str], threads: int | None) -> list[list[int]]:
-        """The ids of each text.
+        """Encode texts.
 
         Raises:
-            EncodeError: A text is not Unicode; or no token spells a character, and there is none for what is unknown.
+            EncodeError: A text is not valid Unicode; or a character has no token and there is no unknown token.
         """
         special: Any = self.special
         if self.dropout:
@@ -58,12 +58,12 @@ class Ready(NamedTuple):
         return self.core.encode_batch(texts, special=special, threads=threads)
 
     def rows(self, inputs: list[tuple[Text, ...]], *, add: bool, threads: int | None = None) -> list[Row]:
-        """The rows of texts and pairs.
+        """Encode texts and pairs to rows.
 
         Raises:
-            TypeError: A text is not Unicode.
-            EncodeError: No token spells a character, and there is none for what is unknown.
-            LimitError: Truncation leaves no room.
+            TypeError: A text is not valid Unicode.
+            EncodeError: A character has no token and there is no unknown token.
+            LimitError: Truncation leaves no room for added tokens.
         """
         flat = [part for row in inputs for text in row for part in ((text,) if isinstance(text, str) else text)]
         try:
@@ -72,7 +72,7 @@ class Ready(NamedTuple):
             if len(inputs) > 1 and error.row is not None:
                 parts = [sum(1 if isinstance(text, str) else len(text) for text in row) for row in inputs]
                 error.row = bisect(list(accumulate(parts)), error.row)
-            # What tokenizers says of a lone surrogate; the rest is said of characters that no token spells.
+            # tokenizers raises TypeError for a lone surrogate; other errors are about characters without a token.
             if all(map(_is_unicode, flat)):
                 raise
             raise TypeError(f"TextInputSequence must be str of valid Unicode: {error}") from error
@@ -87,10 +87,10 @@ class Ready(NamedTuple):
         return made
 
     def cut(self, *, pair: bool, add: bool) -> Truncation | None:
-        """How rows are cut, with room for what is added.
+        """The truncation of rows with room for added tokens.
 
         Raises:
-            LimitError: There is none.
+            LimitError: There is no room.
         """
         truncation = self.truncation
         extra = self.processor.added(pair=pair) if add and truncation is not None else 0
@@ -104,7 +104,7 @@ class Ready(NamedTuple):
         return truncation._replace(room=truncation.room - extra)
 
     def finish(self, sides: list[Encoding], *, add: bool, width: int | None) -> Encoding:
-        """Cuts, adds and fills; `width` is how long rows become, None for as long as this one."""
+        """Truncate, post-process and pad; `width` is the padded length, None for the length of this row."""
         truncation = self.cut(pair=len(sides) > 1, add=add)
         if truncation is not None:
             kept = truncation.kept(*map(len, sides))
@@ -116,11 +116,11 @@ class Ready(NamedTuple):
 
 
 class Row:
-    """A text or a pair as ids, and all else when it is asked for.
+    """A text or a pair as ids, with other columns on request.
 
     Attributes:
-        length: How many ids there are.
-        overflows: Whether truncation cut anything off.
+        length: The number of ids.
+        overflows: Whether truncation removed anything.
     """
 
     __slots__ = ("_add", "_filling", "_kept", "_ready", "_sides", "_texts", "length", "overflows")
@@ -146,14 +146,14 @@ class Row:
         )
 
     def pad(self, width: int) -> None:
-        """Says how long it becomes."""
+        """Set the padded length."""
         if width > self.length:
             self._filling = width - self.length
             self.length = width
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its ids were drawn, so that they cannot be found once more."""
+        """Whether dropout was used, so that the encoding cannot be repeated."""
         return bool(self._ready.dropout)
 
     def _column(self, name: str, filling: Any, sides: list[list[Any]] | None = None) -> list[Any]:
@@ -178,7 +178,7 @@ class Row:
         return self._column("ids", padding.id if padding else 0, self._sides)
 
     def tokens(self) -> list[str]:
-        """The tokens of the ids."""
+        """The tokens."""
         padding, filling = self._ready.padding, self._filling
         ids = self.ids()
         if padding is None or not filling:
@@ -188,15 +188,15 @@ class Row:
         return spell_tokens(self._ready.core, ids[:-filling]) + [padding.token] * filling
 
     def type_ids(self) -> list[int]:
-        """Their types."""
+        """The type ids."""
         return self._column("type_ids", self._ready.pad_type_id)
 
     def special_tokens_mask(self) -> list[int]:
-        """1 for what was added."""
+        """1 for added ids, else 0."""
         return self._column("special", 1)
 
     def attention_mask(self) -> list[int]:
-        """0 for padding."""
+        """0 for padding, else 1."""
         count = self.length - self._filling
         padding = self._ready.padding
         if padding is not None and padding.side == "left":
@@ -204,15 +204,15 @@ class Row:
         return [1] * count + [0] * self._filling
 
     def whole(self) -> Encoding:
-        """All columns, and what overflowed.
+        """All columns, and the overflowing parts.
 
         Raises:
-            NotImplementedError: The ids were drawn.
+            NotImplementedError: Dropout was used.
         """
         ready = self._ready
         if self.is_drawn:
             raise NotImplementedError(
-                "offsets, words and what overflows are not known under dropout; ids, tokens, type_ids, attention_mask "
+                "offsets, words and overflowing are not available with dropout; ids, tokens, type_ids, attention_mask "
                 "and special_tokens_mask are: set model.dropout to None"
             )
         sides = [_locate(ready, text, place) for place, text in enumerate(self._texts)]

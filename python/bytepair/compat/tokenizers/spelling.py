@@ -1,4 +1,4 @@
-"""How components are shown: as calls that would make them."""
+"""The repr of components: calls that would make them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Json = Any
 
 
 def spell(value: Json, most: int) -> str:  # noqa: PLR0911 (one for each kind)
-    """A JSON object as a call that would make it; lists have at most so many members, and long strings are cut.
+    """Format a JSON object as a call that would make it; lists have at most `most` items, and long strings are cut.
 
     Example:
         >>> spell({"type": "Strip", "strip_left": True, "strip_right": False}, 6)
@@ -36,18 +36,18 @@ def spell(value: Json, most: int) -> str:  # noqa: PLR0911 (one for each kind)
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
-# Options whose values are names.
+# Options whose values are printed as names.
 _NAMED = ("behavior", "prepend_scheme", "direction", "strategy")
 
 
 class Word(str):
-    """A string that is spelled without quotation marks."""
+    """A string that is printed without quotation marks."""
 
     __slots__ = ()
 
 
 def _first(value: dict[str, Json], most: int) -> list[tuple[str, Json]]:
-    from itertools import islice  # noqa: PLC0415 (for those who print)
+    from itertools import islice  # noqa: PLC0415 (only a repr needs it)
 
     return list(islice(value.items(), most + 1))
 

@@ -1,6 +1,6 @@
-"""The face `Tokenizer`: parts that can change, and state that stays from call to call, around `bytepair.Tokenizer`.
+"""`Tokenizer` of ``tokenizers``: mutable parts and settings around an immutable `bytepair.Tokenizer`.
 
-Long because of the many methods that ``tokenizers`` has; what they do stands in the modules that are called.
+The file is long because ``tokenizers`` has many methods; other modules implement them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _KEYS = {"version", "truncation", "padding", "added_tokens", "model", *_STAGES}
 
 
 class _Engine(NamedTuple):
-    """What was compiled, and of what."""
+    """A compiled tokenizer, and the parts it was compiled from."""
 
     changes: int
     parts: tuple[Json, ...]
@@ -61,10 +61,10 @@ class _Engine(NamedTuple):
 
 
 class Tokenizer:
-    """A tokenizer as ``tokenizers`` has it, that encodes and decodes with bytepair.
+    """The `Tokenizer` of ``tokenizers``, which encodes and decodes with bytepair.
 
     Args:
-        model: The model; all other parts are set later.
+        model: The model; the other parts are set later.
 
     Example:
         >>> from bytepair.compat.tokenizers import Tokenizer, models, pre_tokenizers
@@ -86,7 +86,7 @@ class Tokenizer:
         self._last: tuple[_Engine, Ready] | None = None
         self.model = model
 
-    # What it is made of.
+    # Parts.
 
     @property
     def model(self) -> Any:
@@ -144,7 +144,7 @@ class Tokenizer:
 
     @property
     def encode_special_tokens(self) -> bool:
-        """Whether special tokens in texts are encoded as text; False at first."""
+        """Whether special tokens in texts are encoded as text; False by default."""
         return self._encode_special_tokens
 
     @encode_special_tokens.setter
@@ -153,7 +153,7 @@ class Tokenizer:
         self._last = None
 
     def _engine(self) -> _Engine:
-        """What is compiled of the parts, once more only if they are others now."""
+        """The compiled tokenizer; compiled again only if a part has changed."""
         before = self._compiled
         changes = Changes.count
         if before is not None and before.changes == changes:
@@ -177,7 +177,7 @@ class Tokenizer:
         model = self._model
         if isinstance(model, Unigram) and (model.alpha is not None or model.nbest_size is not None):
             raise NotImplementedError(
-                "alpha and nbest_size of a Unigram are not supported: set them to None, and draw encodings with "
+                "alpha and nbest_size of a Unigram are not supported: set them to None, and sample with "
                 "tokenizer.to_bytepair().sample(text, n, alpha)"
             )
 
@@ -202,39 +202,38 @@ class Tokenizer:
         return ready
 
     def to_bytepair(self) -> Core:
-        """The same as a `bytepair.Tokenizer`, which never changes: what it is now, without truncation and padding.
+        """Convert to an immutable `bytepair.Tokenizer`, without truncation and padding.
 
         Raises:
-            FormatError: A part cannot be run; ``pointer`` says which.
+            FormatError: A part is not supported; ``pointer`` names it.
         """
         parts = {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
-        said = self._model._table, self._added.table(), parts, parts["post_processor"]
-        return compile_core(*said, special_apart=True)
+        return compile_core(self._model._table, self._added.table(), parts, parts["post_processor"], special_apart=True)
 
     # Files.
 
     @staticmethod
     def from_str(json: str) -> Tokenizer:
-        """The tokenizer of the text of a ``tokenizer.json``.
+        """Read the text of a ``tokenizer.json``.
 
         Raises:
-            FormatError: It is broken, or holds something that is not supported; ``pointer`` says where.
+            FormatError: The text is malformed or has an unsupported feature; ``pointer`` names the place.
         """
         return _parse(text("json", json))
 
     @staticmethod
     def from_buffer(buffer: bytes) -> Tokenizer:
-        """As `from_str`, of bytes."""
+        """As `from_str`, from bytes."""
         if not isinstance(buffer, (bytes, bytearray)):
             raise TypeError(f"buffer is bytes, not {type(buffer).__name__}")
         return _parse(bytes(buffer))
 
     @staticmethod
     def from_file(path: str | os.PathLike[str]) -> Tokenizer:
-        """As `from_str`, of a file.
+        """As `from_str`, from a file.
 
         Raises:
-            ArtifactError: It cannot be read.
+            ArtifactError: The file cannot be read.
             FormatError: As `from_str`.
         """
         try:
@@ -249,14 +248,13 @@ class Tokenizer:
 
     @staticmethod
     def from_pretrained(identifier: str, revision: str = "main", token: str | None = None) -> Tokenizer:
-        """As `from_file`, of the ``tokenizer.json`` of a repository of Hugging Face's hub.
+        """As `from_file`, from the ``tokenizer.json`` of a repository of the Hugging Face hub.
 
         Raises:
             ArtifactError: ``huggingface_hub`` is not installed, or the file cannot be fetched.
             FormatError: As `from_str`.
         """
-        # Only those who load from a hub wait for this import.
-        from bytepair.formats import hub  # noqa: PLC0415 (only who calls it waits for it)
+        from bytepair.formats import hub  # noqa: PLC0415 (only loading from the hub needs it)
 
         origin = hub.snapshot(identifier, revision=revision, token=token)
         return Tokenizer.from_file(origin.folder / "tokenizer.json")
@@ -272,17 +270,17 @@ class Tokenizer:
         }
 
     def to_str(self, pretty: bool = False) -> str:
-        """The text of its ``tokenizer.json``; `pretty` for one with lines."""
+        """Format as ``tokenizer.json``; `pretty` adds line breaks and indentation."""
         table = self._json()
         if boolean("pretty", pretty):
             return json.dumps(table, ensure_ascii=False, indent=2)
         return json.dumps(table, ensure_ascii=False, separators=(",", ":"))
 
     def save(self, path: str | os.PathLike[str], pretty: bool = True) -> None:
-        """Writes its ``tokenizer.json``, whole or not at all.
+        """Write its ``tokenizer.json`` atomically.
 
         Raises:
-            ArtifactError: It cannot be written.
+            ArtifactError: The file cannot be written.
         """
         with replacing(Path(path)) as place:
             place.write_bytes(self.to_str(pretty).encode())
@@ -319,7 +317,7 @@ class Tokenizer:
         return {**self._model._ids(), **(self._added.ids if boolean("with_added_tokens", with_added_tokens) else {})}
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """How many tokens there are."""
+        """The number of tokens."""
         boolean("with_added_tokens", with_added_tokens)
         ids = self._model._ids()
         size = len(self._model._table["vocab"]) if isinstance(self._model, Unigram) else len(ids)
@@ -330,28 +328,28 @@ class Tokenizer:
         return {id: token._fixed() for id, token in sorted(self._added.by_id.items())}
 
     def token_to_id(self, token: str) -> int | None:
-        """The id of a token, None if there is none."""
+        """The id of a token; None if it does not exist."""
         id = self._added.ids.get(text("token", token))
         return self._model.token_to_id(token) if id is None else id
 
     def id_to_token(self, id: int) -> str | None:
-        """The token of an id, None if there is none."""
+        """The token of an id; None if it does not exist."""
         token = self._added.by_id.get(id_number("id", id))
         return self._model.id_to_token(id) if token is None else token.content
 
     def add_tokens(self, tokens: Sequence[str | AddedToken]) -> int:
-        """Adds tokens that are found in texts before everything else.
+        """Add tokens that are matched in texts before all other stages.
 
         Returns:
-            How many are new, or have other flags now.
+            The number of tokens that are new or have changed flags.
 
         Raises:
-            TypeError: There is something else in the list.
+            TypeError: An item is neither a string nor an AddedToken.
         """
         return self._add(tokens_of(tokens, special=False))
 
     def add_special_tokens(self, tokens: Sequence[str | AddedToken]) -> int:
-        """As `add_tokens`; the tokens become special, which decoding can leave out."""
+        """As `add_tokens`; the tokens are special, so that decoding can leave them out."""
         return self._add(tokens_of(tokens, special=True))
 
     def _add(self, tokens: list[AddedToken]) -> int:
@@ -362,7 +360,7 @@ class Tokenizer:
         return count
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """How many tokens the post-processor adds to a text, or to a pair."""
+        """The number of tokens that the post-processor adds to a text or to a pair."""
         boolean("is_pair", is_pair)
         part = self._parts["post_processor"]
         return 0 if part is None else Processing(part._raw()).added(pair=is_pair)
@@ -372,13 +370,13 @@ class Tokenizer:
     def enable_truncation(
         self, max_length: int, stride: int = 0, strategy: str = "longest_first", direction: str = "right"
     ) -> None:
-        """Cuts all rows from now on.
+        """Truncate the rows of all later calls.
 
         Args:
-            max_length: The most tokens of a row, those that are added among them.
-            stride: How many tokens what overflows shares with what is before it.
+            max_length: The maximum number of tokens in a row, added tokens included.
+            stride: The number of tokens that an overflowing part shares with the previous part.
             strategy: ``longest_first``, ``only_first`` or ``only_second``.
-            direction: The side that is cut off.
+            direction: The side to remove.
 
         Raises:
             ValueError: `stride` leaves no room, or a value is unknown.
@@ -394,16 +392,16 @@ class Tokenizer:
         self._last = None
 
     def no_truncation(self) -> None:
-        """Cuts no rows from now on."""
+        """Disable truncation."""
         self._truncation = None
         self._last = None
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        """The arguments of `enable_truncation`; None if it is off."""
+        """The arguments of `enable_truncation`; None if disabled."""
         return None if self._truncation is None else self._truncation._asdict()
 
-    def enable_padding(  # noqa: PLR0917 (the order is given)
+    def enable_padding(  # noqa: PLR0917 (the order of tokenizers)
         self,
         direction: str = "right",
         pad_id: int = 0,
@@ -413,19 +411,19 @@ class Tokenizer:
         pad_to_multiple_of: int | None = None,
         max_length: int | None = None,
     ) -> None:
-        """Fills all rows from now on.
+        """Pad the rows of all later calls.
 
         Args:
-            direction: The side that is filled.
-            pad_id: The id that fills them.
-            pad_type_id: Its type.
-            pad_token: Its token.
-            length: How long they become; None for as long as the longest of a batch.
-            pad_to_multiple_of: What the length is rounded up to a multiple of.
-            max_length: `length`, by its old name.
+            direction: The side to pad.
+            pad_id: The id of padding.
+            pad_type_id: The type id of padding.
+            pad_token: The token of padding.
+            length: The padded length; None for the longest row of a batch.
+            pad_to_multiple_of: Round the length up to a multiple of this number.
+            max_length: The former name of `length`.
 
         Raises:
-            ValueError: There is no such side.
+            ValueError: The side is unknown.
         """
         if max_length is not None:
             warnings.warn("max_length of enable_padding is called length", DeprecationWarning, stacklevel=2)
@@ -441,13 +439,13 @@ class Tokenizer:
         self._last = None
 
     def no_padding(self) -> None:
-        """Fills no rows from now on."""
+        """Disable padding."""
         self._padding = None
         self._last = None
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        """The arguments of `enable_padding`; None if it is off."""
+        """The arguments of `enable_padding`; None if disabled."""
         return None if self._padding is None else self._padding._asdict()
 
     # Texts and ids.
@@ -455,17 +453,17 @@ class Tokenizer:
     def encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
-        """The encoding of a text or a pair.
+        """Encode a text or a pair.
 
         Args:
             sequence: A text, or its words if `is_pretokenized`.
             pair: A second text, in the same form.
-            is_pretokenized: Whether texts are lists of words. Each is encoded by itself, and offsets count within it.
+            is_pretokenized: Whether texts are lists of words. Each word is encoded alone, with offsets inside the word.
             add_special_tokens: Whether the post-processor adds its tokens.
 
         Raises:
-            TypeError: A text is something else, or no Unicode.
-            LimitError: Truncation leaves no room.
+            TypeError: A text has another type, or is not valid Unicode.
+            LimitError: Truncation leaves no room for added tokens.
         """
         row = one_input(sequence, pair, boolean("is_pretokenized", is_pretokenized))
         add = boolean("add_special_tokens", add_special_tokens)
@@ -477,9 +475,9 @@ class Tokenizer:
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
-        """The encoding of each text or pair, by several threads; a pair is a tuple or list of two.
+        """Encode texts and pairs on several threads; a pair is a tuple or list of two.
 
-        ``TOKENIZERS_PARALLELISM=false`` and ``RAYON_NUM_THREADS`` say how many threads, as for ``tokenizers``.
+        ``TOKENIZERS_PARALLELISM=false`` and ``RAYON_NUM_THREADS`` set the number of threads, as in ``tokenizers``.
 
         Raises:
             TypeError, LimitError: As `encode`.
@@ -494,26 +492,26 @@ class Tokenizer:
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
-        """As `encode_batch`, where offsets are made only if they are asked for anyway."""
+        """As `encode_batch`, which computes offsets only on access."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
 
     def post_process(
         self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
     ) -> Encoding:
-        """Cuts, post-processes and fills an encoding or two, which stay as they are.
+        """Truncate, post-process and pad one or two encodings into a new one.
 
         Raises:
-            LimitError: Truncation leaves no room.
+            LimitError: Truncation leaves no room for added tokens.
         """
         add = boolean("add_special_tokens", add_special_tokens)
         return Encoding._of(self._ready().finish(copies(encoding, pair), add=add, width=None))
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
-        """The text of ids; those that there are not are left out."""
+        """Decode ids to text; unknown ids are left out."""
         return self.decode_batch([ids], skip_special_tokens)[0]
 
     def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
-        """The text of each row of ids; those that there are not are left out."""
+        """Decode rows of ids to texts; unknown ids are left out."""
         core = self._engine().core
         rows = [list(row) for row in sequences]
         try:
@@ -555,19 +553,19 @@ class Tokenizer:
     # Training.
 
     def train(self, files: Sequence[str], trainer: Trainer | None = None) -> None:
-        """Trains the model on the lines of files; special tokens of the trainer are added.
+        """Train the model on the lines of files, and add the trainer's special tokens.
 
         Raises:
             TypeError: The trainer is for another model.
             ArtifactError: A file cannot be read.
-            TrainingError: There is nothing to train on, or a setting does not fit.
+            TrainingError: The texts are empty, or a setting is out of range.
         """
         from bytepair.compat.tokenizers.counting import lines  # noqa: PLC0415 (few train)
 
         self._train(lines(files), trainer)
 
     def train_from_iterator(self, iterator: Any, trainer: Trainer | None = None, length: int | None = None) -> None:
-        """As `train`, on texts, or on batches of texts; `length` is how many there are, for the progress bar only."""
+        """As `train`, on texts or batches of texts; `length` is their number, for the progress bar."""
         from bytepair.compat.tokenizers.counting import texts  # noqa: PLC0415 (few train)
 
         self._train(texts(iterator), trainer, length)
@@ -581,10 +579,10 @@ class Tokenizer:
         self.add_special_tokens(special)
 
 
-async def _in_thread(call: Callable[..., T], *said: Any) -> T:
-    import asyncio  # noqa: PLC0415 (who awaits has it)
+async def _in_thread(call: Callable[..., T], *args: Any) -> T:
+    import asyncio  # noqa: PLC0415 (imported on first use)
 
-    return await asyncio.to_thread(call, *said)
+    return await asyncio.to_thread(call, *args)
 
 
 def _restore(state: bytes) -> Tokenizer:
@@ -592,8 +590,8 @@ def _restore(state: bytes) -> Tokenizer:
 
 
 def _threads() -> int | None:
-    said = os.environ.get("TOKENIZERS_PARALLELISM")
-    if said is not None and said.lower() in ("off", "false", "f", "no", "n", "0", ""):
+    parallelism = os.environ.get("TOKENIZERS_PARALLELISM")
+    if parallelism is not None and parallelism.lower() in ("off", "false", "f", "no", "n", "0", ""):
         return 1
     count = os.environ.get("RAYON_NUM_THREADS", "")
     return int(count) if count.isascii() and count.isdigit() and int(count) else None
@@ -603,9 +601,9 @@ def _parse(content: str | bytes) -> Tokenizer:
     try:
         table = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"this is no JSON: {error}") from error
+        raise FormatError(f"this is not JSON: {error}") from error
     if not isinstance(table, dict) or not isinstance(table.get("model"), dict):
-        raise FormatError("this is no tokenizer.json", pointer="/model", remedy="it is an object with a model")
+        raise FormatError("this is not a tokenizer.json", pointer="/model", remedy="use an object with a model")
     for key in table.keys() - _KEYS:
         raise unsupported(key, f"/{key}")
     if table.get("version", "1.0") != "1.0":
@@ -622,7 +620,7 @@ def _parse(content: str | bytes) -> Tokenizer:
         if row.id in tokenizer._added.by_id:
             raise FormatError(f"two added tokens have the id {row.id}", pointer=f"/added_tokens/{place}/id")
         tokenizer._added.put(row.id, AddedToken(**flags))
-    # What is wrong is said now, and not when it is first used.
+    # Report errors now rather than on first use.
     tokenizer._engine()
     if table.get("truncation") is not None:
         tokenizer._truncation = TruncationParams.read(table["truncation"])

@@ -1,4 +1,4 @@
-"""The trainers of ``tokenizers``: settings that a training is given. What they do is in `training`."""
+"""The trainers of ``tokenizers``: settings as data. The training is in `training`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _special(name: str, value: Any) -> list[AddedToken]:
 
 
 def _letters(name: str, value: Any) -> list[str]:
-    # As there, a string counts for its first character.
+    # As in tokenizers, a string counts as its first character.
     return sorted({letters[0] for each in listed(name, value) if (letters := text(name, each))})
 
 
@@ -53,7 +53,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 
 
 class Trainer:
-    """What all trainers are: settings, which can be changed."""
+    """The base class of trainers: settings that can be changed."""
 
     _settings: tuple[str, ...] = ()
 
@@ -62,9 +62,9 @@ class Trainer:
             raise AttributeError(f"{type(self).__name__} has no setting {name!r}; it has {', '.join(self._settings)}")
         super().__setattr__(name, _CHECKS[name](name, value))
 
-    def _set(self, said: dict[str, Any]) -> None:
+    def _set(self, values: dict[str, Any]) -> None:
         for name in self._settings:
-            setattr(self, name, said[name])
+            setattr(self, name, values[name])
 
     def _json(self) -> dict[str, Json]:
         values = {name: getattr(self, name) for name in self._settings}
@@ -94,16 +94,16 @@ class BpeTrainer(Trainer):
     """Trains a `models.BPE`.
 
     Args:
-        vocab_size: How many tokens there will be: special ones, characters and merges.
-        min_frequency: Pairs seen less often are not merged.
-        show_progress: Whether there is a bar on a terminal.
-        progress_format: ``indicatif`` for that bar, ``json`` for lines of JSON, ``silent`` for neither.
+        vocab_size: The number of tokens: special tokens, characters and merges.
+        min_frequency: The minimum frequency of a merged pair.
+        show_progress: Whether to show a progress bar on a terminal.
+        progress_format: ``indicatif`` for that bar, ``json`` for JSON lines, ``silent`` for neither.
         special_tokens: The first tokens.
-        limit_alphabet: Keep at most so many characters, the most frequent ones.
-        initial_alphabet: Characters that are kept, whether they occur or not.
-        continuing_subword_prefix: What tokens begin with that continue a word.
-        end_of_word_suffix: What tokens end with that end a word.
-        max_token_length: The longest token to make, in characters.
+        limit_alphabet: The maximum number of characters; the most frequent are kept.
+        initial_alphabet: Characters to keep even if they do not occur.
+        continuing_subword_prefix: The prefix of tokens inside a word.
+        end_of_word_suffix: The suffix of tokens at the end of a word.
+        max_token_length: The maximum length of a token, in characters.
     """
 
     _settings = (
@@ -146,12 +146,12 @@ class BpeTrainer(Trainer):
         self._set({name: value for name, value in locals().items() if name in self._settings})
 
     def get_word_count(self) -> NoReturn:
-        """Not supported: words are counted by each training, and not kept."""
+        """Not supported: each training counts words and discards the counts."""
         raise NotImplementedError("get_word_count is not supported: count with bytepair.Counts.of")
 
 
 class WordPieceTrainer(Trainer):
-    """Trains a `models.WordPiece`, by frequency as there; settings are those of `BpeTrainer`."""
+    """Trains a `models.WordPiece` by frequency, like tokenizers; settings as for `BpeTrainer`."""
 
     _settings = (
         "min_frequency",
@@ -188,12 +188,12 @@ class WordPieceTrainer(Trainer):
 
 
 class WordLevelTrainer(Trainer):
-    """Trains a `models.WordLevel`: the most frequent words, of equal ones the first in Unicode.
+    """Trains a `models.WordLevel`: the most frequent words; ties go by code points.
 
     Args:
-        vocab_size: How many tokens there will be, special ones among them.
-        min_frequency: Words seen less often are left out.
-        show_progress: Whether there is a bar on a terminal.
+        vocab_size: The number of tokens, special tokens included.
+        min_frequency: The minimum frequency of a word.
+        show_progress: Whether to show a progress bar on a terminal.
         special_tokens: The first tokens.
     """
 
@@ -215,17 +215,17 @@ class WordLevelTrainer(Trainer):
 
 
 class UnigramTrainer(Trainer):
-    """Trains a `models.Unigram` as `bytepair.train_unigram` does.
+    """Trains a `models.Unigram` like `bytepair.train_unigram`.
 
     Args:
-        vocab_size: How many tokens there will be, special ones and the unknown one among them.
-        show_progress: Whether there is a bar on a terminal.
+        vocab_size: The number of tokens, special tokens and the unknown token included.
+        show_progress: Whether to show a progress bar on a terminal.
         special_tokens: The first tokens.
-        initial_alphabet: Characters that become tokens whether they occur or not.
-        shrinking_factor: How much of the tokens each pruning leaves.
-        unk_token: The token of unknown characters; without one they raise when a text is encoded.
-        max_piece_length: The most characters of a token.
-        n_sub_iterations: How often probabilities are estimated before each pruning.
+        initial_alphabet: Characters that become tokens even if they do not occur.
+        shrinking_factor: The share of tokens that each pruning keeps.
+        unk_token: The token for unknown characters; without one they raise an error in encoding.
+        max_piece_length: The maximum length of a token, in characters.
+        n_sub_iterations: The number of EM steps before each pruning.
     """
 
     _settings = (
@@ -263,9 +263,9 @@ class UnigramTrainer(Trainer):
 
 
 class ParityBpeTrainer:
-    """Not supported: a training that balances languages."""
+    """Not supported: training that balances languages."""
 
-    def __new__(cls, *said: Any, **more: Any) -> NoReturn:  # noqa: D102 (whatever is said)
+    def __new__(cls, *args: Any, **options: Any) -> NoReturn:  # noqa: D102 (any arguments)
         raise NotImplementedError(
             "ParityBpeTrainer is not supported; bytepair.train(..., weights=...) weights groups of sources"
         )

@@ -1,8 +1,8 @@
-"""Training as the trainers say it: words are counted by the tokenizer's own stages, and learned from by bytepair.
+"""Training by the settings of a trainer: the tokenizer's stages make the words, and bytepair learns from their counts.
 
-BPE and WordPiece are learned by one rule, that of ``tokenizers``: the most frequent pair, of equal ones that of the
-lowest ids. Symbols are spelled as characters of four bytes for that, in order of their ids, so that prefixes, suffixes
-and a limited alphabet need nothing of the learning itself.
+BPE and WordPiece follow the rule of ``tokenizers``: merge the most frequent pair; ties go to the lowest ids. Each
+symbol is represented by a character of four bytes, in the order of ids, so that the learner need not know about
+prefixes, suffixes and a limited alphabet.
 Source: ``models/*/trainer.rs`` of ``tokenizers`` 0.23, read for their behaviour.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bytepair.training.learning import Learned
 
 _FIRST = 0x10000
-"""The character that stands for the first symbol; from here on all have four bytes."""
+"""The character of the first symbol; from here on all characters have four bytes."""
 _PRIVATE = 0xF0000
 
 _MODELS: dict[type[trainers.Trainer], type[models.Model]] = {
@@ -97,7 +97,7 @@ def _train_word_level(model: models.WordLevel, trainer: trainers.WordLevelTraine
 
 
 class _Symbols:
-    """What merging begins from: special tokens, the characters that are kept, and these with a prefix or a suffix."""
+    """The initial symbols: special tokens, the alphabet, and its characters with a prefix or a suffix."""
 
     def __init__(self, trainer: trainers.BpeTrainer | trainers.WordPieceTrainer, words: dict[str, int]) -> None:
         self.prefix = trainer.continuing_subword_prefix or ""
@@ -123,7 +123,7 @@ class _Symbols:
         ]
 
     def pieces(self, words: dict[str, int]) -> dict[str, int]:
-        """The words, each symbol as one character."""
+        """The words with one character for each symbol."""
         pieces: Counter[str] = Counter()
         if self.prefix or self.suffix:
             for word, count in words.items():
@@ -137,7 +137,7 @@ class _Symbols:
         return dict(pieces)
 
     def joined(self, left: str, right: str) -> str:
-        """What a merge makes."""
+        """The result of a merge."""
         return left + right.removeprefix(self.prefix)
 
 
@@ -173,7 +173,7 @@ def _train_pairs(
             alphabet=None,
             ties="lowest_ids",
             min_frequency=max(trainer.min_frequency, 1),
-            # As there, a token stays shorter than that, but for pairs of characters.
+            # As in tokenizers, a token stays shorter than that, except pairs of characters.
             max_token_length=None if longest is None else 4 * max(longest - 1, 2),
             learned=learned,
             symbols=alphabet,
@@ -191,7 +191,7 @@ def _train_pairs(
         missing = trainer.vocab_size - len(vocab)
         if len(learned) < wanted or missing <= 0:
             break
-        # Some merges made tokens that there were already.
+        # Some merges made existing tokens.
         wanted += missing
     if isinstance(model, models.BPE):
         prefix, suffix = trainer.continuing_subword_prefix, trainer.end_of_word_suffix
@@ -209,19 +209,19 @@ def _train_unigram(
     unk = trainer.unk_token
     if unk is not None and unk not in special:
         special.insert(0, unk)
-    # No character means anything to the learning: spaces and U+2581 would, and get others in their place.
+    # The learner treats spaces and U+2581 specially; private characters replace them.
     seen = {character for word in words for character in word}
     unseen = [character for character in trainer.initial_alphabet if character not in seen]
     if any(ord(character) >= _PRIVATE for character in seen):
         raise TrainingError(
-            "a text has characters of the planes for private use, which stand for spaces while a Unigram is trained",
-            remedy="remove them by a normalizer",
+            "a text has characters of the private use planes, which represent spaces in the training of a Unigram",
+            remedy="remove them with a normalizer",
         )
-    stands = {ord(each): chr(_PRIVATE + n) for n, each in enumerate(sorted(c for c in seen if _is_space(c)))}
-    back = {ord(there): chr(here) for here, there in stands.items()}
+    private = {ord(each): chr(_PRIVATE + n) for n, each in enumerate(sorted(c for c in seen if _is_space(c)))}
+    back = {ord(there): chr(here) for here, there in private.items()}
     pieces: Counter[str] = Counter()
     for word, count in words.items():
-        pieces[word.translate(stands)] += count
+        pieces[word.translate(private)] += count
     learned: list[tuple[str, float]] = []
     if pieces:
         learned = learn_unigram(

@@ -1,4 +1,4 @@
-"""Names that ``tokenizers`` has for components written in Python: they say that there are none here."""
+"""Names of ``tokenizers`` for components written in Python, which are not supported."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any, NoReturn
 
 
 class OffsetReferential(Enum):
-    """What offsets refer to."""
+    """The reference of offsets: the original or the normalized text."""
 
     ORIGINAL = "original"
     NORMALIZED = "normalized"
 
 
 class OffsetType(Enum):
-    """What offsets count."""
+    """The unit of offsets: bytes or characters."""
 
     BYTE = "byte"
     CHAR = "char"
 
 
 class SplitDelimiterBehavior(Enum):
-    """What becomes of what divides: a value that ``Split`` and ``Punctuation`` take."""
+    """The treatment of a match: a value for ``Split`` and ``Punctuation``."""
 
     REMOVED = "removed"
     ISOLATED = "isolated"
@@ -31,14 +31,14 @@ class SplitDelimiterBehavior(Enum):
 
 
 class NormalizedString:
-    """Not supported: what normalizers written in Python change."""
+    """Not supported: the argument of normalizers written in Python."""
 
-    def __new__(cls, *said: Any, **more: Any) -> NoReturn:  # noqa: D102 (whatever is said)
+    def __new__(cls, *args: Any, **options: Any) -> NoReturn:  # noqa: D102 (any arguments)
         raise NotImplementedError("NormalizedString is not supported; normalizers have normalize_str")
 
 
 class PreTokenizedString:
-    """Not supported: what pre-tokenizers written in Python change."""
+    """Not supported: the argument of pre-tokenizers written in Python."""
 
-    def __new__(cls, *said: Any, **more: Any) -> NoReturn:  # noqa: D102 (whatever is said)
+    def __new__(cls, *args: Any, **options: Any) -> NoReturn:  # noqa: D102 (any arguments)
         raise NotImplementedError("PreTokenizedString is not supported; pre-tokenizers have pre_tokenize_str")

@@ -1,4 +1,4 @@
-"""What values the properties of components may have, and how JSON spells them."""
+"""Checks for the options of components, and their JSON values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Json = Any
 
 
 def boolean(name: str, value: Any) -> bool:
-    """True or False, of numpy as well."""
+    """Check a bool, of Python or numpy."""
     if value is True or value is False:
         return bool(value)
     if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
@@ -25,14 +25,14 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def text(name: str, value: Any) -> str:
-    """A string."""
+    """Check a string."""
     if isinstance(value, str):
         return str(value)
     raise TypeError(f"{name} is a str, not {shown(value)}")
 
 
 def natural(name: str, value: Any, below: int = 2**64) -> int:
-    """A number from 0 on."""
+    """Check an integer from 0 to below `below`."""
     if isinstance(value, type) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} is a number, not {shown(value)}")
     number = int(value.__index__())
@@ -42,26 +42,26 @@ def natural(name: str, value: Any, below: int = 2**64) -> int:
 
 
 def id_number(name: str, value: Any) -> int:
-    """An id, or anything else of 32 bits."""
+    """Check an id or another integer of 32 bits."""
     return natural(name, value, 2**32)
 
 
 def real(name: str, value: Any) -> float:
-    """A number that may have a fraction."""
+    """Check a real number."""
     if isinstance(value, (type, str)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         raise TypeError(f"{name} is a number, not {shown(value)}")
     return float(value)
 
 
 def listed(name: str, value: Any) -> list[Any]:
-    """What a list, or anything like it, has in it."""
+    """The items of an iterable that is not a string or a mapping."""
     if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
         raise TypeError(f"{name} is a list, not {type(value).__name__}")
     return list(value)
 
 
 def character(name: str, value: Any) -> str:
-    """One character."""
+    """Check a single character."""
     value = text(name, value)
     if len(value) != 1:
         raise ValueError(f"{name}: expected a string of length 1, and {shown(value)} has {len(value)}")
@@ -69,12 +69,12 @@ def character(name: str, value: Any) -> str:
 
 
 def optional(check: Callable[[str, Any], Json]) -> Callable[[str, Any], Json]:
-    """The same or None."""
+    """Make a check that also takes None."""
     return lambda name, value: None if value is None else check(name, value)
 
 
 def choice(**known: str) -> Callable[[str, Any], str]:
-    """One of these, which JSON spells as said."""
+    """Make a check for one of these names, each with its JSON value."""
 
     def check(name: str, value: Any) -> str:
         value = text(name, value)
@@ -92,30 +92,30 @@ _BEHAVIORS = {
     "merged_with_next": "MergedWithNext",
     "contiguous": "Contiguous",
 }
-_NAMES = {said: name for name, said in _BEHAVIORS.items()}
+_NAMES = {value: name for name, value in _BEHAVIORS.items()}
 
 
 def as_behavior(name: str, value: Any) -> str:
-    """What becomes of what divides."""
+    """The JSON value of the behavior of a split."""
     value = text(name, getattr(value, "value", value))
     if value not in _BEHAVIORS:
         raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_BEHAVIORS)}")
     return _BEHAVIORS[value]
 
 
-def behavior_name(said: Json) -> str:
-    """What Python calls what JSON says."""
-    return _NAMES.get(said, str(said))
+def behavior_name(value: Json) -> str:
+    """The Python name of the behavior of a split."""
+    return _NAMES.get(value, str(value))
 
 
 class Regex:
-    """A regular expression, where a plain string is meant literally.
+    """A regular expression, in contrast to a literal string.
 
     Args:
         s: The expression.
 
     Raises:
-        PatternError: It does not compile.
+        PatternError: The expression does not compile.
 
     Example:
         >>> from bytepair.compat.tokenizers import Regex, pre_tokenizers
@@ -130,14 +130,14 @@ class Regex:
 
 
 def as_pattern(name: str, value: Any) -> dict[str, str]:
-    """A literal string, or a regular expression."""
+    """The JSON of a literal string or a regular expression."""
     if isinstance(value, Regex):
         return {"Regex": value.pattern}
     return {"String": text(name, value)}
 
 
 def read_metaspace(table: dict[str, Json]) -> dict[str, Json]:
-    """A Metaspace of an old file, which says ``add_prefix_space`` in place of ``prepend_scheme``, as a new one."""
+    """Convert a Metaspace of an old file, with ``add_prefix_space``, to one with ``prepend_scheme``."""
     if "add_prefix_space" not in table or "prepend_scheme" in table:
         return table
     kept = {key: value for key, value in table.items() if key not in ("add_prefix_space", "str_rep")}
@@ -145,7 +145,7 @@ def read_metaspace(table: dict[str, Json]) -> dict[str, Json]:
 
 
 class Hidden:
-    """A pattern, which ``tokenizers`` neither shows nor changes once a component has it."""
+    """The pattern of a component, which ``tokenizers`` neither shows nor changes."""
 
     def __get__(self, component: Any, owner: Any) -> Any:
         raise NotImplementedError("the pattern of a component cannot be read; see its state, or make a new component")

@@ -1,8 +1,7 @@
-"""transformers: its tokenizers on bytepair's engine, without it or under it.
+"""Tokenizers of ``transformers`` on bytepair: a replacement, and an engine for tokenizers that it has loaded.
 
-Without it: ``from bytepair.compat.transformers import AutoTokenizer`` in the place of ``from transformers import
-AutoTokenizer``. Under it: `patch` puts the engine under a tokenizer that ``transformers`` has loaded. Nothing here
-imports ``transformers``, but for `patch`.
+Replacement: ``from bytepair.compat.transformers import AutoTokenizer`` instead of ``from transformers import
+AutoTokenizer``. Engine: `patch` replaces the engine of a loaded tokenizer. Only `patch` imports ``transformers``.
 """
 
 from __future__ import annotations
@@ -42,6 +41,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib  # noqa: PLC0415 (a module is imported when it is asked for)
+    import importlib  # noqa: PLC0415 (imported on first use)
 
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

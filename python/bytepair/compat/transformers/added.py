@@ -1,4 +1,4 @@
-"""Added tokens as ``transformers`` knows them, and engines that have more of them."""
+"""Added tokens of ``transformers``, and engines with more of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.errors import FormatError
-from bytepair.model.loaded import AddedRow
+from bytepair.model import spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-ROW_FLAGS = AddedRow._fields[2:]
+ROW_FLAGS = spec.AddedToken._fields[2:]
 
 
 def is_token(value: object) -> bool:
-    """Whether a value can be a token: a text, or an added token of this package or of ``tokenizers``."""
+    """Whether a value is a token: a string, or an added token of this package or of ``tokenizers``."""
     return isinstance(value, str) or all(hasattr(value, name) for name in ("content", *FLAGS))
 
 
 def as_added(value: Any, *, special: bool | None = None) -> AddedToken:
-    """A text, an added token of any library, or the table that a file has for one.
+    """Convert a string, an added token of any library, or the JSON of one.
 
     Args:
         value: The token.
-        special: Whether it is special; None for what it says itself.
+        special: Whether it is special; None to keep its own flag.
 
     Raises:
-        TypeError: It is none of these.
+        TypeError: The value has another type.
     """
     if isinstance(value, str):
         return AddedToken(value, special=bool(special))
@@ -47,19 +47,21 @@ def as_added(value: Any, *, special: bool | None = None) -> AddedToken:
 
 def decoder(tok: Tokenizer) -> dict[int, AddedToken]:
     """The added tokens of an engine, by id."""
-    rows = (AddedRow._make(row) for row in tok._loaded.added)
-    return {row.id: AddedToken(row.content, **{name: getattr(row, name) for name in FLAGS}) for row in rows}
+    return {
+        token.id: AddedToken(token.content, **{name: getattr(token, name) for name in FLAGS})
+        for token in tok.spec.added_tokens
+    }
 
 
 def base_size(tok: Tokenizer) -> int:
-    """How many tokens the vocabulary of an engine's ``tokenizer.json`` has: those that are not only added.
+    """The number of tokens in the vocabulary of an engine's ``tokenizer.json``.
 
-    Added tokens whose ids follow on all others are only added.
+    Added tokens with the highest ids, without a gap, do not belong to it.
     """
-    ids = set(tok._loaded.columns.ids())
-    outside = sorted(row[1] for row in tok._loaded.added if row[1] not in ids)
+    ids = set(tok.spec.packed.columns.ids())
+    outside = sorted(row[1] for row in tok.spec.added_tokens if row[1] not in ids)
     size = len(ids) + len(outside)
-    if tok._loaded.model is None:
+    if tok.spec.is_byte_level:
         return len(ids) if outside == list(range(len(ids), size)) else size
     while outside and outside[-1] == size - 1:
         outside.pop()
@@ -70,39 +72,40 @@ def base_size(tok: Tokenizer) -> int:
 def with_tokens(
     tok: Tokenizer, vocab: Mapping[str, int], size: int, tokens: Iterable[AddedToken]
 ) -> tuple[Tokenizer, int]:
-    """An engine with further added tokens, and how many of them are new or changed, as ``tokenizers`` does it.
+    """Add tokens to an engine by the rules of ``tokenizers``.
 
-    A token of the vocabulary keeps its id, one that is there already gets the new flags, and all others get ids in
-    order, from the size of the vocabulary on and behind all added tokens.
+    A token of the vocabulary keeps its id, an existing added token gets the new flags, and the others get the next ids
+    after the vocabulary and all added tokens.
 
     Args:
         tok: The engine.
-        vocab: Its tokens as they are spelled, with their ids.
-        size: How many tokens its vocabulary has without those that were added.
+        vocab: Its tokens as spelled in the vocabulary, with their ids.
+        size: The size of its vocabulary without added tokens.
         tokens: The tokens.
 
+    Returns:
+        The new engine, and the number of tokens that are new or changed.
+
     Raises:
-        FormatError: A token is not Unicode, too long, or how the vocabulary spells other bytes.
+        FormatError: A token is not valid Unicode, is too long, or is the spelling of other bytes in the vocabulary.
     """
-    rows = {row.content: row for row in map(AddedRow._make, tok._loaded.added)}
+    rows = {row.content: row for row in tok.spec.added_tokens}
     free = max(size, tok.vocab_size)
     changed = 0
     for token in tokens:
         known = rows.get(token.content)
-        row = AddedRow(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
+        row = spec.AddedToken(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
         if not token.content or (known is not None and known == row._replace(id=known.id)):
             continue
         try:
             token.content.encode()
         except UnicodeEncodeError as error:
-            raise FormatError(
-                f"the added token {token.content!a} holds half a surrogate pair", remedy="give whole characters"
-            ) from error
+            raise FormatError(f"the added token {token.content!a} has a lone surrogate", remedy="remove it") from error
         id = known.id if known is not None else vocab.get(token.content)
-        if id is not None and tok._loaded.model is None and tok.token_bytes(id) != token.content.encode():
+        if id is not None and tok.spec.is_byte_level and tok.token_bytes(id) != token.content.encode():
             raise FormatError(
-                f"{token.content!r} cannot be added: so the vocabulary spells token {id}, {tok.token_bytes(id)!r}",
-                remedy="leave it out: a text that holds it is encoded without it",
+                f"{token.content!r} cannot be added: it spells token {id} in the vocabulary, {tok.token_bytes(id)!r}",
+                remedy="leave it out; texts that contain it are encoded without it",
             )
         if id is None:
             id, free = free, free + 1
@@ -111,4 +114,4 @@ def with_tokens(
     if not changed:
         return tok, 0
     added = tuple(sorted(rows.values(), key=lambda row: row.id))
-    return type(tok)._from_loaded(tok._loaded._replace(added=added)), changed
+    return type(tok)(tok.spec.replace(added_tokens=added)), changed

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from bytepair.compat.transformers.state import State
 
 NO_LIMIT = int(1e30)
-"""The ``model_max_length`` of a tokenizer that knows none."""
+"""The ``model_max_length`` of a tokenizer without one."""
 
 _MANY = 10**20
 _PADDINGS = (False, "longest", "max_length")
@@ -16,7 +16,7 @@ _TRUNCATIONS = (False, "longest_first", "only_first", "only_second")
 
 
 class Lengths(NamedTuple):
-    """How rows are cut and filled: what `Tokenizer.__call__` takes under these names."""
+    """Padding and truncation: arguments of `Tokenizer.__call__`."""
 
     padding: str | bool
     truncation: str | bool
@@ -30,13 +30,13 @@ def lengths(
     max_length: int | None,
     pad_to_multiple_of: int | None = None,
 ) -> Lengths:
-    """What a call means by these arguments.
+    """Interpret the arguments of a call.
 
-    A `max_length` alone truncates. Without one, the model's is taken; if that is unknown, rows are not cut.
+    A `max_length` alone truncates. The default is the model's length; if that is unknown, rows are not truncated.
 
     Raises:
-        ValueError: A value is unknown, nothing says to what length to fill, there is no token for padding, or the
-            length that is cut to is no multiple of `pad_to_multiple_of`.
+        ValueError: A value is unknown, the padded length is unknown, there is no padding token, or the truncated length
+            is not a multiple of `pad_to_multiple_of`.
     """
     padding = _named(padding, "longest")
     if max_length is not None and padding is False and truncation is None:
@@ -50,20 +50,18 @@ def lengths(
         if most <= _MANY:
             max_length = int(most)
         elif padding == "max_length":
-            raise ValueError('padding="max_length" needs max_length: this tokenizer knows none of its model')
+            raise ValueError('padding="max_length" needs max_length: this tokenizer has no model_max_length')
         else:
             truncation = False
     if padding:
         pad_token(tokenizer)
     if padding and truncation and pad_to_multiple_of is not None and max_length and max_length % pad_to_multiple_of:
-        raise ValueError(
-            f"truncation cuts to {max_length}, which is not a multiple of pad_to_multiple_of={pad_to_multiple_of}"
-        )
+        raise ValueError(f"truncation to {max_length} is not a multiple of pad_to_multiple_of={pad_to_multiple_of}")
     return Lengths(padding, truncation, max_length)
 
 
 def _named(value: Any, usual: str) -> Any:
-    """A value as one of its names; False for none."""
+    """The name of an option; False for none."""
     value = getattr(value, "value", value)
     if value is None or value in ("do_not_pad", "do_not_truncate"):
         return False
@@ -71,29 +69,29 @@ def _named(value: Any, usual: str) -> Any:
 
 
 def pad_token(tokenizer: State) -> int:
-    """The id that fills rows.
+    """The padding id.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The tokenizer has none.
     """
     id: int | None = tokenizer.pad_token_id
     if id is None:
         named = tokenizer.pad_token
         what = "the tokenizer has no pad_token" if named is None else f"the pad_token {named!r} has no id"
         raise ValueError(
-            f"{what}; name one: tokenizer.pad_token = tokenizer.eos_token, "
+            f"{what}; set one: tokenizer.pad_token = tokenizer.eos_token, "
             "or tokenizer.add_special_tokens({'pad_token': '[PAD]'})"
         )
     return id
 
 
-class Texts(NamedTuple):
+class TextInputs(NamedTuple):
     """The texts of a call.
 
     Attributes:
         texts: One text, or a list of texts.
-        pairs: The second texts in the same form, if there are any.
-        is_batch: Whether it is a list.
+        pairs: The second texts in the same form; None if there are none.
+        is_batch: Whether `texts` is a list.
     """
 
     texts: Any
@@ -101,8 +99,8 @@ class Texts(NamedTuple):
     is_batch: bool
 
 
-def texts(text: Any, pair: Any, *, is_split_into_words: bool) -> Texts:
-    """Tells one text from many, texts from pairs, and refuses what is neither.
+def texts(text: Any, pair: Any, *, is_split_into_words: bool) -> TextInputs:
+    """Distinguish one text from many, and texts from pairs.
 
     Args:
         text: A text, a list of texts, or a list of pairs; texts are lists of words if `is_split_into_words`.
@@ -111,7 +109,7 @@ def texts(text: Any, pair: Any, *, is_split_into_words: bool) -> Texts:
 
     Raises:
         TypeError: `text` is a list and `pair` is one text.
-        ValueError: They are something else; their numbers differ; or texts and pairs stand in one list.
+        ValueError: An input has another type; the numbers of texts differ; or a list mixes texts and pairs.
     """
     for name, value in (("text", text), ("text_pair", pair)):
         if not (value is None and name == "text_pair") and not _is_input(value):
@@ -124,32 +122,32 @@ def texts(text: Any, pair: Any, *, is_split_into_words: bool) -> Texts:
     else:
         is_batch = isinstance(text, (list, tuple))
     if not is_batch:
-        return Texts(text, pair or None, False)
+        return TextInputs(text, pair or None, False)
     if isinstance(pair, str):
-        raise TypeError("text is a list and text_pair is one text; give a list of as many")
+        raise TypeError("text is a list and text_pair is one text; use a list of the same length")
     if pair is not None:
         if len(pair) != len(text):
             raise ValueError(f"there are {len(text)} texts and {len(pair)} second texts")
-        return Texts(list(text), list(pair), True)
+        return TextInputs(list(text), list(pair), True)
     inner = str if not is_split_into_words else (list, tuple)
     pairs = [_is_pair(row, inner) for row in text]
     if not any(pairs):
-        return Texts(list(text), None, True)
+        return TextInputs(list(text), None, True)
     if not all(pairs):
-        raise ValueError("a list holds texts or pairs of texts, not both; call the tokenizer once for each")
-    return Texts([row[0] for row in text], [row[1] for row in text], True)
+        raise ValueError("a list has texts or pairs of texts, not both; call the tokenizer once for each")
+    return TextInputs([row[0] for row in text], [row[1] for row in text], True)
 
 
 def _is_pair(row: Any, inner: Any) -> bool:
     if not isinstance(row, (list, tuple)) or not row or not isinstance(row[0], inner):
         return False
     if len(row) != 2:
-        raise ValueError(f"{_shown(row)} is no pair of texts; for lists of words say is_split_into_words=True")
+        raise ValueError(f"{_shown(row)} is not a pair of texts; for lists of words use is_split_into_words=True")
     return True
 
 
 def _is_input(value: Any) -> bool:
-    """A text, or lists of texts in lists: nothing but texts at the bottom."""
+    """Whether a value is a text or nested lists of texts."""
     depth = 0
     while isinstance(value, (list, tuple)) and depth < 4:
         if not value:

@@ -1,4 +1,4 @@
-"""`AutoTokenizer`: any tokenizer by its name."""
+"""`AutoTokenizer`: load any tokenizer by name."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class AutoTokenizer:
-    """Loads tokenizers of any class: ``AutoTokenizer.from_pretrained(name)`` gives a `PreTrainedTokenizerFast`."""
+    """Loads tokenizers of any class: ``AutoTokenizer.from_pretrained(name)`` returns a `PreTrainedTokenizerFast`."""
 
     def __init__(self) -> None:
-        raise OSError("an AutoTokenizer is not made: use AutoTokenizer.from_pretrained(name)")
+        raise OSError("AutoTokenizer cannot be instantiated: use AutoTokenizer.from_pretrained(name)")
 
     @staticmethod
     def from_pretrained(
@@ -28,11 +28,11 @@ class AutoTokenizer:
         gguf_file: str | None = None,
         **settings: Any,
     ) -> PreTrainedTokenizerFast:
-        """As `PreTrainedTokenizerFast.from_pretrained`, with what the class that the files name knows besides.
+        """As `PreTrainedTokenizerFast.from_pretrained`, with the defaults of the class that the files name.
 
-        That is names of tokens, the side of padding and the columns of a call. Where neither
-        ``tokenizer_config.json`` nor ``config.json`` names a class, the special tokens of BERT, RoBERTa, T5 and GPT-2
-        are known by what they are called. Stages are always those of the files.
+        These are named tokens, the padding side and the columns of a call. If neither ``tokenizer_config.json`` nor
+        ``config.json`` names a class, the special tokens of BERT, RoBERTa, T5 and GPT-2 are recognized by their names.
+        The stages are always those of the files.
         """
         return PreTrainedTokenizerFast._load(
             pretrained_model_name_or_path,

@@ -1,4 +1,4 @@
-"""`Backend`: the face of ``tokenizers`` for ``transformers``, which hands it parts of ``tokenizers`` itself."""
+"""`Backend`: the `Tokenizer` of `bytepair.compat.tokenizers` as an engine of ``transformers``."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 class Backend(Tokenizer):
-    """`bytepair.compat.tokenizers.Tokenizer`, with added tokens and stages of ``tokenizers`` on the outside.
+    """`bytepair.compat.tokenizers.Tokenizer` that takes and returns added tokens and stages of ``tokenizers``.
 
     Attributes:
-        original: The engine in whose place it stands; None if it was pickled.
+        original: The engine it replaces; None after pickling.
     """
 
     original: Any = None
 
     @staticmethod
     def from_str(json: str) -> Backend:
-        """The backend of the text of a ``tokenizer.json``; errors as `Tokenizer.from_str`."""
+        """Read the text of a ``tokenizer.json``; errors as `Tokenizer.from_str`."""
         return _backend(json)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -39,7 +39,7 @@ class Backend(Tokenizer):
         super()._set_part(stage, part)
 
     def _add(self, tokens: list[AddedToken]) -> int:
-        """As that of the face; what no engine can have is refused here, and not by each call that follows."""
+        """As the base class, but refuse here tokens that no engine can have, rather than in every later call."""
         before = self._added.copy()
         count = super()._add(tokens)
         normalizes = self._parts["normalizer"] is not None
@@ -56,8 +56,8 @@ class Backend(Tokenizer):
         return count
 
     def get_added_tokens_decoder(self) -> dict[int, Any]:
-        """The added tokens by id, as those of ``tokenizers``."""
-        import tokenizers  # noqa: PLC0415 (who has a tokenizer of transformers has imported it)
+        """The added tokens by id, as objects of ``tokenizers``."""
+        import tokenizers  # noqa: PLC0415 (transformers has imported it)
 
         found = super().get_added_tokens_decoder()
         return {id: tokenizers.AddedToken(**token.__getstate__()) for id, token in found.items()}

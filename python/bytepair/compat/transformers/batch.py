@@ -1,4 +1,4 @@
-"""What a call returns: bytepair's columns, with the names and the spans that code for ``transformers`` expects."""
+"""`BatchEncoding`: the columns of a call, with the names and spans of ``transformers``."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from bytepair.call.tensors import converter
 
 
 class CharSpan(NamedTuple):
-    """Characters of a text, from `start` to before `end`."""
+    """A range of characters of a text; `end` is exclusive."""
 
     start: int
     end: int
 
 
 class TokenSpan(NamedTuple):
-    """Tokens of a row, from `start` to before `end`."""
+    """A range of tokens of a row; `end` is exclusive."""
 
     start: int
     end: int
 
 
 class BatchEncoding(encoding.BatchEncoding):
-    """Columns of rows: a dict whose keys are attributes as well.
+    """Columns of rows: a dict whose keys are also attributes.
 
-    A `bytepair.call.encoding.BatchEncoding` with what ``transformers`` adds: spans with ``start`` and
-    ``end``, slices of its encodings, ``data``, and `convert_to_tensors`. Where there are several rows, the row has
-    to be said.
+    A `bytepair.call.encoding.BatchEncoding` with the additions of ``transformers``: spans with ``start`` and ``end``,
+    slices of its encodings, ``data``, and `convert_to_tensors`. With several rows, lookups need the row.
 
     Example:
         >>> import bytepair as bp
@@ -49,17 +48,17 @@ class BatchEncoding(encoding.BatchEncoding):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The columns as a plain dict of their own."""
+        """The columns as a plain dict."""
         return dict(self)
 
     @property
     def is_fast(self) -> bool:
-        """Yes: all that is said of tokens is known."""
+        """True: the lookups of tokens are available."""
         return True
 
     @property
     def n_sequences(self) -> int | None:
-        """How many texts a row is made of; None if there is no row."""
+        """The number of texts in a row; None if there is no row."""
         return self.encodings[0].n_sequences if self.encodings else None
 
     def char_to_token(self, row: int, char: int | None = None, sequence_index: int = 0) -> int | None:
@@ -86,23 +85,23 @@ class BatchEncoding(encoding.BatchEncoding):
         return None if found is None else CharSpan(*found)
 
     def to(self, device: Any) -> BatchEncoding:
-        """The same with its tensors on a device; columns that are no tensors stay as they are."""
+        """Move tensors to a device; other columns stay as they are."""
         return adopt(super().to(device))
 
     def convert_to_tensors(self, tensor_type: str | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
-        """Turns the columns into arrays, in place.
+        """Convert the columns to arrays, in place.
 
         Args:
-            tensor_type: ``"np"`` or ``"pt"``; None leaves them as they are.
-            prepend_batch_axis: Whether each column is one row, and becomes a batch of it.
+            tensor_type: ``"np"`` or ``"pt"``; None for no conversion.
+            prepend_batch_axis: Whether each column is one row, and becomes a batch of one.
 
         Raises:
-            ValueError: The rows of a column differ in length, or there is no such kind of tensor.
+            ValueError: The rows of a column differ in length, or the kind is unknown.
         """
         convert = converter(getattr(tensor_type, "value", tensor_type))
         if convert is None:
             return self
-        import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
+        import numpy as np  # noqa: PLC0415 (imported on first use)
 
         for name, column in self.items():
             if hasattr(column, "shape"):
@@ -118,7 +117,7 @@ class BatchEncoding(encoding.BatchEncoding):
 
 
 def adopt(batch: encoding.BatchEncoding) -> BatchEncoding:
-    """A batch of bytepair as one of this module."""
+    """Convert a batch of bytepair to this class."""
     made = BatchEncoding(batch, batch._encode)
     made._encodings = batch._encodings
     return made

@@ -1,4 +1,4 @@
-"""Chats as ``transformers`` writes them: messages -> text by a template -> ids."""
+"""Chats by the interface of ``transformers``: messages -> text by a template -> ids."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def template(tokenizer: State, name: str | None, tools: Any = None) -> str:
             return own["tool_use"]
         if "default" not in own:
             raise ValueError(
-                f"there are several chat templates and no default; say chat_template=, one of {sorted(own)}"
+                f"there are several chat templates and no default; pass chat_template=, one of {sorted(own)}"
             )
         return own["default"]
     if name is not None:
         return name
     if own is None:
         raise ValueError(
-            "the tokenizer has no chat template; set tokenizer.chat_template, or say chat_template=, Jinja source "
-            "or the name of a template that is built into bytepair.chat"
+            "the tokenizer has no chat template; set tokenizer.chat_template, or pass chat_template=, Jinja source "
+            "or the name of a built-in template of bytepair.chat"
         )
     return own
 
@@ -61,35 +61,36 @@ def apply(
     tokenizer_kwargs: dict[str, Any] | None = None,
     **variables: Any,
 ) -> Any:
-    """One chat or a list of chats as text or as ids.
+    """Render one chat or a list of chats as text or ids.
 
     Args:
         tokenizer: The tokenizer.
         conversation: Messages: dicts with ``role`` and ``content``; or a list of chats.
-        tools: Tools as JSON schemas, or functions with hints and a docstring in google style.
-        documents: Documents, for templates that know them.
+        tools: Tools as JSON schemas, or functions with type hints and a Google-style docstring.
+        documents: Documents, for templates that use them.
         chat_template: As `template`.
-        add_generation_prompt: Whether the start of an answer follows.
-        continue_final_message: Whether the text ends with the last message, which is to be continued; or the name of
-            the field that is.
-        tokenize: Whether ids are wanted, and not text.
-        sanitize_control_tokens: False; `Tokenizer.encode_chat` keeps content from becoming special, and says where.
+        add_generation_prompt: Whether to append the start of an answer.
+        continue_final_message: Whether the text ends inside the last message, for a model to continue; or the name of
+            the field to continue.
+        tokenize: Whether to return ids rather than text.
+        sanitize_control_tokens: False; use `Tokenizer.encode_chat`, which refuses special tokens in content.
         padding: As for a call.
         truncation: As for a call.
         max_length: As for a call.
         return_tensors: As for a call.
-        return_dict: Whether all columns are wanted, and not the ids alone.
-        return_assistant_tokens_mask: Adds ``assistant_masks``: 1 for each token that overlaps text that stands between
+        return_dict: Whether to return all columns rather than the ids alone.
+        return_assistant_tokens_mask: Adds ``assistant_masks``: 1 for each token that overlaps text between
             ``{% generation %}`` and ``{% endgeneration %}``.
-        tokenizer_kwargs: More arguments of a call.
-        variables: What else the template asks for.
+        tokenizer_kwargs: Other arguments of a call.
+        variables: Other variables of the template.
 
     Raises:
-        TemplateError: The template cannot be rendered; or the mask is asked for and it marks no generation.
-        ValueError: There is no template or no message, or options do not go together.
+        TemplateError: The template cannot be rendered; or the mask is requested and the template has no generation
+            blocks.
+        ValueError: There is no template or no message, or options contradict each other.
         NotImplementedError: An argument is not supported.
     """
-    from bytepair.chat.rendering.render import render  # noqa: PLC0415 (only who has chats needs what it imports)
+    from bytepair.chat.rendering.render import render  # noqa: PLC0415 (only chats need it)
 
     if sanitize_control_tokens:
         raise NotImplementedError("sanitize_control_tokens=True is not supported; use Tokenizer.encode_chat")
@@ -97,7 +98,7 @@ def apply(
         raise ValueError("return_assistant_tokens_mask=True needs tokenize=True and return_dict=True")
     if continue_final_message and (add_generation_prompt or return_assistant_tokens_mask):
         other = "add_generation_prompt" if add_generation_prompt else "return_assistant_tokens_mask"
-        raise ValueError(f"continue_final_message and {other} do not go together")
+        raise ValueError(f"continue_final_message and {other} cannot be combined")
     if not isinstance(conversation, (list, tuple)) and not hasattr(conversation, "messages"):
         raise TypeError(f"a conversation is a list of messages, not {type(conversation).__name__}")
     is_batch = isinstance(conversation, (list, tuple)) and _is_batch(conversation)
@@ -139,7 +140,7 @@ def _schema(number: int, tool: Any) -> Any:
         return tool
     if inspect.isfunction(tool) or inspect.ismethod(tool):
         return functions.schema(tool)
-    raise ValueError(f"tool {number} is a {type(tool).__name__}; give a JSON schema, a dict, or a function")
+    raise ValueError(f"tool {number} is a {type(tool).__name__}; use a JSON schema, a dict, or a function")
 
 
 def _is_batch(conversation: Any) -> bool:
@@ -149,17 +150,17 @@ def _is_batch(conversation: Any) -> bool:
 
 
 def _without_none(message: Any) -> Any:
-    """A message without the fields that are None: templates tell what is missing, and would write None."""
+    """A message without fields that are None: templates check for missing fields, and would print None."""
     return {key: value for key, value in message.items() if value is not None} if isinstance(message, dict) else message
 
 
 def _tagged(messages: list[Any], field: str, source: str) -> list[Any]:
-    """The messages, with a tag where the field of the last one ends."""
+    """The messages with a tag at the end of a field of the last one."""
     if not messages or messages[-1].get(field) is None:
         raise ValueError(f"the last message has no {field!r} to continue")
-    # The template may know reasoning by another of its names, which it is copied to.
+    # Reasoning is copied to all of its names, and the template may use any of them.
     if not any(name in source for name in (_REASONING if field in _REASONING else (field,))):
-        raise ValueError(f"the chat template does not know {field!r}, which is to be continued")
+        raise ValueError(f"the chat template does not use {field!r}, the field to continue")
     last = dict(messages[-1])
     if isinstance(last[field], str):
         last[field] += _TAG
@@ -176,16 +177,16 @@ def _tagged(messages: list[Any], field: str, source: str) -> list[Any]:
 def _until_the_tag(text: str) -> str:
     place = text.rfind(_TAG.strip())
     if place < 0:
-        raise TemplateError("the chat template does not write the whole of the last message, which is to be continued")
-    # A template that trims the message has taken the tag's space, and would have taken the message's.
+        raise TemplateError("the chat template does not write the whole last message, so it cannot be continued")
+    # If the tag's space is missing, the template trims the message: trim the text likewise.
     return text[:place] if text.startswith(_TAG, place) else text[:place].rstrip()
 
 
 def _add_masks(made: Any, rendered: list[Rendered], *, is_one: bool, options: dict[str, Any]) -> None:
     if not all(one.has_generation for one in rendered):
         raise TemplateError(
-            "the chat template has no {% generation %}, and nothing says what an assistant wrote",
-            remedy="use Tokenizer.encode_chat, which knows it from the messages",
+            "the chat template has no {% generation %} blocks to make a mask from",
+            remedy="use Tokenizer.encode_chat, which uses the messages",
         )
     masks = []
     for row, encoding in enumerate(made.encodings):

@@ -1,7 +1,7 @@
-"""What the classes of ``transformers`` know and their files do not say: names of tokens, sides, columns.
+"""Defaults of the tokenizer classes of ``transformers`` that no file contains: named tokens, sides, columns.
 
-Source: the defaults in ``models/*/tokenization_*.py`` of ``transformers`` 5.23, read for these figures. Of the
-pipelines of these classes nothing is taken: a ``tokenizer.json`` says its own.
+Source: the defaults in ``models/*/tokenization_*.py`` of ``transformers`` 5.23, read for these values. The pipelines of
+these classes are not copied: a ``tokenizer.json`` has its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 INPUTS = ("input_ids", "attention_mask")
-"""The columns that a call returns unless a class or a file says otherwise."""
+"""The default columns of a call."""
 
 _TYPED = ("Bert", "Electra", "LayoutLM", "MobileBert", "SqueezeBert", "Lxmert")
 _TYPED_LAST = ("Deberta", "DebertaV2", "LayoutLMv2", "Tapas", "Canine")
@@ -69,14 +69,14 @@ _BY_MODEL = {
 
 
 def known(name: str | None, model: str | None = None) -> dict[str, Any]:
-    """What a class knows.
+    """Return the defaults of a class.
 
     Args:
-        name: The class, as ``tokenizer_config.json`` names it.
-        model: The ``model_type`` of ``config.json``, where there is no class.
+        name: The class in ``tokenizer_config.json``.
+        model: The ``model_type`` in ``config.json``, used if there is no class.
 
     Returns:
-        Names of tokens, and ``padding_side`` and ``model_input_names`` where they are not the usual ones.
+        Named tokens, and ``padding_side`` and ``model_input_names`` if they differ from the usual ones.
 
     Example:
         >>> known("GPT2TokenizerFast")
@@ -96,9 +96,9 @@ def known(name: str | None, model: str | None = None) -> dict[str, Any]:
 
 
 def guessed(vocab: Mapping[str, int], special: Collection[str]) -> dict[str, Any]:
-    """The names of tokens by what they are called, for files beside which nothing says more.
+    """Recognize named tokens by their text, for files without a class.
 
-    Only the tokens of BERT, of RoBERTa, and the one of GPT-2 are known, and only where all of them are there.
+    The tokens of BERT, RoBERTa, T5 and GPT-2 are recognized, if all of them are in the vocabulary.
 
     Example:
         >>> guessed({"a": 0, "<|endoftext|>": 1}, ["<|endoftext|>"])["eos_token"]

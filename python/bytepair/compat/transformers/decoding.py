@@ -1,4 +1,4 @@
-"""Ids in whatever form they come, and text without the spaces that WordPiece leaves before punctuation."""
+"""Ids of any array library as lists, and removal of spaces before punctuation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _FORCED = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_outp
 
 
 def plain_ids(ids: Any) -> list[Any]:
-    """An id, ids, or rows of ids, as a list of int or of lists of int.
+    """Convert an id, ids, or rows of ids to a list of int or of lists of int.
 
     Args:
-        ids: Lists, or arrays of numpy or torch.
+        ids: An int, lists, or arrays of numpy or torch.
 
     Raises:
-        TypeError: There is something else in them.
+        TypeError: An item is not an integer.
 
     Example:
         >>> plain_ids(5), plain_ids((1, 2)), plain_ids([[1], [2, 3]])
@@ -45,18 +45,18 @@ def _row(ids: Any) -> list[int]:
     return [index(id) for id in (ids.tolist() if hasattr(ids, "tolist") else ids)]
 
 
-def clean_up(tokenizer: State, text: str, said: bool | None) -> str:
-    """A decoded text, without spaces before punctuation if a call or the tokenizer wants it so.
+def clean_up(tokenizer: State, text: str, requested: bool | None) -> str:
+    """Remove spaces before punctuation from a decoded text, if a call or the tokenizer requests it.
 
-    Of BPE spaces are text, and stay; a call that wants them gone is told so by a TokenizerWarning.
+    With BPE, spaces are part of the text and stay; a call that requests their removal gets a TokenizerWarning.
     """
-    wanted = tokenizer.clean_up_tokenization_spaces if said is None else said
+    wanted = tokenizer.clean_up_tokenization_spaces if requested is None else requested
     if not wanted:
         return text
-    if tokenizer.engine._loaded.semantics in ("ranks", "merges") and not tokenizer.init_kwargs.get(_FORCED):
-        if said:
+    if tokenizer.engine.spec.semantics in ("ranks", "merges") and not tokenizer.init_kwargs.get(_FORCED):
+        if requested:
             warnings.warn(
-                "clean_up_tokenization_spaces=True has no effect with BPE, whose spaces are text",
+                "clean_up_tokenization_spaces=True has no effect with BPE, where spaces are part of the text",
                 TokenizerWarning,
                 stacklevel=3,
             )
@@ -65,7 +65,7 @@ def clean_up(tokenizer: State, text: str, said: bool | None) -> str:
 
 
 def without_spaces(text: str) -> str:
-    """A text without the spaces that English does not put before punctuation and endings.
+    """Remove spaces before punctuation and English contractions.
 
     Example:
         >>> without_spaces("do n't stop , she 's here .")

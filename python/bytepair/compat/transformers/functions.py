@@ -1,4 +1,4 @@
-"""Functions as tools: their hints and docstrings (google style) -> the JSON schemas that templates write.
+"""Functions as tools: type hints and docstrings (Google style) -> the JSON schemas for templates.
 
 Source of the rules: ``utils/chat_template_utils.py`` of ``transformers`` 5.23, read for its behaviour.
 """
@@ -24,14 +24,14 @@ _SECTIONS = ("Args:", "Returns:", "Raises:")
 
 
 def schema(function: Callable[..., Any]) -> Json:
-    """The JSON schema of a function.
+    """Make the JSON schema of a function.
 
     Args:
-        function: A function or method: each argument has a hint and stands in the docstring under ``Args:``. A line
-            there may end with ``(choices: ["a", "b"])``.
+        function: A function or method. Each argument has a type hint, and a description under ``Args:`` in the
+            docstring, which may end with ``(choices: ["a", "b"])``.
 
     Raises:
-        TemplateError: A hint or a description is missing, or a hint has no JSON.
+        TemplateError: A hint or a description is missing, or a hint has no JSON schema.
 
     Example:
         >>> def multiply(x: float, y: float = 2) -> float:
@@ -53,18 +53,18 @@ def schema(function: Callable[..., Any]) -> Json:
     description, arguments, returns = _sections(documented.strip())
     parameters = _parameters(function, name)
     result = parameters["properties"].pop("return", None)
-    for argument, said in parameters["properties"].items():
+    for argument, schema_of in parameters["properties"].items():
         if argument not in arguments:
             raise _refused(name, f"its docstring does not describe {argument!r}")
         text = arguments[argument]
         choices = re.search(r"\(choices:\s*(.*?)\)\s*$", text, re.IGNORECASE)
         if choices:
             try:
-                said["enum"] = [each.strip() if isinstance(each, str) else each for each in json.loads(choices[1])]
+                schema_of["enum"] = [each.strip() if isinstance(each, str) else each for each in json.loads(choices[1])]
             except ValueError as error:
-                raise _refused(name, f"the choices of {argument!r} are no JSON") from error
+                raise _refused(name, f"the choices of {argument!r} are not JSON") from error
             text = text[: choices.start()].strip()
-        said["description"] = text
+        schema_of["description"] = text
     made = {"name": name, "description": description, "parameters": parameters}
     if result is not None:
         made["return"] = result | ({} if returns is None else {"description": returns})
@@ -72,7 +72,7 @@ def schema(function: Callable[..., Any]) -> Json:
 
 
 def _refused(name: str, why: str) -> TemplateError:
-    return TemplateError(f"the function {name} cannot become a tool: {why}", remedy="give its JSON schema, a dict")
+    return TemplateError(f"the function {name} cannot become a tool: {why}", remedy="pass its JSON schema, a dict")
 
 
 def _parameters(function: Callable[..., Any], name: str) -> Json:
@@ -84,7 +84,7 @@ def _parameters(function: Callable[..., Any], name: str) -> Json:
         if parameter.name == receiver:
             continue
         if parameter.annotation is inspect.Parameter.empty:
-            raise _refused(name, f"{parameter.name!r} has no hint")
+            raise _refused(name, f"{parameter.name!r} has no type hint")
         if parameter.default is inspect.Parameter.empty:
             required.append(parameter.name)
     properties = {}
@@ -93,14 +93,14 @@ def _parameters(function: Callable[..., Any], name: str) -> Json:
         if found is not None:
             properties[argument] = found
         elif argument != "return":
-            # Nobody has to write what it returns.
-            raise _refused(name, f"the hint {hint!r} of {argument!r} has no JSON")
+            # A return type without a schema is left out.
+            raise _refused(name, f"the type hint {hint!r} of {argument!r} has no JSON schema")
     made: Json = {"type": "object", "properties": properties}
     return {**made, "required": required} if required else made
 
 
 def _of_hint(hint: Any) -> Json | None:
-    """The schema of a hint; None if it has none."""
+    """The JSON schema of a type hint; None if it has none."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is None:
         return _of_class(hint)
@@ -154,7 +154,7 @@ def _of_union(arguments: Sequence[Any]) -> Json | None:
 
 
 def _sections(text: str) -> tuple[str, dict[str, str], str | None]:
-    """The description, those of the arguments, and that of what is returned."""
+    """The description of a function, of its arguments, and of its result."""
     lines = text.splitlines()
     starts = [row for row, line in enumerate(lines) if line.strip() in _SECTIONS]
     parts = {

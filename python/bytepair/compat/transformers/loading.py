@@ -1,4 +1,4 @@
-"""A folder or the name of a repository -> an engine, and what the files beside it say."""
+"""A folder or a repository -> an engine, and the settings in its files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair import files, formats
+from bytepair import files
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import classes
 from bytepair.compat.transformers.added import as_added, base_size
-from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
-from bytepair.formats import configs, hf_json
+from bytepair.errors import ArtifactError, BytepairError, FormatError
+from bytepair.formats import configs, detection, hf_json
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ _PATHS = ("special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_fil
 
 
 class Parts(NamedTuple):
-    """What a tokenizer is made of.
+    """The parts of a tokenizer.
 
     Attributes:
         engine: The engine.
-        base: How many tokens its vocabulary has without those that were added.
-        added: Tokens that files list and the engine's own file lacks.
+        base: The size of its vocabulary without added tokens.
+        added: Tokens listed in other files that the engine's own file lacks.
         settings: Keyword arguments of the constructor.
     """
 
@@ -49,21 +49,21 @@ def place(
     token: str | bool | None = None,
     revision: str = "main",
 ) -> Path:
-    """The folder or file of a tokenizer; that of a repository is fetched if it is not in the cache.
+    """Find the folder or file of a tokenizer; a repository is fetched if it is not cached.
 
     Raises:
-        ArtifactError: There is none, or it cannot be fetched.
+        ArtifactError: It does not exist or cannot be fetched.
     """
     path = Path(name)
     if not path.exists():
         if subfolder or gguf_file:
             option = "subfolder" if subfolder else "gguf_file"
             raise ArtifactError(
-                f"{option} is not supported for a repository", remedy="fetch the files, and name their folder"
+                f"{option} is not supported for a repository", remedy="fetch the files, and pass their folder"
             )
         if isinstance(name, os.PathLike) or str(name).count("/") > 1 or str(name).startswith((".", "~")):
             raise ArtifactError("there is no such file or folder", file=str(name))
-        from bytepair.formats import hub  # noqa: PLC0415 (only who loads from a hub waits for it)
+        from bytepair.formats import hub  # noqa: PLC0415 (only loading from the hub needs it)
 
         return hub.snapshot(
             str(name), revision=revision, local_files_only=local_files_only, token=token, cache=cache_dir
@@ -74,11 +74,11 @@ def place(
 
 
 def parts(path: Path, *, by_class: bool) -> Parts:
-    """What the files of a folder, or one file, say.
+    """Read the parts of a tokenizer from a folder or a file.
 
     Args:
         path: The folder or the file.
-        by_class: Whether names that no file says are those of the class, or of its usual tokens.
+        by_class: Whether settings that no file contains are the defaults of the class.
 
     Raises:
         FormatError, ArtifactError, IntegrityError: As `Tokenizer.from_file`.
@@ -86,21 +86,21 @@ def parts(path: Path, *, by_class: bool) -> Parts:
     engine, base, settings = _engine(path)
     if not files.is_folder(path):
         return Parts(engine, base, [], settings)
-    said = configs.read(path)
+    found = configs.read(path)
     config = configs.table(path, configs.CONFIG)
     added = _listed(config)
     if "added_tokens_decoder" not in config:
         config |= configs.table(path, configs.SPECIAL)
         added += _added_tokens_file(path, config)
-    # Paths and private names are no settings, whoever wrote the file.
+    # Paths and private names are not settings.
     config = {key: value for key, value in config.items() if key not in _PATHS and not key.startswith("_")}
     config = {key: value for key, value in config.items() if value is not None or _is_name(key)}
     extra = config.pop(_LEGACY_EXTRA, None)
     if not config.get(_EXTRA) and extra:
         config[_EXTRA] = extra
-    # The tokenizer's own file says it, or it was heeded when that was read.
+    # The tokenizer's own file has these, or reading it has applied them.
     config = {key: value for key, value in config.items() if key not in ("add_bos_token", "add_eos_token")}
-    templates = dict(said.chat_template)
+    templates = dict(found.chat_template)
     kind = config.get("tokenizer_class")
     settings |= {key: value for key, value in config.items() if key not in _OF_THE_FILE}
     if templates:
@@ -117,12 +117,12 @@ def _is_name(key: str) -> bool:
 
 
 def _engine(path: Path) -> tuple[Tokenizer, int, dict[str, Any]]:
-    """The tokenizer of a file or folder, the size of its vocabulary, and what its own file says of padding."""
-    detected = formats.detect(path)
+    """The tokenizer of a file or folder, the size of its vocabulary, and the padding settings of its own file."""
+    detected = detection.detect(path)
     if detected.format != "tokenizer.json":
         with warnings.catch_warnings():
-            # Named tokens without an id get one here.
-            warnings.filterwarnings("ignore", r".*has no id and is left out", TokenizerWarning)
+            # Named tokens without an id are added later.
+            warnings.simplefilter("ignore", configs.TokenWithoutIdWarning)
             engine = Tokenizer.from_file(path)
         return engine, base_size(engine), {}
     try:
@@ -133,14 +133,14 @@ def _engine(path: Path) -> tuple[Tokenizer, int, dict[str, Any]]:
 
 
 def of_table(table: dict[str, Any]) -> tuple[Tokenizer, int, dict[str, Any]]:
-    """The tokenizer of a parsed ``tokenizer.json``, the size of its vocabulary, and its sides and token of padding."""
-    engine = Tokenizer._from_loaded(hf_json.load({**table, "truncation": None, "padding": None}))
+    """The tokenizer of a parsed ``tokenizer.json``, the size of its vocabulary, and its sides and padding token."""
+    engine = Tokenizer(hf_json.read({**table, "truncation": None, "padding": None}))
     settings: dict[str, Any] = {}
     padding, truncation = table.get("padding") or {}, table.get("truncation") or {}
     if isinstance(padding, dict) and isinstance(padding.get("pad_token"), str):
         settings["pad_token"] = padding["pad_token"]
-    for name, said in (("padding_side", padding), ("truncation_side", truncation)):
-        direction = said.get("direction") if isinstance(said, dict) else None
+    for name, options in (("padding_side", padding), ("truncation_side", truncation)):
+        direction = options.get("direction") if isinstance(options, dict) else None
         if isinstance(direction, str):
             settings[name] = direction.lower()
     vocab = table["model"].get("vocab")
@@ -160,7 +160,7 @@ def _listed(config: Mapping[str, Any]) -> list[AddedToken]:
 
 
 def _added_tokens_file(path: Path, config: Mapping[str, Any]) -> list[AddedToken]:
-    """Those of ``added_tokens.json``, which older versions wrote."""
+    """The tokens of ``added_tokens.json``, which older versions wrote."""
     table = configs.table(path, configs.ADDED)
     named = {str(_content(value)) for key, value in config.items() if _is_name(key) and value}
     by_id = sorted(table.items(), key=lambda item: int(item[1]))
@@ -172,13 +172,13 @@ def _content(value: Any) -> Any:
 
 
 def _by_class(path: Path, kind: str | None, engine: Tokenizer, settings: Mapping[str, Any]) -> dict[str, Any]:
-    vocab = {row[0]: row[1] for row in engine._loaded.added}
+    vocab = {row[0]: row[1] for row in engine.spec.added_tokens}
     model = configs.table(path, configs.MODEL).get("model_type")
-    if (kind or "").startswith("Llama") and engine._loaded.model is None:
-        # Whose tokens are characters; files with tokens of bytes name it for want of a better one.
+    if (kind or "").startswith("Llama") and engine.spec.is_byte_level:
+        # The class is for vocabularies of characters, but some byte-level files name it.
         return {}
     known = classes.known(kind, model)
     if not known and kind is None and not any(_is_name(key) for key in settings):
         known = classes.guessed(vocab, engine.special_tokens)
-    # A class may be named for its code, and have other tokens.
+    # Files may name a class for its code and have other tokens.
     return {key: value for key, value in known.items() if not _is_name(key) or value in vocab}

@@ -1,4 +1,4 @@
-"""The special tokens that have a name, such as ``pad_token``, and their ids: attributes that can be read and set."""
+"""Named special tokens such as ``pad_token``, and their ids, as attributes."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import Any
 from bytepair.compat.transformers.added import as_added, is_token
 
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-"""The names that every tokenizer has."""
+"""The names in every tokenizer."""
 
 _EXTRA = ("extra_special_tokens", "additional_special_tokens")
 
 
 class SpecialTokens:
-    """The part of a tokenizer that knows which tokens have names.
+    """The named tokens of a tokenizer.
 
     ``bos_token``, ``eos_token``, ``unk_token``, ``sep_token``, ``pad_token``, ``cls_token``, ``mask_token``, names that
-    a model adds (``image_token``), and each of these with ``_id``: reading gives None where none is set, setting names
-    a token and adds nothing to the vocabulary. ``extra_special_tokens`` is the list of those without a name, which is
-    also called ``additional_special_tokens``.
+    a model adds (``image_token``), and each of these with ``_id``. An unset name is None; setting one does not change
+    the vocabulary. ``extra_special_tokens``, also called ``additional_special_tokens``, lists special tokens without a
+    name.
     """
 
     _named: dict[str, Any]
     _extra: list[Any]
 
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
-        """The ids of tokens; the tokenizer knows them."""
+        """Convert tokens to ids; see `Vocabulary.convert_tokens_to_ids`."""
         raise NotImplementedError
 
     def convert_ids_to_tokens(self, ids: Any) -> Any:
-        """The tokens of ids; the tokenizer knows them."""
+        """Convert ids to tokens; see `Vocabulary.convert_ids_to_tokens`."""
         raise NotImplementedError
 
     def _name(self, named: dict[str, Any], extra: Any) -> None:
-        """Takes the tokens that have names, and those that have none; a dict of the latter names them."""
+        """Set the named and the extra tokens; a dict of extra tokens names them."""
         table: dict[str, Any] = dict.fromkeys(ROLES)
         self.__dict__.update(_named=table, _extra=[])
         if isinstance(extra, dict):
@@ -41,7 +41,7 @@ class SpecialTokens:
         for name, token in named.items():
             table[name] = _checked(name, token)
         if not isinstance(extra, (list, tuple)):
-            raise TypeError(f"extra_special_tokens is a list of tokens, or a dict that names them, not {extra!r}")
+            raise TypeError(f"extra_special_tokens is a list of tokens, or a dict of tokens by name, not {extra!r}")
         self._extra.extend(_checked("extra_special_tokens", token) for token in extra if token is not None)
 
     def __getattr__(self, name: str) -> Any:
@@ -68,7 +68,7 @@ class SpecialTokens:
             if wants_id and value is not None:
                 found = self.convert_ids_to_tokens(value)
                 if found is None:
-                    raise ValueError(f"{name}={value!r} is the id of no token")
+                    raise ValueError(f"{name}={value!r} is not an id of the vocabulary")
                 value = found
             self._named[token] = _checked(name, value)
         else:
@@ -76,17 +76,17 @@ class SpecialTokens:
 
     @property
     def special_tokens_map(self) -> dict[str, str]:
-        """The tokens that have a name, by name."""
+        """The named tokens by name."""
         return {name: str(token) for name, token in self._named.items() if token is not None}
 
     @property
     def all_special_tokens(self) -> list[str]:
-        """The tokens with a name and the extra ones, each once."""
+        """The named and the extra tokens, without repetition."""
         return list(dict.fromkeys([*self.special_tokens_map.values(), *map(str, self._extra)]))
 
     @property
     def all_special_ids(self) -> list[int]:
-        """Their ids."""
+        """The ids of `all_special_tokens`."""
         ids: list[int] = self.convert_tokens_to_ids(self.all_special_tokens)
         return ids
 
@@ -96,16 +96,16 @@ class SpecialTokens:
         token_ids_1: list[int] | None = None,
         already_has_special_tokens: bool = False,
     ) -> list[int]:
-        """1 for each id that is one of `all_special_ids`, else 0.
+        """Return 1 for each id in `all_special_ids`, else 0.
 
         Args:
             token_ids_0: The ids of a row.
-            token_ids_1: None: a row holds both texts of a pair.
-            already_has_special_tokens: True; for texts, ask a call for ``return_special_tokens_mask=True``.
+            token_ids_1: None; a row contains both texts of a pair.
+            already_has_special_tokens: True; for texts, call with ``return_special_tokens_mask=True``.
 
         Raises:
             ValueError: There is a second list of ids.
-            NotImplementedError: The ids are not those of a row.
+            NotImplementedError: ``already_has_special_tokens`` is false.
         """
         if not already_has_special_tokens:
             raise NotImplementedError(
@@ -113,13 +113,13 @@ class SpecialTokens:
                 "use tokenizer(text, return_special_tokens_mask=True)"
             )
         if token_ids_1 is not None:
-            raise ValueError("a row holds both texts of a pair: leave token_ids_1 out")
+            raise ValueError("a row contains both texts of a pair: leave token_ids_1 out")
         special = set(self.all_special_ids)
         return [int(int(id) in special) for id in token_ids_0]
 
 
 def _split(name: str) -> tuple[str, bool]:
-    """The name of a token, and whether its id is meant."""
+    """The name of a token, and whether the attribute is its id."""
     for ending in ("_ids", "_id"):
         if name.endswith(ending):
             return name.removesuffix(ending), True

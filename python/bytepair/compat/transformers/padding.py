@@ -1,4 +1,4 @@
-"""`pad`: rows of ids that were made before -> rows of one length. What a data collator calls."""
+"""`pad`: encoded rows -> rows of one length, as data collators call it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def pad(
         names = encoded[0].keys()
         for row, example in enumerate(encoded):
             if example.keys() != names:
-                raise ValueError(f"row {row} has the columns {list(example)}, and the first one {list(names)}")
+                raise ValueError(f"row {row} has the columns {list(example)}, but the first row has {list(names)}")
         encoded = {name: [example[name] for example in encoded] for name in names}
     main = tokenizer.model_input_names[0]
     if not isinstance(encoded, Mapping) or main not in encoded:
         given = list(encoded) if isinstance(encoded, Mapping) else type(encoded).__name__
-        raise ValueError(f"pad takes rows with {main}, and not {given}")
+        raise ValueError(f"pad takes rows with {main}, not {given}")
     if return_tensors is None and len(encoded[main]):
         return_tensors = _kind(encoded[main]) or _kind(encoded[main][0])
     columns = {name: _plain(column) for name, column in encoded.items()}
@@ -79,18 +79,18 @@ def _fill(tokenizer: State, columns: dict[str, Any], main: str, width: int, side
 
 
 def _kind(value: Any) -> str | None:
-    """The kind of tensor that a value is."""
+    """The kind of a tensor, or None."""
     if isinstance(value, (Sequence, int)):
         return None
     module = type(value).__module__.partition(".")[0]
     kinds = {"numpy": "np", "torch": "pt"}
     if module not in kinds:
-        raise ValueError(f"a row is a {type(value).__name__}; give lists of int, or arrays of numpy or torch")
+        raise ValueError(f"a row is a {type(value).__name__}; use lists of int, or arrays of numpy or torch")
     return kinds[module]
 
 
 def _plain(column: Any) -> Any:
-    """Lists of an array, or of a list of arrays."""
+    """Convert an array, or a list of arrays, to lists."""
     if hasattr(column, "tolist"):
         return column.tolist()
     return [_plain(each) for each in column] if isinstance(column, (list, tuple)) else column

@@ -1,4 +1,4 @@
-"""`patch` and `unpatch`: bytepair's engine under tokenizers that ``transformers`` has loaded."""
+"""`patch` and `unpatch`: bytepair as the engine of tokenizers that ``transformers`` has loaded."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _HOOK = "_from_pretrained"
 
 
 class Patched:
-    """What `patch` returns: leaving a ``with`` block, or `undo`, undoes it, unless it was so before.
+    """The result of `patch`: the end of a ``with`` block, or `undo`, reverts it, unless the patch existed before.
 
     Attributes:
-        tokenizer: The tokenizer that was patched; None if all are, that are loaded from now on.
+        tokenizer: The patched tokenizer; None if all tokenizers loaded later are patched.
     """
 
     def __init__(self, tokenizer: Any, *, is_new: bool) -> None:
@@ -29,7 +29,7 @@ class Patched:
         self._is_new = is_new
 
     def undo(self) -> None:
-        """As `unpatch`, but for what was patched already."""
+        """As `unpatch`, except for an earlier patch."""
         if self._is_new:
             self._is_new = False
             unpatch(self.tokenizer)
@@ -44,21 +44,22 @@ class Patched:
 
 
 def patch(tokenizer: Any = None) -> Patched:
-    """Puts bytepair's engine under a tokenizer of ``transformers``, which stays what it is in everything else.
+    """Replace the engine of a tokenizer of ``transformers`` by bytepair; nothing else about it changes.
 
-    The engine is made from the tokenizer's own ``tokenizer.json``, and compared before it is used: ids, tokens, places,
-    masks and words of texts of many scripts, of the tokenizer's own special tokens, of pairs, and what comes back.
+    The new engine is made from the tokenizer's own ``tokenizer.json`` and first compared with the old one: ids, tokens,
+    offsets, masks, words and decoded texts, on texts of many scripts, the tokenizer's special tokens, and pairs.
 
     Args:
-        tokenizer: What ``AutoTokenizer.from_pretrained`` gave; None for all that are loaded from now on: one that is
-            refused then stays as it is, which a TokenizerWarning says.
+        tokenizer: A tokenizer from ``AutoTokenizer.from_pretrained``; None for all tokenizers loaded later. One that
+            cannot be patched then stays as it is, with a TokenizerWarning.
 
     Returns:
-        Something that undoes it at the end of a ``with`` block.
+        A context manager that reverts the patch.
 
     Raises:
-        TypeError: It is no tokenizer of ``transformers``, or a slow one, which has no engine.
-        FormatError: bytepair cannot do what it does, or differs on a text, which is named. Nothing is changed then.
+        TypeError: The argument is not a tokenizer of ``transformers``, or is a slow one, without an engine.
+        FormatError: bytepair does not support the tokenizer, or differs on a text, which the error names. Nothing is
+            changed.
 
     Example:
         >>> import bytepair as bp, tempfile
@@ -84,15 +85,15 @@ def patch(tokenizer: Any = None) -> Patched:
 
 
 def unpatch(tokenizer: Any = None) -> None:
-    """Puts the engine of ``tokenizers`` back under a tokenizer that was patched, with what was changed meanwhile.
+    """Restore the engine of ``tokenizers`` in a patched tokenizer.
 
-    Tokens that were added, padding, truncation and stages are those of the engine that is taken out.
+    Added tokens, padding, truncation and stages keep their current values.
 
     Args:
-        tokenizer: The tokenizer; None for those that are loaded from now on. What is patched already stays so.
+        tokenizer: The tokenizer; None to stop patching tokenizers loaded later, while patched ones stay patched.
 
     Raises:
-        TypeError: It is no tokenizer of ``transformers``, or a slow one.
+        TypeError: The argument is not a tokenizer of ``transformers``, or is a slow one.
     """
     if tokenizer is None:
         _unhook()
@@ -103,7 +104,7 @@ def unpatch(tokenizer: Any = None) -> None:
 
 
 def _engine_of(tokenizer: Any) -> Any:
-    import tokenizers  # noqa: PLC0415 (what is to be patched has imported it)
+    import tokenizers  # noqa: PLC0415 (a tokenizer to patch has imported it)
 
     engine = getattr(tokenizer, "_tokenizer", None)
     if isinstance(engine, (Backend, tokenizers.Tokenizer)):
@@ -111,7 +112,7 @@ def _engine_of(tokenizer: Any) -> Any:
     kind = type(tokenizer).__name__
     if engine is None and hasattr(tokenizer, "convert_tokens_to_ids"):
         raise TypeError(f"{kind} is a slow tokenizer, written in Python, and has no engine to replace")
-    raise TypeError(f"{kind} is no tokenizer of transformers with an engine of tokenizers")
+    raise TypeError(f"{kind} is not a tokenizer of transformers with an engine of tokenizers")
 
 
 def _face(engine: Any, kind: str) -> Backend:
@@ -127,7 +128,7 @@ def _face(engine: Any, kind: str) -> Backend:
 
 
 def _set_state(target: Any, source: Any) -> None:
-    """Gives an engine the padding, the truncation and the treatment of special tokens of another one."""
+    """Copy padding, truncation and the treatment of special tokens from one engine to another."""
     padding, truncation = source.padding, source.truncation
     target.no_padding() if padding is None else target.enable_padding(**padding)
     target.no_truncation() if truncation is None else target.enable_truncation(**truncation)
@@ -138,9 +139,9 @@ def _given_back(face: Backend) -> Any:
     import tokenizers  # noqa: PLC0415 (as above)
 
     engine = face.original
-    said = face.to_str()
-    if engine is None or _stages(engine.to_str()) != _stages(said):
-        engine = tokenizers.Tokenizer.from_str(said)
+    current = face.to_str()
+    if engine is None or _stages(engine.to_str()) != _stages(current):
+        engine = tokenizers.Tokenizer.from_str(current)
     _set_state(engine, face)
     return engine
 
@@ -154,7 +155,7 @@ _COLUMNS = ("ids", "tokens", "offsets", "type_ids", "special_tokens_mask", "atte
 
 
 def _check_equal(engine: Any, face: Backend, special: list[str]) -> None:
-    """Compares two engines on fixed texts; FormatError says on which they differ."""
+    """Compare two engines on fixed texts; FormatError names a text on which they differ."""
     texts = [*probes.TEXTS, " ".join(special), "".join(special), *(f"a{token} b" for token in special[:20])]
     padding, truncation = engine.padding, engine.truncation
     try:
@@ -181,11 +182,11 @@ def _compare(engine: Any, face: Backend, texts: list[Any], *, add: bool) -> None
     for text, one, other in zip(texts, theirs, ours, strict=True):
         for column in _COLUMNS:
             if getattr(one, column) != getattr(other, column):
-                raise _refused(f"has other {column} for a text", text, _shown(one, other, column))
+                raise _refused(f"has different {column} for a text", text, _shown(one, other, column))
         for skip in (True, False):
             expected = engine.decode(one.ids, skip_special_tokens=skip)
             if face.decode(one.ids, skip_special_tokens=skip) != expected:
-                raise _refused("decodes the ids of a text otherwise", text, f"skip_special_tokens={skip}")
+                raise _refused("decodes the ids of a text differently", text, f"skip_special_tokens={skip}")
 
 
 def _shown(one: Any, other: Any, column: str) -> str:
@@ -207,13 +208,13 @@ def _refused(what: str, text: Any, why: str) -> FormatError:
 
 _lock = threading.Lock()
 _is_wanted = False
-"""Whether what is loaded is patched: also where another library has put its own function around the hook."""
+"""Whether loaded tokenizers are patched; also read if another library has wrapped the hook."""
 
 
 def _hook() -> bool:
-    """Patches what is loaded from now on; False if that was so already."""
-    global _is_wanted  # noqa: PLW0603 (one class of transformers is for all)
-    from transformers.tokenization_utils_base import PreTrainedTokenizerBase  # noqa: PLC0415 (only who patches all)
+    """Patch all tokenizers loaded later; return False if this was enabled before."""
+    global _is_wanted  # noqa: PLW0603 (transformers has one class to hook)
+    from transformers.tokenization_utils_base import PreTrainedTokenizerBase  # noqa: PLC0415 (only patching all tokenizers needs it)
 
     with _lock:
         if _is_wanted:
@@ -250,6 +251,6 @@ def _unhook() -> None:
 
 
 class _Hook(classmethod):  # type: ignore[type-arg]  # it has none at run time
-    """A class method that remembers the one in whose place it stands."""
+    """A class method that remembers the one it replaces."""
 
     original: Any

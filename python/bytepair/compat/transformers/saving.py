@@ -1,4 +1,4 @@
-"""`save_pretrained`: files that ``transformers`` and bytepair load again, equal."""
+"""`save_pretrained`: files from which ``transformers`` and bytepair load an equal tokenizer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ATTRIBUTES = (
 def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str, ...]:
     """As `PreTrainedTokenizerFast.save_pretrained`."""
     if folder.is_file():
-        raise ArtifactError("a folder is wanted, and there is a file", file=str(folder))
+        raise ArtifactError("this is a file; pass a folder", file=str(folder))
     manifest.check_replaceable(folder)
     config = _config(tokenizer)
     templates = _templates(tokenizer, config, as_files=save_jinja_files)
@@ -35,10 +35,11 @@ def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str
         "tokenizer.json": tokenizer_json(tokenizer),
     }
     side: Side = "left" if tokenizer.padding_side == "left" else "right"
-    about = manifest.About(tokenizer.engine, (side, side), tokenizer.engine._hub_origin())
+    origin = tokenizer.engine.origin
+    about = manifest.About(tokenizer.engine, (side, side), origin and origin.record())
     held = {"tokenizer.json": contents["tokenizer.json"]}
-    said = manifest.build(tokenizer.engine.spec, "tokenizer.json", held, [], folder=folder, about=about)
-    files.write_all(folder, {**contents, manifest.NAME: said}, retired=manifest.NAME)
+    about_files = manifest.build(tokenizer.engine.spec, "tokenizer.json", held, [], folder=folder, about=about)
+    files.write_all(folder, {**contents, manifest.NAME: about_files}, retired=manifest.NAME)
     return tuple(str(folder / name) for name in (configs.CONFIG, *templates, "tokenizer.json", manifest.NAME))
 
 
@@ -67,25 +68,25 @@ def _is_json(value: Any) -> bool:
 
 
 def _templates(tokenizer: State, config: dict[str, Any], *, as_files: bool) -> dict[str, bytes]:
-    """The files of the templates, by name; if there are to be none, `config` has them."""
-    said = tokenizer.chat_template
-    if said is None:
+    """The template files by name; without files, the templates go into `config`."""
+    own = tokenizer.chat_template
+    if own is None:
         return {}
     if not as_files:
-        listed = [{"name": name, "template": each} for name, each in said.items()] if isinstance(said, dict) else said
+        listed = [{"name": name, "template": each} for name, each in own.items()] if isinstance(own, dict) else own
         config["chat_template"] = listed
         return {}
-    by_name = said if isinstance(said, dict) else {"default": said}
+    by_name = own if isinstance(own, dict) else {"default": own}
     found = {}
     for name, template in by_name.items():
         if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
-            raise FormatError(f"{name!r} is no name for a template", remedy="name it with letters")
+            raise FormatError(f"{name!r} is not a valid name of a template", remedy="use letters")
         found[configs.TEMPLATE if name == "default" else f"{configs.TEMPLATES}/{name}.jinja"] = template.encode()
     return found
 
 
 def _write_templates(folder: Path, templates: dict[str, bytes]) -> None:
-    """Writes these and removes those of an earlier save, since what stands there counts."""
+    """Write template files, and remove those of an earlier save."""
     kept = {folder / name for name in templates}
     old = [folder / configs.TEMPLATE, *(folder / configs.TEMPLATES).glob("*.jinja")]
     for path in old:
@@ -97,24 +98,24 @@ def _write_templates(folder: Path, templates: dict[str, bytes]) -> None:
 
 
 def tokenizer_json(tokenizer: State) -> bytes:
-    """The engine's file, in which added tokens that stood in the vocabulary stand there again."""
+    """The engine's ``tokenizer.json``, with added tokens restored to the vocabulary if they were in it."""
     engine = tokenizer.engine
     written = hf_json.write(engine.spec)
-    columns = set(engine._loaded.columns.ids())
+    columns = set(engine.spec.packed.columns.ids())
     missing = tokenizer.vocab_size - len(columns)
-    outside = [row for row in engine._loaded.added if row[1] not in columns]
+    outside = [row for row in engine.spec.added_tokens if row[1] not in columns]
     if missing <= 0 or not outside:
         return written
     table = json.loads(written)
     vocab = table["model"]["vocab"]
-    stood = sorted((row[1], row[0]) for row in outside)[:missing]
+    restored = sorted((row[1], row[0]) for row in outside)[:missing]
     if isinstance(vocab, dict):
-        for id, content in stood:
+        for id, content in restored:
             vocab.setdefault(content, id)
         table["model"]["vocab"] = dict(sorted(vocab.items(), key=lambda item: item[1]))
     else:
-        # Places are ids there, and what is matched before the model runs needs no score.
-        vocab.extend([content, 0.0] for id, content in stood if id >= len(vocab))
+        # Ids are indices there, and added tokens are matched before the model, so they need no score.
+        vocab.extend([content, 0.0] for id, content in restored if id >= len(vocab))
     if "merges" not in table["model"]:
         return json.dumps(table, ensure_ascii=False, indent=1).encode()
     return hf_json._dumps(table).encode()

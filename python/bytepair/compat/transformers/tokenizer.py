@@ -1,8 +1,7 @@
-"""`PreTrainedTokenizerFast` and `AutoTokenizer`: a tokenizer as code for ``transformers`` knows it.
+"""`PreTrainedTokenizerFast`: the tokenizer interface of ``transformers``.
 
-It holds an engine, which is immutable, and what can be set: names of tokens, sides, templates. Adding tokens puts
-another engine in its place. Long because of the arguments of the public surface; what is done stands in the modules
-that are called.
+It holds an immutable engine and mutable settings: named tokens, sides, templates. Adding tokens replaces the engine.
+The file is long because of the arguments of the public surface; other modules implement the methods.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from bytepair.compat.transformers.names import ROLES
 from bytepair.compat.transformers.padding import pad
 from bytepair.compat.transformers.vocabulary import Vocabulary
 from bytepair.errors import FormatError
-from bytepair.formats import parse_json
+from bytepair.formats.json_files import parse_json
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -44,20 +43,20 @@ _REFUSED = ("proxies", "mirror", "config", "tokenizer_type", "fix_mistral_regex"
 
 
 class PreTrainedTokenizerFast(Vocabulary):
-    """A tokenizer as ``transformers`` has it, without ``transformers``.
+    """The tokenizer class of ``transformers``, without ``transformers``.
 
-    Text that spells a special token becomes that token, as there (unless ``split_special_tokens=True``): a user's text
-    can pass for protocol. `Tokenizer.encode_chat` keeps the two apart.
+    As there, text that spells a special token is encoded as that token (unless ``split_special_tokens=True``), so a
+    user's text can inject special tokens. `Tokenizer.encode_chat` prevents this.
 
-    Named tokens are attributes, with and without ``_id``: see `SpecialTokens`. Others that can be set:
+    Named tokens are attributes, with and without ``_id``: see `SpecialTokens`. Other attributes:
     ``model_max_length``, ``padding_side``, ``truncation_side``, ``model_input_names``, ``chat_template``,
     ``clean_up_tokenization_spaces``, ``split_special_tokens``, ``name_or_path``, ``add_bos_token``, ``add_eos_token``.
 
     Args:
-        tokenizer_object: The engine, a `bytepair.Tokenizer`; or a ``tokenizers.Tokenizer``, which is read.
-        tokenizer_file: In its place the path of a ``tokenizer.json``, or of another file that bytepair reads.
+        tokenizer_object: The engine, a `bytepair.Tokenizer`; or a ``tokenizers.Tokenizer``, which is converted.
+        tokenizer_file: Instead the path of a ``tokenizer.json``, or of another file that bytepair reads.
         settings: Named tokens, ``extra_special_tokens``, and any of the attributes above. Named tokens that the
-            vocabulary lacks are added to it. What else a ``tokenizer_config.json`` holds is kept for saving.
+            vocabulary lacks are added. Other settings of a ``tokenizer_config.json`` are kept for saving.
 
     Raises:
         TypeError: There is no engine, or an argument is not supported.
@@ -87,12 +86,12 @@ class PreTrainedTokenizerFast(Vocabulary):
             tokenizer_object, base, settings = parts.engine, parts.base, {**parts.settings, **settings}
         elif not isinstance(tokenizer_object, Tokenizer) and hasattr(tokenizer_object, "to_str"):
             table = parse_json(Path("tokenizer.json"), tokenizer_object.to_str().encode())
-            tokenizer_object, base, said = loading.of_table(table)
-            settings = {**said, **settings}
+            tokenizer_object, base, defaults = loading.of_table(table)
+            settings = {**defaults, **settings}
         if not isinstance(tokenizer_object, Tokenizer):
             raise TypeError(
-                "give tokenizer_object, a bytepair.Tokenizer or a tokenizers.Tokenizer, or tokenizer_file, a path; "
-                "tokenizers of transformers that are loaded already are taken by patch()"
+                "pass tokenizer_object, a bytepair.Tokenizer or a tokenizers.Tokenizer, or tokenizer_file, a path; "
+                "for a tokenizer that transformers has loaded, use patch()"
             )
         self.__dict__["_named"] = {}
         self._tok = tokenizer_object
@@ -101,14 +100,14 @@ class PreTrainedTokenizerFast(Vocabulary):
         self._set_up(settings, from_file=from_file)
         for token in (*self._named.values(), *self._extra):
             if token is not None and all(str(token) != each.content for each in listed):
-                is_there = any(row[0] == str(token) for row in self._tok._loaded.added)
+                is_there = any(row[0] == str(token) for row in self._tok.spec.added_tokens)
                 listed = listed if is_there else [*listed, as_added(token, special=True)]
         self._add([self._as_named(token) for token in listed])
-        if self._tok._loaded.post_processor is None or self._add_bos or self._add_eos:
+        if self._tok.spec.post_processor is None or self._add_bos or self._add_eos:
             self._update_template()
 
     def _set_up(self, settings: dict[str, Any], *, from_file: bool) -> None:
-        """Takes the settings, each to its place."""
+        """Assign the settings to their attributes."""
         settings = dict(settings)
         extra = settings.pop("additional_special_tokens", None)
         extra = settings.pop("extra_special_tokens", None) or extra or []
@@ -153,23 +152,23 @@ class PreTrainedTokenizerFast(Vocabulary):
         gguf_file: str | None = None,
         **settings: Any,
     ) -> Self:
-        """Loads a tokenizer: of a folder, of one file, or of a repository of Hugging Face's hub.
+        """Load a tokenizer from a folder, a file, or a repository of the Hugging Face hub.
 
         Args:
-            pretrained_model_name_or_path: The folder, the file or the name.
+            pretrained_model_name_or_path: The folder, the file or the name of the repository.
             cache_dir: As `cache` of `Tokenizer.from_pretrained`.
-            force_download: False; what is in the cache is what was fetched.
+            force_download: False; cached files are used.
             local_files_only: As for `Tokenizer.from_pretrained`.
             token: As for `Tokenizer.from_pretrained`.
             revision: As for `Tokenizer.from_pretrained`.
-            subfolder: A folder in the folder.
-            gguf_file: A file of the folder that has a tokenizer in it.
-            settings: As for the constructor; what is said here comes before what files say. ``trust_remote_code`` may
-                be said, but no code of a repository is ever run.
+            subfolder: A subfolder.
+            gguf_file: A GGUF file in the folder.
+            settings: As for the constructor; they override the files. ``trust_remote_code`` is accepted, but code of a
+                repository is never run.
 
         Raises:
-            ArtifactError: There is no such file or repository, or it cannot be fetched.
-            FormatError: There is no tokenizer, it is broken, or holds something that is not supported.
+            ArtifactError: The file or repository does not exist or cannot be fetched.
+            FormatError: There is no tokenizer, it is malformed, or it has an unsupported feature.
             TypeError: An argument is not supported.
         """
         return cls._load(
@@ -205,15 +204,15 @@ class PreTrainedTokenizerFast(Vocabulary):
 
     @property
     def add_prefix_space(self) -> bool:
-        """Whether texts of a model of bytes get a space in front; see the setting of the same name."""
-        return self._tok._loaded.prefix_space
+        """Whether a space is prepended to texts of a byte-level model; see the setting of the same name."""
+        return self._tok.spec.prefix_space
 
     @property
     def backend(self) -> str:
-        """As those of ``transformers`` that have an engine."""
+        """``"tokenizers"``, as for fast tokenizers of ``transformers``."""
         return "tokenizers"
 
-    # What texts become; arguments may be given by place, as there.
+    # Encoding; arguments may be positional, as in transformers.
 
     def __call__(  # noqa: PLR0917 (positions of transformers)
         self,
@@ -241,43 +240,43 @@ class PreTrainedTokenizerFast(Vocabulary):
         max_target_length: int | None = None,
         split_special_tokens: bool | None = None,
     ) -> BatchEncoding:
-        """What a model takes: ids of texts with what the post-processor adds, cut and filled as the call says.
+        """Encode texts as model inputs: post-processed, truncated and padded ids.
 
-        As `Tokenizer.__call__`, with the names and defaults of ``transformers``; an option that has no effect beside
-        the others raises. Special tokens in a text are found, as there.
+        As `Tokenizer.__call__`, with the names and defaults of ``transformers``; an option without effect raises an
+        error. Special tokens in a text are matched, as in ``transformers``.
 
         Args:
             text: One text; a list of texts; a list of pairs of texts.
             text_pair: The second texts, in the same form.
-            text_target: Texts whose ids become ``labels``; without `text`, they are the texts.
-            text_pair_target: Their second texts.
+            text_target: Texts for ``labels``; without `text`, they are encoded as the texts.
+            text_pair_target: The second texts of the targets.
             add_special_tokens: Whether the post-processor adds its tokens.
             padding: ``True`` or ``"longest"``, ``"max_length"``, ``False`` or ``"do_not_pad"``.
             truncation: ``True`` or ``"longest_first"``, ``"only_first"``, ``"only_second"``, ``False`` or
                 ``"do_not_truncate"``.
-            max_length: The length for these, in ids; alone it truncates. None for ``model_max_length``: if that is
-                unknown as well, nothing is cut.
-            stride: How many ids a row that overflowed shares with the one before.
+            max_length: The length for both, in ids; alone it truncates. None for ``model_max_length``: if that is
+                unknown, too, rows are not truncated.
+            stride: The number of ids that an overflowing row shares with the previous one.
             is_split_into_words: Whether each text is a list of words. Words are encoded one by one.
-            pad_to_multiple_of: Rounds the length of rows that are filled up.
-            padding_side: The side that is filled; None for ``self.padding_side``.
+            pad_to_multiple_of: Round the padded length up to a multiple of this number.
+            padding_side: The side to pad; None for ``self.padding_side``.
             return_tensors: None for lists, ``"np"`` for arrays, ``"pt"`` for tensors of torch.
             return_token_type_ids: Adds ``token_type_ids``; None if ``model_input_names`` has it.
             return_attention_mask: Adds ``attention_mask``; None if ``model_input_names`` has it.
-            return_overflowing_tokens: Rows for what truncation cuts off follow each text's first.
+            return_overflowing_tokens: Adds rows for the parts that truncation removes, after each text's first row.
             return_special_tokens_mask: Adds ``special_tokens_mask``.
             return_offsets_mapping: Adds ``offset_mapping``, in characters.
             return_length: Adds ``length``.
             verbose: Has no effect; nothing is logged.
-            tokenizer_kwargs: More of these arguments, which come before what is said here.
+            tokenizer_kwargs: More of these arguments, which override the others.
             max_target_length: As `max_length`, for the targets.
             split_special_tokens: Whether special tokens in a text stay text; None for ``self.split_special_tokens``.
 
         Raises:
-            TypeError, ValueError: A text is none, or an option is unknown or has no effect.
+            TypeError, ValueError: An input is not a text, or an option is unknown or has no effect.
             LimitError, EncodeError: As `Tokenizer.__call__`.
         """
-        said: dict[str, Any] = {
+        options: dict[str, Any] = {
             "add_special_tokens": add_special_tokens,
             "padding": padding,
             "truncation": truncation,
@@ -295,18 +294,18 @@ class PreTrainedTokenizerFast(Vocabulary):
             "return_length": return_length,
             "split_special_tokens": split_special_tokens,
         }
-        said |= tokenizer_kwargs or {}
+        options |= tokenizer_kwargs or {}
         if text is None and text_target is None:
-            raise ValueError("give text or text_target")
+            raise ValueError("pass text or text_target")
         if text is not None and text_target is None and (text_pair_target is not None or max_target_length is not None):
             raise ValueError("text_pair_target and max_target_length have no effect without text_target")
-        made = None if text is None else self._call(text, text_pair, **said)
+        made = None if text is None else self._call(text, text_pair, **options)
         if text_target is None:
             assert made is not None
             return made
         if max_target_length is not None:
-            said["max_length"] = max_target_length
-        target = self._call(text_target, text_pair_target, **said)
+            options["max_length"] = max_target_length
+        target = self._call(text_target, text_pair_target, **options)
         if made is None:
             return target
         made["labels"] = target["input_ids"]
@@ -334,7 +333,7 @@ class PreTrainedTokenizerFast(Vocabulary):
         return_length: bool = False,
         split_special_tokens: bool | None = None,
     ) -> BatchEncoding:
-        """As a call, of texts alone."""
+        """As a call without targets."""
         given = arguments.texts(text, pair, is_split_into_words=is_split_into_words)
         how = arguments.lengths(self, padding, truncation, max_length, pad_to_multiple_of)
         is_text = self.split_special_tokens if split_special_tokens is None else split_special_tokens
@@ -385,7 +384,7 @@ class PreTrainedTokenizerFast(Vocabulary):
         return_tensors: Any = None,
         **options: Any,
     ) -> Any:
-        """The ids alone; arguments, results and errors as a call."""
+        """Encode to ids alone; arguments, results and errors as for a call."""
         return self._call(
             text,
             text_pair,
@@ -402,7 +401,7 @@ class PreTrainedTokenizerFast(Vocabulary):
         )["input_ids"]
 
     def tokenize(self, text: Any, pair: Any = None, add_special_tokens: bool = False, **options: Any) -> list[str]:
-        """The tokens of a text as the vocabulary spells them; arguments and errors as a call.
+        """Tokenize a text, with tokens as spelled in the vocabulary; arguments and errors as for a call.
 
         Example:
             >>> import bytepair as bp
@@ -425,7 +424,7 @@ class PreTrainedTokenizerFast(Vocabulary):
         return_tensors: Any = None,
         verbose: bool = True,  # noqa: ARG002 (nothing is logged)
     ) -> BatchEncoding:
-        """Fills rows that were made before: one, columns of many, or a list of rows.
+        """Pad encoded rows: one row, columns of several rows, or a list of rows.
 
         Args:
             encoded_inputs: A dict of columns, or a list of dicts that are rows; lists, or arrays of numpy or torch.
@@ -434,11 +433,11 @@ class PreTrainedTokenizerFast(Vocabulary):
             pad_to_multiple_of: As for a call.
             padding_side: As for a call.
             return_attention_mask: Adds ``attention_mask`` if there is none; None if ``model_input_names`` has it.
-            return_tensors: As for a call; None for the kind that was given.
+            return_tensors: As for a call; None for the kind of the input.
             verbose: Has no effect; nothing is logged.
 
         Raises:
-            ValueError: There are no ids, or columns do not fit together; or as a call.
+            ValueError: There are no ids, or columns do not match; or as for a call.
         """
         return pad(
             self,
@@ -451,7 +450,7 @@ class PreTrainedTokenizerFast(Vocabulary):
             return_tensors=getattr(return_tensors, "value", return_tensors),
         )
 
-    # What ids become
+    # Decoding
 
     def decode(
         self,
@@ -459,16 +458,16 @@ class PreTrainedTokenizerFast(Vocabulary):
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
     ) -> Any:
-        """The text of ids, or the list of texts of a list of rows.
+        """Decode ids to a text, or rows of ids to texts.
 
         Args:
             token_ids: An id, ids, or rows of ids: lists, or arrays of numpy or torch.
-            skip_special_tokens: Whether special tokens are left out.
-            clean_up_tokenization_spaces: Whether spaces before punctuation vanish, as WordPiece needs it; None for the
-                attribute. Of BPE they never do, which a warning says where they were asked for.
+            skip_special_tokens: Whether to leave special tokens out.
+            clean_up_tokenization_spaces: Whether to remove spaces before punctuation, for WordPiece; None for the
+                attribute. It has no effect on BPE, with a warning.
 
         Raises:
-            InvalidIdError: There is no such id. (``transformers`` passes over it.)
+            InvalidIdError: An id is unknown. (``transformers`` skips it.)
         """
         ids = plain_ids(token_ids)
         if ids and isinstance(ids[0], list):
@@ -480,29 +479,29 @@ class PreTrainedTokenizerFast(Vocabulary):
     def batch_decode(
         self, sequences: Any, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool | None = None
     ) -> list[str]:
-        """As `decode`, always a list."""
+        """As `decode`, but always return a list."""
         found = self.decode(sequences, skip_special_tokens, clean_up_tokenization_spaces)
         return [found] if isinstance(found, str) else found
 
     # Chats, files, copies
 
     def get_chat_template(self, chat_template: str | None = None, tools: list[Any] | None = None) -> str:
-        """The template that a chat is written with.
+        """Return the template for a chat.
 
         Args:
             chat_template: A name, or Jinja source; None for the tokenizer's own.
-            tools: Where there are any and several templates, the one that is called ``tool_use`` is meant.
+            tools: If there are tools and several templates, the template ``tool_use`` is used.
 
         Raises:
-            ValueError: There is none, or several and none is called ``default``.
+            ValueError: There is no template, or there are several and none is called ``default``.
         """
         return chats.template(self, chat_template, tools)
 
     def apply_chat_template(self, conversation: Any, tools: Any = None, documents: Any = None, **options: Any) -> Any:
-        """A chat as text or as ids, as its template writes it; see `chats.apply` for the arguments.
+        """Render a chat as text or ids by its template; see `chats.apply` for the arguments.
 
-        What messages say is text of the whole then, and becomes special where it spells a special token, as in
-        ``transformers``. `Tokenizer.encode_chat` refuses that, and makes labels as well.
+        As in ``transformers``, content that spells a special token is encoded as that token. `Tokenizer.encode_chat`
+        refuses such content, and makes labels.
         """
         return chats.apply(self, conversation, tools, documents, **options)
 
@@ -514,21 +513,21 @@ class PreTrainedTokenizerFast(Vocabulary):
         push_to_hub: bool = False,
         save_jinja_files: bool = True,
     ) -> tuple[str, ...]:
-        """Writes files that ``transformers`` and bytepair load again: returns their names.
+        """Write files that ``transformers`` and bytepair can load; return their names.
 
         These are ``tokenizer.json``, ``tokenizer_config.json``, ``chat_template.jinja`` or files in
-        ``additional_chat_templates`` where there are templates, and bytepair's ``manifest.json``.
+        ``additional_chat_templates`` if there are templates, and bytepair's ``manifest.json``.
 
         Args:
             save_directory: The folder.
             legacy_format: None or False; older formats are not written.
-            filename_prefix: None; files have their usual names.
+            filename_prefix: None; files have their standard names.
             push_to_hub: False; nothing is uploaded.
-            save_jinja_files: Whether templates are files of their own, or stand in ``tokenizer_config.json``.
+            save_jinja_files: Whether to write templates as separate files rather than into ``tokenizer_config.json``.
 
         Raises:
-            FormatError: ``tokenizer.json`` cannot hold something of the tokenizer.
-            ArtifactError: The files cannot be written.
+            FormatError: ``tokenizer.json`` cannot represent the tokenizer.
+            ArtifactError: A file cannot be written.
             NotImplementedError: An argument is not supported.
         """
         for name, value in (
@@ -549,18 +548,18 @@ class PreTrainedTokenizerFast(Vocabulary):
         special_tokens_map: dict[str, str] | None = None,
         **options: Any,
     ) -> Self:
-        """A tokenizer with the same stages and names, whose vocabulary is learned from other texts.
+        """Train a tokenizer with the same stages and named tokens on other texts.
 
         Args:
             text_iterator: Texts, or lists of texts.
-            vocab_size: How many tokens it has, special ones among them.
-            length: How many texts there are, for progress.
+            vocab_size: The number of tokens, special tokens included.
+            length: The number of texts, for progress.
             new_special_tokens: More special tokens.
             special_tokens_map: New names for special tokens.
-            options: Those of the trainer of `bytepair.compat.tokenizers`.
+            options: Options of the trainer of `bytepair.compat.tokenizers`.
 
         Raises:
-            NotImplementedError: A model of this kind is not trained.
+            NotImplementedError: Models of this kind cannot be trained.
         """
         from bytepair.compat.transformers.training import train_new  # noqa: PLC0415 (few train)
 
@@ -591,7 +590,7 @@ _KNOWN = (
 def _check_settings(settings: dict[str, Any], *known: str) -> None:
     for key, value in settings.items():
         if callable(getattr(PreTrainedTokenizerFast, key, None)):
-            raise AttributeError(f"{key} is a method of a tokenizer, and no setting")  # noqa: TRY004 (as there)
+            raise AttributeError(f"{key} is a method of a tokenizer, not a setting")  # noqa: TRY004 (as in transformers)
         if key not in known and not _is_named(key, value):
             raise TypeError(f"{key}={value!r} is not supported")
 
@@ -602,10 +601,10 @@ def _is_named(key: str, value: Any) -> bool:
 
 
 def _with_prefix_space(engine: Tokenizer, prefix: bool) -> Tokenizer:
-    loaded = engine._loaded
-    if loaded.model is not None:
+    spec = engine.spec
+    if not spec.is_byte_level:
         raise FormatError(
-            "add_prefix_space is a setting of models of bytes",
-            remedy="leave it out: the file says what is put in front",
+            "add_prefix_space is a setting of byte-level models",
+            remedy="leave it out: the file has its own setting",
         )
-    return engine if loaded.prefix_space == prefix else type(engine)._from_loaded(loaded._replace(prefix_space=prefix))
+    return engine if spec.prefix_space == prefix else type(engine)(spec.replace(prefix_space=prefix))

@@ -1,4 +1,4 @@
-"""`train_new_from_iterator`: the stages of a tokenizer around a vocabulary that is learned from other texts."""
+"""`train_new_from_iterator`: train a new vocabulary for the stages of a tokenizer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def train_new(  # noqa: PLR0917 (as the method)
     more = [as_added(token, special=True if isinstance(token, str) else None) for token in new_special_tokens or ()]
     special = [_renamed(token, renamed) for token in added if token["special"] or kind == "Unigram"] + more
     trainer = _TRAINERS[kind](
-        vocab_size=vocab_size, special_tokens=special, **{**_said_by_model(empty), "show_progress": False, **options}
+        vocab_size=vocab_size, special_tokens=special, **{**_trainer_settings(empty), "show_progress": False, **options}
     )
     face.train_from_iterator(texts, trainer=trainer, length=length)
     done = json.loads(face.to_str())
@@ -71,7 +71,7 @@ def _flags(token: AddedToken) -> dict[str, Any]:
 
 def _renamed(row: Mapping[str, Any], renamed: Mapping[str, str]) -> AddedToken:
     flags = {name: value for name, value in row.items() if name not in ("id", "content", "special")}
-    # What is given to a trainer becomes special by that.
+    # A trainer makes its special tokens special.
     return AddedToken(renamed.get(row["content"], row["content"]), **flags)
 
 
@@ -86,7 +86,7 @@ def _without_vocabulary(table: dict[str, Any], renamed: Mapping[str, str]) -> di
                 token = model["vocab"][unknown][0]
                 model |= {"unk_id": 0, "vocab": [[renamed.get(token, token), 0.0]]}
         case _:
-            # The one token that such a model cannot be without.
+            # These models require an unknown token.
             unknown = renamed.get(model["unk_token"], model["unk_token"])
             model |= {"unk_token": unknown, "vocab": {unknown: 0}}
     if model["type"] == "BPE" and model.get("unk_token") in renamed:
@@ -94,20 +94,20 @@ def _without_vocabulary(table: dict[str, Any], renamed: Mapping[str, str]) -> di
     return {**table, "model": model}
 
 
-def _said_by_model(table: Mapping[str, Any]) -> dict[str, Any]:
-    """What a trainer has to know of the model and the stages."""
-    model, said = table["model"], {}
+def _trainer_settings(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The trainer settings that the model and the stages determine."""
+    model, settings = table["model"], {}
     if model["type"] == "BPE":
         for name in ("continuing_subword_prefix", "end_of_word_suffix"):
             if model.get(name) is not None:
-                said[name] = model[name]
+                settings[name] = model[name]
     if model["type"] == "Unigram" and model["unk_id"] is not None:
-        said["unk_token"] = model["vocab"][0][0]
+        settings["unk_token"] = model["vocab"][0][0]
     before = table["pre_tokenizer"] or {}
     steps = before.get("pretokenizers", [before])
     if any(step.get("type") == "ByteLevel" for step in steps):
-        said["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
-    return said
+        settings["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+    return settings
 
 
 def _renumbered(processor: Any, face: Tokenizer, renamed: Mapping[str, str]) -> Any:

@@ -1,4 +1,4 @@
-"""The part of a tokenizer that knows its engine: tokens and ids, added tokens, and what is put around texts."""
+"""The vocabulary of a tokenizer: tokens and ids, added tokens, and the tokens around texts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Vocabulary(State):
-    """An engine, which is immutable, and its place: adding tokens puts another engine there."""
+    """The methods of a tokenizer for its vocabulary. Adding tokens replaces the immutable engine."""
 
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
-        """The id of a token, or the ids of a list; that of ``unk_token``, or None, of one that there is not."""
+        """Convert a token or a list of tokens to ids; an unknown token has the id of ``unk_token`` or None."""
         vocab = self._spelled()
         named = self._named.get("unk_token")
         unknown = None if named is None else vocab.get(str(named))
@@ -34,7 +34,7 @@ class Vocabulary(State):
         return [vocab.get(str(token), unknown) for token in tokens]
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
-        """The token of an id, or the tokens of a list; None of an id that there is not."""
+        """Convert an id or a list of ids to tokens; None for an unknown id."""
         plain = plain_ids(ids)
         is_one = not isinstance(ids, (list, tuple)) and not getattr(ids, "shape", None)
         skipped = set(self.all_special_ids) if skip_special_tokens and not is_one else set()
@@ -43,7 +43,7 @@ class Vocabulary(State):
         return found[0] if is_one else found
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
-        """The text of tokens, by the tokenizer's decoders.
+        """Decode tokens to text by the tokenizer's decoders.
 
         Example:
             >>> import bytepair as bp
@@ -52,15 +52,15 @@ class Vocabulary(State):
             >>> PreTrainedTokenizerFast(tokenizer_object=tok).convert_tokens_to_string(['s', 'low', 'Ġ'])
             'slow '
         """
-        loaded = self._tok._loaded
-        steps = loaded.decoders or ((json.dumps(hf_stages.byte_level()),) if loaded.model is None else ())
+        spec = self._tok.spec
+        steps = spec.decoders or ((json.dumps(hf_stages.byte_level()),) if spec.is_byte_level else ())
         return decode_tokens(steps, tokens) if steps else " ".join(tokens)
 
     # The vocabulary
 
     def _spelled(self) -> dict[str, int]:
         if self._vocab is None:
-            ids = sorted({*self._tok._loaded.columns.ids(), *(row[1] for row in self._tok._loaded.added)})
+            ids = sorted({*self._tok.spec.packed.columns.ids(), *(row[1] for row in self._tok.spec.added_tokens)})
             self.__dict__["_vocab"] = dict(zip(spell_tokens(self._tok, ids), ids, strict=True))
         assert self._vocab is not None
         return self._vocab
@@ -72,7 +72,7 @@ class Vocabulary(State):
         return known
 
     def get_vocab(self) -> dict[str, int]:
-        """All tokens as they are spelled, and their ids."""
+        """Return all tokens as spelled in the vocabulary, with their ids."""
         return dict(self._spelled())
 
     @property
@@ -88,7 +88,7 @@ class Vocabulary(State):
 
     @property
     def is_fast(self) -> bool:
-        """Yes."""
+        """True."""
         return True
 
     @property
@@ -98,38 +98,38 @@ class Vocabulary(State):
 
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
-        """The ids of the added tokens, in their order."""
-        return {row[0]: row[1] for row in sorted(self._tok._loaded.added, key=lambda row: row[1])}
+        """The added tokens and their ids, in the order of ids."""
+        return {row[0]: row[1] for row in sorted(self._tok.spec.added_tokens, key=lambda row: row[1])}
 
     def get_added_vocab(self) -> dict[str, int]:
         """As `added_tokens_encoder`."""
         return self.added_tokens_encoder
 
     def add_tokens(self, new_tokens: Any, special_tokens: bool = False) -> int:
-        """Adds tokens, with ids behind all others; one of the vocabulary keeps its id and is found whole from now on.
+        """Add tokens with the next free ids; a token of the vocabulary keeps its id and is matched whole.
 
         Args:
             new_tokens: A token or a list of tokens: ``str`` or `AddedToken`.
             special_tokens: Whether they are special.
 
         Returns:
-            How many are new or changed. A model needs `len(tokenizer)` rows then.
+            The number of tokens that are new or changed. A model then needs `len(tokenizer)` rows.
         """
         listed = new_tokens if isinstance(new_tokens, (list, tuple)) else [new_tokens] if new_tokens else []
         return self._add([as_added(token, special=True if special_tokens else None) for token in listed])
 
     def add_special_tokens(self, special_tokens_dict: dict[str, Any], replace_extra_special_tokens: bool = True) -> int:
-        """Names tokens, and adds those that the vocabulary lacks.
+        """Name tokens, and add those that the vocabulary lacks.
 
         Args:
-            special_tokens_dict: Tokens by name; ``extra_special_tokens`` is a list of them.
-            replace_extra_special_tokens: Whether that list takes the place of the one that there is.
+            special_tokens_dict: Tokens by name; ``extra_special_tokens`` is a list of tokens.
+            replace_extra_special_tokens: Whether that list replaces the existing one.
 
         Returns:
-            How many are new or changed.
+            The number of tokens that are new or changed.
 
         Raises:
-            ValueError: There is no such name.
+            ValueError: A name is unknown.
 
         Example:
             >>> import bytepair as bp
@@ -161,7 +161,7 @@ class Vocabulary(State):
                 named[name] = as_added(value, special=True)
                 tokens.append(named[name])
         changed = self._add(tokens)
-        # What was refused has named nothing.
+        # Set only now, so that an error leaves the names unchanged.
         self._named.update(named)
         self.__dict__["_extra"] = extra
         return changed
@@ -182,30 +182,30 @@ class Vocabulary(State):
         self.__dict__.pop("_ids", None)
         self._tok, self._vocab = engine, None
 
-    # What is put around texts
+    # Tokens around texts
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
-        """How many ids the post-processor adds to a text, or to a pair."""
+        """The number of ids that the post-processor adds to a text or to a pair."""
         return post_processor(self._tok).added(pair=pair)
 
     @property
     def max_len_single_sentence(self) -> int:
-        """How many ids of a text the model takes."""
+        """The maximum number of ids of a text, without added tokens."""
         return self.model_max_length - self.num_special_tokens_to_add()
 
     @property
     def max_len_sentences_pair(self) -> int:
-        """How many ids of a pair the model takes."""
+        """The maximum number of ids of a pair, without added tokens."""
         return self.model_max_length - self.num_special_tokens_to_add(pair=True)
 
     @property
     def pad_token_type_id(self) -> int:
-        """What fills ``token_type_ids``: 0."""
+        """The padding of ``token_type_ids``: 0."""
         return 0
 
     @property
     def add_bos_token(self) -> bool:
-        """Whether ``bos_token`` is put in front of each text; setting it replaces the post-processor."""
+        """Whether ``bos_token`` is added before each text; setting it replaces the post-processor."""
         return self._add_bos
 
     @add_bos_token.setter
@@ -215,7 +215,7 @@ class Vocabulary(State):
 
     @property
     def add_eos_token(self) -> bool:
-        """Whether ``eos_token`` is put behind each text; setting it replaces the post-processor."""
+        """Whether ``eos_token`` is added after each text; setting it replaces the post-processor."""
         return self._add_eos
 
     @add_eos_token.setter
@@ -227,4 +227,4 @@ class Vocabulary(State):
         bos, eos = (self.bos_token if self._add_bos else None), (self.eos_token if self._add_eos else None)
         self._add_bos, self._add_eos = bos is not None, eos is not None
         step = configs.template(bos, eos, self._spelled())
-        self._use(type(self._tok)._from_loaded(self._tok._loaded._replace(post_processor=step)))
+        self._use(type(self._tok)(self._tok.spec.replace(post_processor=step)))

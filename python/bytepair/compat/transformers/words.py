@@ -1,4 +1,4 @@
-"""Texts that were cut into words before: each word is encoded alone, and keeps its number and its own offsets."""
+"""Pre-tokenized texts: each word is encoded alone, with its own index and offsets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, reading: dict[str, Any]) -> Encoding:
-    """The encoding of a text of words: `word_ids` are their places, and offsets count from the start of each word.
+    """Encode a list of words: `word_ids` are their indices, and offsets count from the start of each word.
 
     Raises:
-        TypeError: One of them is not a ``str``.
+        TypeError: A word is not a ``str``.
 
     Example:
         >>> import bytepair as bp
@@ -47,9 +47,9 @@ def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, reading: dict[
 def rows(
     tok: Tokenizer, texts: Sequence[Sequence[str]], pairs: Sequence[Sequence[str]] | None, options: CallOptions
 ) -> tuple[list[Encoding], list[int]]:
-    """An encoding for each row, those that overflowed behind their own, and the number of each one's text.
+    """Encode rows; return the encodings, each followed by its overflowing parts, and the index of each one's text.
 
-    Errors as a call of the tokenizer, with the number of the row.
+    Errors are those of a call of the tokenizer, with the index of the row.
     """
     encodings = []
     for number, text in enumerate(texts):
@@ -89,7 +89,7 @@ def call(
     columns: dict[str, bool],
     unwrap: bool,
 ) -> BatchEncoding:
-    """The columns of rows; arguments as `model_inputs.call`."""
+    """The columns of rows; arguments as `bytepair.call.model_inputs.call`."""
     encodings, samples = rows(tok, texts, pairs, options)
     found = encoding_columns(encodings, samples if options.overflow else None, columns)
     made = BatchEncoding(found, lambda: encodings)

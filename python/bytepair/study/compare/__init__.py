@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from bytepair.sources.inputs import Reading
+from bytepair.resolver import TokenizerLike, load
+from bytepair.sources.source import Reading
 from bytepair.study.compare import documents, texts
 from bytepair.study.compare.places import Locator
 from bytepair.study.compare.result import (
@@ -24,8 +25,7 @@ from bytepair.study.compare.vocabularies import keys, merges, stands_for, vocabu
 
 if TYPE_CHECKING:
     from bytepair.call.options import Added, Special
-    from bytepair.study.compare.documents import Sources
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.sources.source import Source as TextSource
 
 __all__ = [
     "Comparison",
@@ -43,9 +43,9 @@ __all__ = [
 
 
 def compare(
-    a: Tokenizer,
-    b: Tokenizer,
-    sources: Sources | None = None,
+    a: TokenizerLike,
+    b: TokenizerLike,
+    sources: TextSource | None = None,
     *,
     names: tuple[str, str] = ("A", "B"),
     special: Special = "text",
@@ -64,16 +64,16 @@ def compare(
     tokenizers share, so the tokens saved and lost in all passages add up to the totals.
 
     Args:
-        a: The first tokenizer.
-        b: The second.
-        sources: A path, glob or URL, or a list of these, of all kinds of files that `bytepair.shard` reads; an iterable
-            of texts; or a mapping of names to these. None compares the tokenizers alone.
+        a: The first tokenizer, or any name that `bytepair.load` takes.
+        b: The second, likewise.
+        sources: See `bytepair.sources.source`; groups are compared apart, by their names. None compares the tokenizers
+            alone.
         names: The names of the two.
         special: As for `Tokenizer.encode`; by default special tokens in the texts are text, as in a corpus.
         added: As for `Tokenizer.encode`.
         errors: ``strict`` raises at bytes that are not UTF-8; ``replace`` replaces them with U+FFFD.
-        field: The field or column that holds the text, for files of rows.
-        delimiter: The separator of documents in plain text; None: a file is one document.
+        field: See `bytepair.sources.source.Reading`.
+        delimiter: See `bytepair.sources.source.Reading`.
         examples: The most passages to return of those that save most, and of those that lose most.
         threads: The most threads that encode; None for all cores.
 
@@ -103,6 +103,8 @@ def compare(
     """
     if examples < 0:
         raise ValueError(f"examples={examples} is negative; use 0 or more")
+    a, b = load(a), load(b)
+    a, b = load(a), load(b)
     meant_a, meant_b = stands_for(a.spec), stands_for(b.spec)
     here = stages(a.spec, b.spec)
     numbers = keys(a, b, meant_a, meant_b)

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STAGES = ("added tokens", "normalizer", "split", "model", "ids")
-"""The stages at which two tokenizers can diverge on a text, in order: added tokens, normalized text, pieces, their
-tokens, and last the ids of equal tokens."""
+"""The stages at which two tokenizers can diverge on a text, in order: added tokens, normalized text, pieces, tokens,
+and last the ids of equal tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ import numpy as np
 
 from bytepair import _core
 from bytepair.errors import BytepairError
-from bytepair.model.marks import unknown_id
+from bytepair.model.token_spelling import unknown_id
 from bytepair.study.report.measures import texts_of
 
 if TYPE_CHECKING:
     from bytepair._core import EncodeStream
-    from bytepair.study.report.reading import Part, Texts
+    from bytepair.study.report.reading import DecodedBatch, DecodedPart
     from bytepair.tokenizer import Tokenizer
 
 
@@ -67,21 +67,21 @@ class UseCounter:
         self._stream: EncodeStream | None = None
         self.ids = np.zeros(vocabulary.size, np.int64)
 
-    def add(self, texts: Texts) -> None:
+    def add(self, batch: DecodedBatch) -> None:
         """Count the ids of some documents.
 
         Raises:
             BytepairError: As `encode_batch`, with the place in the corpus.
         """
         try:
-            ids, _ = _core.encode_batch_flat(self._tokenizer, texts.texts, **self._options, threads=self._threads)
+            ids, _ = _core.encode_batch_flat(self._tokenizer, batch.texts, **self._options, threads=self._threads)
         except BytepairError as error:
             if error.row is not None:
-                texts.place(error.row).blame(error)
+                batch.blame(error, error.row)
             raise
         self._add(ids)
 
-    def push(self, part: Part) -> None:
+    def push(self, part: DecodedPart) -> None:
         """Count the ids of the next part of a document.
 
         Raises:
@@ -94,7 +94,7 @@ class UseCounter:
                 self._add(self._stream.finish())
                 self._stream = None
         except BytepairError as error:
-            part.place.blame(error)
+            part.blame(error)
             raise
 
     def _add(self, ids: Any) -> None:

@@ -1,9 +1,9 @@
-// Which characters each token of a picture shows, in blocks that are laid out when they come near the window.
+// The characters that each token of a picture shows, in blocks that are laid out when they come near the window.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
 
-  // UTF-16 units of a block. All tokenizers' blocks end at the same characters, so that lines stay side by side.
+  // UTF-16 units of a block. The blocks of all tokenizers end at the same characters, so that lines stay side by side.
   const BLOCK = 1500;
 
   // The first index whose value is above a limit, in ascending values.
@@ -18,7 +18,7 @@
     return low;
   };
 
-  // Where each character begins, in UTF-16 units; null if each is one unit.
+  // The start of each character in UTF-16 units; null if each is one unit.
   function unitsOf(text) {
     if (!/[\ud800-\udbff]/.test(text)) return null;
     const units = [];
@@ -27,7 +27,7 @@
     return units;
   }
 
-  // U+2581, which stands for a space.
+  // U+2581, which represents a space.
   const SPACE = "e29681";
 
   function cutsOf(text) {
@@ -48,16 +48,16 @@
       const { ids, starts, ends } = tokenizer;
       const at = picture.at;
       const count = ids.length;
-      // What each token shows: those of its characters that none before it has shown.
+      // The characters that each token shows: those that no token before it has shown.
       this.from = new Array(count);
       this.to = new Array(count);
-      // Whether its bytes say more than that: it has a part of a character, or is from no character.
+      // Whether its bytes are shown: it is a part of a character, or covers no character.
       this.isPart = new Uint8Array(count);
       this.hasGaps = false;
       let shown = 0;
       for (let token = 0; token < count; token++) {
         const start = at(starts[token]);
-        // The space that a stage puts in front of a word is of no character: the next token has that one.
+        // A prefix space covers no character: the one after it belongs to the next token.
         const isPutIn = starts[token + 1] === starts[token] && this.facts(token).hex === SPACE;
         const end = isPutIn ? start : at(ends[token]);
         this.from[token] = Math.max(start, shown);
@@ -72,7 +72,7 @@
       this.blocks = this.#blocksAt(picture.cuts, shown);
     }
 
-    // The tokens that have some of the characters from `start` to `end`: [first, end).
+    // The tokens that overlap the characters from `start` to `end`: [first, end).
     span(start, end) {
       const first = above(this.ends, start);
       let last = first;
@@ -120,7 +120,7 @@
     }
   }
 
-  // A picture as the viewer has it: its text, and a `Row` for each tokenizer.
+  // The viewer's form of a picture: its text, and a `Row` for each tokenizer.
   bytepair.rows = (data) => {
     const text = data.text;
     const units = unitsOf(text);

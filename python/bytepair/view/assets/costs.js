@@ -1,16 +1,16 @@
-// What a text comes to with each tokenizer: counts, cost, and the share of a context window.
+// The cost of a text with each tokenizer: counts, price, and the share of a context window.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
   const { make, number } = bytepair;
 
-  // A number with its sign, as in “$2.50” or “2,50 €”; null if it is none.
+  // A price such as “$2.50” or “2,50 €”; null if it is not one.
   function price(text) {
     const found = /^\s*([^\d\s.,-]{0,4})\s*(\d+(?:[.,]\d+)?)\s*([^\d\s.,-]{0,4})\s*$/.exec(text);
     return found && { before: found[1], value: Number(found[2].replace(",", ".")), after: found[3] };
   }
 
-  // So many tokens, as in “128k” or “128,000”; null if it is no number.
+  // A number of tokens such as “128k” or “128,000”; null if it is not one.
   function size(text) {
     const found = /^\s*(\d[\d,_ ]*(?:\.\d+)?)\s*([km]?)\s*$/i.exec(text);
     const value = found && Number(found[1].replace(/[,_ ]/g, "")) * { "": 1, k: 1e3, m: 1e6 }[found[2].toLowerCase()];
@@ -51,8 +51,8 @@
     return make("span", { class: "bar", "aria-hidden": "true" }, inside);
   }
 
-  // A table of rows {name, tokens, fault}; `cost` and `most` may be null, and then have no column.
-  // On a phone its rows are laid out as blocks, which would be no table to a screen reader without roles.
+  // A table of rows {name, tokens, fault}; without a column for `cost` or `most` if that is null.
+  // On a phone its rows are blocks, which a screen reader needs roles for to read as a table.
   function table(rows, text, bytes, cost, most) {
     const characters = charactersOf(text);
     const labels = ["Tokens", "Characters per token", "Bytes per token"];

@@ -1,4 +1,4 @@
-// What stands above the tokens of a picture: how many there are, and what the marks in use mean.
+// The head of a picture: counts of tokens, and the key to the marks in use.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
@@ -38,8 +38,8 @@
     if (has((row, token) => row.facts(token).added && !row.facts(token).special)) {
       parts.push([sample("g4 added", "added"), "token"]);
     }
-    if (rows.some((row) => row.hasGaps)) parts.push([make("span", { class: "gap" }, "text"), "of no token"]);
-    if (rows.some((row) => row.differs?.length)) parts.push([sample("g1 differs", "other tokens"), "than those beside it"]);
+    if (rows.some((row) => row.hasGaps)) parts.push([make("span", { class: "gap" }, "text"), "without a token"]);
+    if (rows.some((row) => row.differs?.length)) parts.push([sample("g1 differs", "differs"), "from the other tokenizer"]);
     return parts.map(([shown, meaning]) => make("span", {}, shown, " ", meaning));
   };
 })();

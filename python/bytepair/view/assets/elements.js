@@ -1,4 +1,4 @@
-// What the scripts of the pages make elements with. Text is only ever text: nothing here parses HTML.
+// Elements for the scripts of the pages. Text stays text: nothing here parses HTML.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});

@@ -1,4 +1,4 @@
-// What is known of one token.
+// The panel of facts about one token.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
@@ -13,10 +13,10 @@
       const [left, right] = facts.made.map((id) => `${spell(row.vocabulary[id]?.hex ?? "", 20)} (${id})`);
       return `of ${left} and ${right}`;
     }
-    if (facts.special) return "a special token: taken before all else";
-    if (facts.added) return "an added token: taken before all else";
-    if (facts.whole) return "taken whole: no merges lead to it";
-    if (row.kind === "ranks" || row.kind === "merges") return "by no merge: merging starts from it";
+    if (facts.special) return "a special token: matched before everything else";
+    if (facts.added) return "an added token: matched before everything else";
+    if (facts.whole) return "taken whole: no merges make it";
+    if (row.kind === "ranks" || row.kind === "merges") return "no merge: an initial symbol";
     return `chosen whole by ${row.kind}`;
   }
 
@@ -36,14 +36,14 @@
     return pairs.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
   }
 
-  // Elements: what it is, and the merges that make it if some do.
+  // Elements: the facts, and the merges that make it, if any.
   bytepair.panel = (rows, row, token) => {
     const facts = row.facts(token);
     const kind = facts.special ? " special" : facts.added ? " added" : "";
     const spelled = make("span", { class: `t ${bytepair.colour(token)}${kind}` }, spell(facts.hex, MOST_SPELLED));
     const where = rows.length > 1 ? make("span", { class: "where" }, line(row.name)) : "";
     const what = make(
-      "div", { class: "what", tabindex: 0, role: "region", "aria-label": "What it is" },
+      "div", { class: "what", tabindex: 0, role: "region", "aria-label": "Facts" },
       make("p", { class: "spelled" }, spelled, where), make("dl", {}, ...known(row, token)),
     );
     const tree = bytepair.tree(row.vocabulary, row.ids[token]);

@@ -1,5 +1,5 @@
-// The playground: what is chosen and typed goes to the server, and what it answers is counted and shown.
-// Long because all that a user can do meets here; what can stand alone is in costs.js and sharing.js.
+// The playground: sends the choice and the text to the server, and shows the answer.
+// Long because all controls meet here; independent parts are in costs.js and sharing.js.
 (() => {
   "use strict";
   const { costs, make, number } = bytepair;
@@ -10,7 +10,7 @@
     "A tokenizer cuts text into pieces that a model has seen often.\n" +
     "Rare words, naïve café, 東京, 👩🏽‍🚀 and 3.14159 need more of them.\n" +
     "\tdef encode(self, text: str) -> list[int]: ...\n";
-  // A question that is older than this is given up for a newer one.
+  // A request older than this is abandoned for a newer one.
   const PATIENCE = 1000;
 
   const text = at("text");
@@ -20,13 +20,13 @@
   let viewer = null;
   let expected = new Map(); // The fingerprints that a link promised, by key.
 
-  // Messages. One says how something went, the other what is wrong; each about one thing at a time.
-  // Names of files and keys of links can hold what would turn the rest of a message around.
+  // Messages: one for status, one for errors, each about one thing at a time.
+  // Names of files and keys of links can hold characters that would reverse the rest of a message.
   const readable = (message) =>
     message.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
       return `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
     });
-  const told = (message) => (at("said").textContent = readable(message));
+  const report = (message) => (at("status").textContent = readable(message));
   const spelled = (error) => {
     const places = Object.entries(error.where ?? {}).map(([name, value]) => `${name} ${value}`);
     const where = places.length ? ` (${places.join(", ")})` : "";
@@ -47,7 +47,7 @@
     }
   }
 
-  // What the server answers; Refused if it says why not.
+  // The answer of the server; Refused for an error with a reason.
   async function ask(path, options) {
     let response;
     try {
@@ -61,8 +61,8 @@
     throw new Refused(body?.error ?? { what: `the server failed (${response.status})` }, response.status);
   }
 
-  // Asking for pictures: one question at a time, and after it the newest one. So answers come in the order of what was
-  // typed; that of a question which was given up is not looked at.
+  // Requests for pictures: one at a time, then the newest. So answers come in the order of typing; the answer of an
+  // abandoned request is ignored.
   let asking = null;
   let isStale = false;
   let timer = 0;
@@ -79,11 +79,11 @@
   async function refresh() {
     if (asking || !isStale) return;
     isStale = false;
-    const asked = { text: text.value, size: new TextEncoder().encode(text.value).length };
+    const request = { text: text.value, size: new TextEncoder().encode(text.value).length };
     if (!chosen.length) return failed("choose a tokenizer");
-    if (asked.size > limits.text) {
+    if (request.size > limits.text) {
       return failed(
-        `the text has ${number(asked.size)} bytes, more than ${number(limits.text)}; ` +
+        `the text has ${number(request.size)} bytes, more than ${number(limits.text)}; ` +
           "use less text, or bytepair view and bytepair count for files",
       );
     }
@@ -94,15 +94,15 @@
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({
-          text: asked.text,
+          text: request.text,
           tokenizers: chosen,
           special: at("special").checked ? "allow" : "text",
         }),
         signal: question.stop.signal,
       });
       setFault("text", "");
-      show(found, asked);
-      // Who types a long text is not asked for it at every key.
+      show(found, request);
+      // A long text is not sent at every key.
       pause = Math.min(600, Math.max(40, performance.now() - question.since));
     } catch (error) {
       if (error.name !== "AbortError") failed(error.message);
@@ -122,8 +122,8 @@
     at("view").removeAttribute("aria-busy");
   }
 
-  function show(found, asked) {
-    answer = { ...found, ...asked };
+  function show(found, request) {
+    answer = { ...found, ...request };
     at("view").hidden = !found.picture;
     at("too-many").hidden = Boolean(found.picture);
     if (found.picture && viewer) viewer.update(found.picture);
@@ -131,7 +131,7 @@
     for (const [key, { fingerprint }] of Object.entries(found.counts)) {
       if (expected.has(key) && !fingerprint.startsWith(expected.get(key))) {
         const name = nameOf(key);
-        setFault("link", `${name} here is not the ${name} that the link was made with; its tokens may be others`);
+        setFault("link", `this ${name} differs from the ${name} of the link; its tokens may differ`);
       }
     }
     count();
@@ -145,7 +145,7 @@
     window: { parse: costs.size, remedy: "write a context window as 128000 or 128k" },
   };
 
-  // What a field says, or null; that it says nothing that is understood is told.
+  // The value of a field, or null; a value that cannot be parsed is reported.
   function field(id) {
     const { parse, remedy } = FIELDS[id];
     const value = parse(at(id).value);
@@ -162,7 +162,7 @@
     at("totals").textContent = costs.totals(answer.text, answer.size);
     const rows = chosen.map((key) => {
       const tokens = answer.counts[key]?.tokens;
-      const fault = answer.faults[key] ? spelled(answer.faults[key]) : "is being counted";
+      const fault = answer.faults[key] ? spelled(answer.faults[key]) : "counting…";
       return { name: nameOf(key), tokens, fault };
     });
     at("counts").replaceChildren(costs.table(rows, answer.text, answer.size, cost, most));
@@ -183,19 +183,19 @@
       return make("label", { class: "choice" }, box, make("span", {}, offer.name, " "), origin ? make("small", {}, origin) : "");
     });
     at("offers").replaceChildren(...boxes);
-    // The box that was used is a new one now.
+    // The checkbox that had the focus was replaced.
     boxes.find((label) => label.firstChild.value === focused)?.firstChild.focus();
   }
 
   function choose(key, isChosen) {
     const without = chosen.filter((other) => other !== key);
     chosen = isChosen ? [...without, key].slice(-limits.at_once) : without;
-    told(chosen.length >= limits.at_once ? `${limits.at_once} tokenizers are the most that are shown together` : "");
+    report(chosen.length >= limits.at_once ? `At most ${limits.at_once} tokenizers are shown together` : "");
     list();
     changed();
   }
 
-  // Uploads. Files follow each other in the body; their names and sizes stand in the address.
+  // Uploads. Files are concatenated in the body; their names and sizes are in the address.
   let waiting = null;
 
   async function upload(files, more = []) {
@@ -205,15 +205,15 @@
     setFault("upload", "");
     if (!files.length) return;
     if (size > limits.upload || files.length > limits.files) {
-      told("");
+      report("");
       setFault(
         "upload",
         `an upload may have ${limits.files} files and ${limits.upload >> 20} MiB; ` +
-          "give larger ones to bytepair serve -m",
+          "pass larger ones to bytepair serve -m",
       );
       return;
     }
-    told(`Loading ${files.map((file) => file.name).join(", ")} …`);
+    report(`Loading ${files.map((file) => file.name).join(", ")} …`);
     const query = new URLSearchParams([...files.flatMap((file) => [["name", file.name], ["size", file.size]]), ...more]);
     try {
       const made = await ask(`api/tokenizers?${query}`, {
@@ -225,19 +225,19 @@
       const keys = new Set(offers.map((offer) => offer.key));
       chosen = chosen.filter((key) => keys.has(key));
       choose(made.offer.key, true);
-      told(`${made.offer.name} is added.${made.notice ? ` Mind: ${made.notice}.` : ""}`);
+      report(`${made.offer.name} added.${made.notice ? ` Note: ${made.notice}.` : ""}`);
     } catch (error) {
-      told("");
+      report("");
       if (error.error?.kind === "SplitMissingError") {
         waiting = files;
         at("lacks-title").textContent =
-          `${files.map((file) => file.name).join(", ")} holds ranks only: say how its text is split.`;
+          `${files.map((file) => file.name).join(", ")} has no split pattern: choose the one that it was made with.`;
         at("lacks").hidden = false;
         at("split").focus();
       } else {
         setFault("upload", error.message);
         if (more.length) {
-          // What was said of the file may be what is wrong.
+          // The split pattern or the special tokens may be the fault.
           waiting = files;
           at("lacks").hidden = false;
         }
@@ -287,7 +287,7 @@
     setFault("link", "");
     const isShared = (key) => offers.some((offer) => offer.key === key && offer.origin !== "upload");
     const tokenizers = chosen.filter(isShared).map((key) => [key, answer?.counts[key]?.fingerprint.slice(0, 12) ?? ""]);
-    const left = chosen.length - tokenizers.length ? " Uploaded tokenizers cannot be shared, and are not in it." : "";
+    const left = chosen.length - tokenizers.length ? " Uploaded tokenizers cannot be shared and are not in the link." : "";
     try {
       const special = at("special").checked ? "allow" : "text";
       const fragment = await bytepair.sharing.write({ text: text.value, tokenizers, special });
@@ -298,10 +298,10 @@
     }
     try {
       await navigator.clipboard.writeText(location.href);
-      told(`The link is copied.${left}`);
+      report(`Link copied.${left}`);
     } catch {
       // Without permission, or without HTTPS on another machine's page.
-      told(`The link is the address of this page now: copy it from there.${left}`);
+      report(`The address of this page is the link now: copy it from there.${left}`);
     }
   });
 
@@ -322,7 +322,7 @@
     const keys = new Set(offers.map((offer) => offer.key));
     const there = state.tokenizers.filter(([key]) => keys.has(key)).slice(0, limits.at_once);
     const gone = state.tokenizers.filter(([key]) => !keys.has(key)).map(([key]) => key);
-    if (gone.length) setFault("link", `the link names tokenizers that are not here: ${gone.join(", ").slice(0, 200)}`);
+    if (gone.length) setFault("link", `the link names tokenizers that are not available: ${gone.join(", ").slice(0, 200)}`);
     expected = new Map(there);
     if (there.length) chosen = there.map(([key]) => key);
     return true;
@@ -335,7 +335,7 @@
     }
   });
 
-  // What is kept in this browser: how it counts, and nothing that was typed.
+  // Stored in this browser: price and context window, nothing that was typed.
   for (const id of Object.keys(FIELDS)) {
     try {
       at(id).value = localStorage.getItem(`bytepair.${id}`) ?? (id === "window" ? "128k" : "");
@@ -353,7 +353,7 @@
   }
 
   at("too-many").textContent =
-    `More than ${number(limits.tokens)} tokens are counted, but not shown: bytepair view --html has a page for them.`;
+    `More than ${number(limits.tokens)} tokens are counted but not shown: use bytepair view --html for a page.`;
   text.addEventListener("input", changed);
   at("special").addEventListener("change", changed);
   at("controls").addEventListener("submit", (event) => event.preventDefault());

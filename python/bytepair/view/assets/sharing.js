@@ -1,9 +1,9 @@
-// What is on the page <-> the fragment of its address: JSON, deflated, in base64url. A browser sends no fragment.
+// The state of the page <-> the fragment of its address: JSON, deflated, in base64url. Browsers do not send fragments.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
   const VERSION = "v1.";
-  // As much as every browser in use takes as an address.
+  // The longest address that every browser in use supports.
   const MOST = 60000;
 
   async function through(bytes, transform, most) {
@@ -16,14 +16,14 @@
       size += value.length;
       if (size > most) {
         await reader.cancel();
-        throw new Error("what is in the link is too large");
+        throw new Error("the content of the link is too large");
       }
       parts.push(value);
     }
     return new Uint8Array(await new Blob(parts).arrayBuffer());
   }
 
-  // The fragment that says some state; an error if it would be too long.
+  // The fragment of a state; an error if it would be too long.
   async function write(state) {
     const json = new TextEncoder().encode(JSON.stringify(state));
     const packed = await through(json, new CompressionStream("deflate-raw"), Infinity);
@@ -32,15 +32,15 @@
     const fragment = VERSION + btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
     if (fragment.length > MOST) {
       const [size, most] = [fragment.length, MOST].map((number) => number.toLocaleString("en"));
-      throw new Error(`the text is too long for a link, which would have ${size} characters; ${most} are the most`);
+      throw new Error(`the text is too long for a link: ${size} characters, and ${most} are the limit`);
     }
     return fragment;
   }
 
-  // The state that a fragment says: text, tokenizers as pairs of key and fingerprint, special. An error if it is none.
+  // The state of a fragment: text, tokenizers as pairs of key and fingerprint, special; an error if it is invalid.
   async function read(fragment, most) {
     if (fragment.length > MOST) throw new Error("the link is too long");
-    if (!fragment.startsWith(VERSION)) throw new Error("it is no link of this playground, or one of another version");
+    if (!fragment.startsWith(VERSION)) throw new Error("it is not a link of this version of the playground");
     let state;
     try {
       const packed = fragment.slice(VERSION.length).replaceAll("-", "+").replaceAll("_", "/");
@@ -48,7 +48,7 @@
       const json = await through(bytes, new DecompressionStream("deflate-raw"), 6 * most + 10000);
       state = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
     } catch (error) {
-      throw new Error("the link is damaged, or not whole", { cause: error });
+      throw new Error("the link is damaged or incomplete", { cause: error });
     }
     const isPair = (pair) => Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === "string");
     const isRight =

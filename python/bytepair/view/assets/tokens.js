@@ -1,5 +1,5 @@
-// The viewer of a picture: the tokens of a text, by one tokenizer or several. It is one class, and long, for all that it
-// does turns around one thing, the token that is shown.
+// The viewer of a picture: the tokens of a text, by one tokenizer or several. It is one long class, since everything in
+// it depends on one thing, the current token.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
@@ -12,7 +12,7 @@
   const button = (text, click, more = {}) => make("button", { type: "button", click, ...more }, text);
 
   class Viewer {
-    // The token that is shown: {row, token}; it stays while it is pinned.
+    // The current token: {row, token}; it stays while it is pinned.
     #here = null;
     #pinned = false;
     #marked = [];
@@ -38,7 +38,7 @@
       this.columns.addEventListener("pointerover", (event) => event.pointerType === "touch" || this.#hover(event));
       this.columns.addEventListener("click", (event) => this.#click(event));
       this.columns.addEventListener("keydown", (event) => this.#key(event));
-      root.addEventListener("keydown", (event) => event.key === "Escape" && this.#letGo());
+      root.addEventListener("keydown", (event) => event.key === "Escape" && this.#unpin());
       window.addEventListener("beforeprint", () => {
         for (const row of this.rows) row.blocks.forEach((block) => this.#fill(block));
       });
@@ -59,16 +59,16 @@
       else this.#showNothing();
     }
 
-    // Shows a token of the first tokenizer, and brings it into view.
+    // Shows a token of the first tokenizer, and scrolls to it.
     select(token) {
       if (token in this.rows[0].ids) this.#go(this.rows[0], token, true);
     }
 
-    #letGo() {
+    #unpin() {
       if (!this.#pinned) return;
-      // The button that had the focus goes.
+      // The button that had the focus is removed.
       if (this.dock.contains(document.activeElement)) this.lists[this.#here.row.number].focus({ preventScroll: true });
-      // Where nothing is pointed at, the panel would stay in the way.
+      // Without a pointer, the panel would stay in the way.
       if (matchMedia("(hover: none)").matches) this.#showNothing();
       else this.#show(this.#here.row, this.#here.token, false);
     }
@@ -79,7 +79,7 @@
       for (const element of this.root.querySelectorAll("[aria-selected]")) element.removeAttribute("aria-selected");
     }
 
-    // ---- what stands above the tokens
+    // ---- the head
 
     #tools(options) {
       const chosen = new Set(options.layers ?? []);
@@ -101,7 +101,7 @@
         make("span", { class: "layers", role: "group", "aria-label": "Layers" }, ...layers),
         make("span", { role: "search" }, this.search, button("Find", () => this.#find(1))),
         this.differences,
-        button("Copy ids", () => this.#copy(), { title: "The ids of what is selected, or of all" }),
+        button("Copy ids", () => this.#copy(), { title: "The ids of the selection, or all ids" }),
         options.theme === false ? "" : button("Light or dark", turn),
         this.status,
       );
@@ -109,8 +109,8 @@
 
     #help() {
       const keys = {
-        "← →": "token by token; with Shift, select", "↑ ↓": "line by line", "Page Up, Page Down": "a window further",
-        "Home, End": "first and last token", Enter: "hold the token that is shown", Esc: "let it go",
+        "← →": "token by token; with Shift, select", "↑ ↓": "line by line", "Page Up, Page Down": "one page",
+        "Home, End": "first and last token", Enter: "pin the token", Esc: "unpin",
         "n, p": "next and previous difference", "/": "find", c: "copy ids", "?": "this help",
       };
       const rows = Object.entries(keys).map(([key, does]) => make("div", {}, make("dt", {}, key), make("dd", {}, does)));
@@ -125,8 +125,8 @@
       }
       const many = this.rows[0].differs?.length ?? 0;
       const step = (name, direction) => button(name, () => this.#differ(direction), { disabled: many === 0 });
-      const said = many ? count(many, "difference") : "No difference";
-      this.differences.replaceChildren(said, step("Previous", -1), step("Next", 1));
+      const found = many ? count(many, "difference") : "No difference";
+      this.differences.replaceChildren(found, step("Previous", -1), step("Next", 1));
     }
 
     // ---- the tokens
@@ -154,12 +154,12 @@
       });
       this.columns.replaceChildren(...(this.rows.length > 1 ? sections : this.lists));
       this.#fillWindow();
-      // A list without any option would be none, to a screen reader.
+      // A screen reader ignores a list without options.
       for (const { blocks } of this.rows) if (blocks.length) this.#fill(blocks[0]);
       for (const row of this.rows) for (const block of row.blocks) if (!block.tokens) this.near.observe(block.element);
     }
 
-    // A block that was not laid out yet is as high as its characters let expect.
+    // The height of a block before its layout is estimated from its characters.
     #height(block) {
       const text = this.picture.text.slice(block.start, block.end);
       const width = Math.max(20, (this.columns.clientWidth || 900) / Math.min(this.rows.length, 2) / 9.2);
@@ -167,7 +167,7 @@
       return Math.round(lines * 31);
     }
 
-    // What is in the window is there at once: the observer would tell of it one frame late.
+    // Blocks in the window are laid out at once: the observer would be one frame late.
     #fillWindow() {
       if (!this.root.isConnected) return;
       for (const row of this.rows) {
@@ -199,7 +199,7 @@
         block.tokens.push(element);
         parts.append(element);
         place = row.to[token];
-        // With numbers above or below, tokens are boxes, which their own line ends do not end the line behind.
+        // With numbers above or below, tokens are boxes, whose line ends do not break the line after them.
         if (text.slice(row.from[token], place).includes("\n")) parts.append(make("br", { class: "e" }));
       }
       if (block.end > place) parts.append(this.#gap(place, block.end));
@@ -223,7 +223,7 @@
       if (before) element.append(make("i", { class: "x", "data-s": before }));
       this.#write(element, row.from[token], row.to[token]);
       if (behind) element.append(make("i", { class: "x", "data-s": behind }));
-      // What the style sheet shows is no name.
+      // Text from the style sheet is not an accessible name.
       if (!SEEN.test(element.textContent)) element.setAttribute("aria-label", speak(facts.hex));
       return element;
     }
@@ -243,7 +243,7 @@
       return block.tokens[token - block.first];
     }
 
-    // ---- the token that is shown
+    // ---- the current token
 
     #hover(event) {
       const element = event.target.closest(".t");
@@ -255,10 +255,10 @@
       if (!element || !getSelection().isCollapsed) return;
       const { row } = element.closest(".list");
       const isAgain = this.#pinned && this.#here.row === row && this.#here.token === element.token;
-      if (isAgain) this.#letGo();
+      if (isAgain) this.#unpin();
       else {
         this.#show(row, element.token, true);
-        // The panel stands in front of the lowest lines.
+        // The panel covers the lowest lines.
         const hidden = element.getBoundingClientRect().bottom + 8 - this.dock.getBoundingClientRect().top;
         if (hidden > 0) window.scrollBy(0, hidden);
       }
@@ -294,7 +294,7 @@
       this.#describe(row, token);
     }
 
-    // Elements get an id and a place only when they are come to: a hundred thousand would be slow.
+    // Elements get an id and a place only when they become current: a hundred thousand would be slow.
     #announce(row, token, element) {
       const list = this.lists[row.number];
       const id = `${this.name}-${row.number}`;
@@ -313,12 +313,12 @@
       this.#forget();
       for (const list of this.lists) list.removeAttribute("aria-activedescendant");
       const many = this.rows.some((row) => row.ids.length);
-      this.dock.replaceChildren(many ? make("p", { class: "hint" }, "Point at a token, or tap it, to see what it is.") : "");
+      this.dock.replaceChildren(many ? make("p", { class: "hint" }, "Point at a token, or tap it, for details.") : "");
     }
 
     #describe(row, token) {
       const parts = bytepair.panel(this.rows, row, token);
-      if (this.#pinned) parts.push(button("Let go", () => this.#letGo(), { class: "go", title: "Escape" }));
+      if (this.#pinned) parts.push(button("Unpin", () => this.#unpin(), { class: "go", title: "Escape" }));
       this.dock.replaceChildren(...parts);
       const tree = this.dock.querySelector(".tree");
       if (tree) tree.scrollLeft = tree.firstChild.middle - tree.clientWidth / 2;
@@ -356,12 +356,12 @@
       event.preventDefault();
     }
 
-    // The token of a list that has what is shown in another one; -1 before the first.
+    // The token of a list at the current token of another list; -1 before the first.
     #beside(row) {
       return this.#here ? row.span(this.#here.row.starts[this.#here.token], Infinity)[0] : -1;
     }
 
-    // The token nearest below or above, in the first line that is at least so many pixels away.
+    // The nearest token below or above, in the first line at a distance of at least some pixels.
     #further(row, here, direction, pixels) {
       if (here < 0) return 0;
       const place = (token) => {
@@ -420,7 +420,7 @@
       }
       const query = this.#query;
       if (query.hits.length === 0) {
-        this.status.textContent = `${line(text, 30)} is not there`;
+        this.status.textContent = `${line(text, 30)} not found`;
         return;
       }
       query.at = (query.at + direction + query.hits.length) % query.hits.length;
@@ -434,11 +434,11 @@
       const chosen = this.#chosen();
       const row = chosen?.row ?? this.#here?.row ?? this.rows[0];
       const ids = chosen ? row.ids.slice(chosen.first, chosen.last + 1) : row.ids;
-      const told = (isDone) => {
-        this.status.textContent = isDone ? `${count(ids.length, "id")} copied` : "The browser does not let ids be copied";
+      const done = (isDone) => {
+        this.status.textContent = isDone ? `${count(ids.length, "id")} copied` : "The browser does not allow copying";
       };
       const writing = navigator.clipboard?.writeText(`[${ids.join(", ")}]`) ?? Promise.reject();
-      return writing.then(() => told(true), () => told(false));
+      return writing.then(() => done(true), () => done(false));
     }
 
     // The tokens that the browser's selection touches, if it is in one list.
@@ -463,7 +463,7 @@
     }
   }
 
-  // Where an id is, or else a text: intervals of tokens. A text in quotes is never an id.
+  // The occurrences of an id, or else of a text: intervals of tokens. A text in quotes is never an id.
   function hits(picture, row, query) {
     if (/^\d+$/.test(query)) {
       const id = Number(query);

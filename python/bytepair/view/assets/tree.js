@@ -4,7 +4,7 @@
   const bytepair = (globalThis.bytepair ??= {});
   const { draw, line, decode } = bytepair;
 
-  // Nodes that are drawn, the highest first; what lies below the others is folded.
+  // The nodes that are drawn, the highest first; children of the others are folded.
   const MOST_NODES = 150;
   const MOST_LABEL = 18;
   const [STEP, HEIGHT, LETTER, GAP] = [44, 22, 7.8, 6];
@@ -12,11 +12,11 @@
   const label = (hex) => {
     const text = decode(hex);
     const shown = text === null ? bytepair.hex(hex, MOST_LABEL / 3) : line(text, MOST_LABEL);
-    // Long tokens begin alike.
+    // Long tokens share their beginning.
     return shown.endsWith("…") ? `${shown} (${hex.length / 2})` : shown;
   };
 
-  // Wide characters take two columns; what is taken for one that is not is only drawn in a wider box.
+  // Wide characters take two columns; a wrong guess only makes a box wider.
   const columns = (text) => Array.from(text).reduce((sum, character) => sum + (character > "\u2e7f" ? 2 : 1), 0);
 
   function grow(vocabulary, id) {
@@ -26,7 +26,7 @@
     for (let next = 0; next < waiting.length; next++) {
       const node = waiting[next];
       if (!node.facts.made) continue;
-      // Two equal halves are drawn as one: a run of spaces is a line of nodes, not as wide as it is long.
+      // Two equal halves are drawn once: a run of spaces is a line of nodes, not a wide tree.
       node.isTwice = node.facts.made[0] === node.facts.made[1];
       const parts = node.isTwice ? node.facts.made.slice(1) : node.facts.made;
       node.isFolded = nodes + parts.length > MOST_NODES;
@@ -40,7 +40,7 @@
     return waiting;
   }
 
-  // Children come behind their parents: from the last, widths are known; from the first, places.
+  // Children come after their parents: widths are computed from the last node, places from the first.
   function lay(nodes) {
     for (const node of nodes.toReversed()) {
       node.label = label(node.facts.hex) + (node.isFolded ? " …" : "");
@@ -74,7 +74,7 @@
     return group;
   }
 
-  // An SVG, which knows where the middle of its root is, or null for a token that no merge makes.
+  // An SVG with the centre of its root, or null for a token that no merge makes.
   bytepair.tree = (vocabulary, id) => {
     if (!vocabulary[id]?.made) return null;
     const nodes = grow(vocabulary, id);
@@ -83,9 +83,9 @@
     const height = Math.max(...nodes.map((node) => node.depth)) * STEP + HEIGHT + 2;
     const merges = nodes.filter((node) => node.children.length);
     const parts = (node) => (node.isTwice ? "twice " : "") + node.children.map((child) => child.label).join(" and ");
-    const said = merges.slice(0, 20).map((node) => `${node.label} of ${parts(node)}`);
-    if (merges.length > said.length) said.push(`and ${merges.length - said.length} more merges`);
-    const frame = { width, height, viewBox: `-1 0 ${width} ${height}`, role: "img", "aria-label": said.join("; ") };
+    const summary = merges.slice(0, 20).map((node) => `${node.label} of ${parts(node)}`);
+    if (merges.length > summary.length) summary.push(`and ${merges.length - summary.length} more merges`);
+    const frame = { width, height, viewBox: `-1 0 ${width} ${height}`, role: "img", "aria-label": summary.join("; ") };
     const svg = draw("svg", frame, ...nodes.map(drawn));
     svg.middle = nodes[0].middle;
     return svg;

@@ -1,22 +1,22 @@
-// Characters that cannot be seen, or that would hide others, as ones that can: what view/characters.py does, and where
-// the text itself stays in the page, so that it can be found and copied.
+// Visible stand-ins for characters that are invisible or would hide others, as in drawing/characters.py; the text itself
+// stays in the page, so that it can be found and copied.
 (() => {
   "use strict";
   const bytepair = (globalThis.bytepair ??= {});
   const { make } = bytepair;
 
   const NAMED = { "\n": "↵", "\t": "→" };
-  // Besides what is unseen by its category: letters and marks that are drawn as nothing, and Braille without dots.
+  // In addition to invisible categories: letters and marks that are drawn empty, and Braille without dots.
   const UNSEEN =
     /[\p{C}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u180b-\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
   const MARK = /\p{M}/u;
   const PLAIN = /^( ?)([!-~]+)$/;
-  // So many marks on one letter are drawn: more than any script has, and not enough to cover other lines.
+  // Marks that are drawn on one letter: more than any script has, too few to cover other lines.
   const MOST_MARKS = 4;
 
   const point = (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
 
-  // Parts [text, what is shown in its place, or ""]; runs of spaces are one part.
+  // Parts [text, its stand-in or ""]; runs of spaces are one part.
   function parts(text) {
     const plain = PLAIN.exec(text);
     if (plain) return plain[1] ? [[" ", "·"], [plain[2], ""]] : [[text, ""]];
@@ -48,15 +48,15 @@
     return found;
   }
 
-  // One line of characters that can be seen, its end cut off behind so many of them.
+  // One line of visible characters, cut off after `most` of them.
   bytepair.line = (text, most = 80) => {
     const characters = Array.from(text.slice(0, 2 * most + 2));
     const shown = parts(characters.slice(0, most).join("")).map((part) => part[1] || part[0]);
     return shown.join("") + (characters.length > most ? "…" : "");
   };
 
-  // Puts a text into an element. What is shown instead of a character is the style sheet's, from `data-s`; the
-  // character stands in the page too. `replaced` says what a character at a place was a byte of.
+  // Puts a text into an element. The style sheet draws the stand-in of a character from `data-s`; the character
+  // itself stays in the page. `replaced` has the bytes that U+FFFD replaces, by place.
   bytepair.write = (element, text, replaced = null) => {
     let place = 0;
     for (const [part, shown] of parts(text)) {
@@ -86,7 +86,7 @@
     return spaced(hex.slice(0, 2 * most)) + (more > 0 ? ` … ${bytepair.number(more)} more` : "");
   };
 
-  // The text of bytes, or null if they are none.
+  // The text of bytes, or null if they are not UTF-8.
   bytepair.decode = (hex) => {
     try {
       return decoder.decode(Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16)));
@@ -95,8 +95,8 @@
     }
   };
 
-  // What is shown before and behind the text of a token that has parts of characters: the bytes of these. One that has
-  // only whole characters, which are shown elsewhere, is spelled.
+  // The notes before and after the text of a token with parts of characters: the bytes of these. A token of whole
+  // characters that are shown elsewhere is spelled.
   bytepair.around = (hex) => {
     const bytes = hex.match(/../g) ?? [];
     const follows = (byte) => byte >= "80" && byte < "c0";
@@ -114,7 +114,7 @@
 
   const SPOKEN = { "\n": "line end", "\t": "tab" };
 
-  // A token as it is said.
+  // A token as a screen reader speaks it.
   bytepair.speak = (hex) => {
     const text = bytepair.decode(hex);
     if (text === null) return `bytes ${bytepair.hex(hex, 20)}`;
@@ -125,7 +125,7 @@
     return words.join(" ") || "nothing";
   };
 
-  // A token as it is read: its text, or its bytes if they are no text.
+  // A token for reading: its text, or its bytes if they are not UTF-8.
   bytepair.spell = (hex, most = 40) => {
     const text = bytepair.decode(hex);
     if (text !== null) return bytepair.line(text, most);

@@ -1,4 +1,4 @@
-// A page of one picture: its data are what changes from token to token, and say nothing that is usual.
+// A page of one picture: its data are differences from token to token, without default values.
 (() => {
   "use strict";
   const sums = (steps) => {

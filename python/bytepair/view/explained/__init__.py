@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 __all__ = ["LEAST", "html", "save", "text"]
 
 LEAST = 40
-"""The fewest columns that text is laid out for."""
+"""The least width of a text, in columns."""
 
 _LEAST_ROOM = 20
-"""Symbols that have fewer columns beside their merge stand below it."""
+"""Symbols with fewer columns beside their merge go below it."""
 
 
 def text(explanation: Explanation, *, stream: TextIO | None = None, width: int = 100) -> str:
     """An explanation for a terminal: each piece with its symbols, line after line as merges happen.
 
-    There are colours only if the stream is a terminal and the environment has no ``NO_COLOR``. Of long texts, pieces
-    and ways the beginning is shown; how much is left out is said in its place.
+    There are colours only if the stream is a terminal and the environment has no ``NO_COLOR``. Long texts, pieces and
+    segmentations are cut off, with the number of omitted parts.
 
     Args:
-        explanation: What `explain` gave.
-        stream: Where it is going to be written; None for ``sys.stdout``.
+        explanation: The result of `explain`.
+        stream: The stream that it will be written to; None for ``sys.stdout``.
         width: The columns of a line, at least `LEAST`.
 
     Example:
@@ -83,10 +83,10 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
 
 
 def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None:
-    """Writes the page of an explanation, whole or not at all.
+    """Write the page of an explanation atomically.
 
     Args:
-        explanation: What `explain` gave.
+        explanation: The result of `explain`.
         path: The file; one that is there is replaced.
         title: As for `html`.
 
@@ -97,7 +97,7 @@ def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None
 
 
 class _Paint:
-    """Colours, where they are wanted."""
+    """Colours, if they are enabled."""
 
     def __init__(self, wanted: bool) -> None:
         self._wanted = wanted
@@ -125,7 +125,7 @@ def _normalized_lines(explanation: Explanation, width: int) -> Iterator[str]:
     if not explanation.normalizers:
         return
     if not explanation.normalized:
-        yield f"normalizers: {', '.join(map(step_name, explanation.normalizers))}; they change nothing here"
+        yield f"normalizers: {', '.join(map(step_name, explanation.normalizers))}; no change in this text"
         return
     each = max(12, (width - 20) // 2)
     for stretch in explanation.normalized[:MOST_CHANGES]:
@@ -184,7 +184,7 @@ def _merge(explanation: Explanation, row: LadderRow) -> str:
 
 
 def _fitting(words: list[str], fresh: int, room: int) -> tuple[list[str], int, int]:
-    """Those words around the fresh one that fit, and how many are left out before and behind."""
+    """The words around the fresh one that fit, and the numbers left out before and after."""
     first = last = max(fresh, 0)
     size = columns(words[first]) + 2 if words else 0
     while words:

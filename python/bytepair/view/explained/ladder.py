@@ -16,11 +16,11 @@ class LadderRow(NamedTuple):
     """The symbols after a merge.
 
     Attributes:
-        step: The merge; None for the first row, which is what merging starts from.
+        step: The merge; None for the first row, the initial symbols.
         symbols: The ids around the merge, in order.
-        fresh: Which of these the merge has made; -1 in the first row.
-        before: How many symbols are left out before them.
-        behind: How many are left out behind them.
+        fresh: The index of the merged token in `symbols`; -1 in the first row.
+        before: The number of symbols left out before them.
+        behind: The number of symbols left out after them.
     """
 
     step: MergeStep | None
@@ -38,7 +38,7 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[LadderRow]:
         most: The most merges.
         window: The most symbols in a row, at least 1.
 
-    Time is linear in the symbols, and in the symbols of a row for each row that is asked for.
+    Time is linear in the symbols, plus the symbols of each row.
 
     Example:
         >>> import bytepair as bp
@@ -50,7 +50,7 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[LadderRow]:
     end = len(ids)
     before, after = list(range(-1, end - 1)), list(range(1, end + 1))
     yield LadderRow(None, ids[:window], -1, 0, max(0, end - window))
-    # How many symbols are left of the window is counted from the places that are gone, in a tree of sums.
+    # The symbols left of the window are counted from the merged places, in a Fenwick tree.
     gone = _Sums(end)
     for number, step in enumerate(piece.merges[:most]):
         at, taken = step.at, after[step.at]
@@ -75,7 +75,7 @@ def rows(piece: ExplainedPiece, most: int, window: int) -> Iterator[LadderRow]:
 
 
 class _Sums:
-    """How many places before a place were marked: a Fenwick tree."""
+    """The number of marked places before a place: a Fenwick tree."""
 
     def __init__(self, size: int) -> None:
         self._sums = [0] * (size + 1)

@@ -1,4 +1,4 @@
-"""The page of an explanation: its pieces in a row, and below each step by step."""
+"""The page of an explanation: its pieces in a row, then each step by step."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ _MOST_CHIPS = 24
 """Symbols in one row of a page."""
 
 _OPEN = 24
-"""Pieces that are open when the page is."""
+"""Pieces that are expanded at first."""
 
 _MODELS = {
-    "ranks": "Two neighbours merge if they are a token together, the lowest id first, of equal ones the leftmost.",
-    "merges": "Two neighbours merge if the list says so, its first pair first, of equal ones the leftmost.",
-    "WordPiece": "The longest token that begins a piece is taken, then the longest that goes on in it.",
-    "Unigram": "Of all ways to spell a piece, that with the greatest sum of scores is taken.",
+    "ranks": "Adjacent tokens merge if their concatenation is a token, lowest id first; ties go left to right.",
+    "merges": "Adjacent tokens merge if the pair is in the list, in the order of the list; ties go left to right.",
+    "WordPiece": "The longest token that matches the start of a piece is taken, then the longest for the rest.",
+    "Unigram": "The segmentation with the highest sum of scores is chosen.",
     "WordLevel": "Each piece is a token, or unknown.",
 }
 
-_KEY = "<code>·</code> is a space, <code>‹c3›</code> a byte that is no character by itself."
+_KEY = "<code>·</code> is a space, <code>‹c3›</code> a byte that is not a character by itself."
 
-_KEY_OF_TREES = "In a tree, the number at a joint is the rank of the merge, and that below a token its id. "
+_KEY_OF_TREES = "In a tree, the number at a joint is the rank of the merge, and the number below a token is its id. "
 
 
 def html(explanation: Explanation, *, title: str = "") -> str:
-    """A page of an explanation, whole in itself: no script, nothing loaded, light or dark as the reader has it.
+    """A self-contained page of an explanation: no script, nothing loaded, light or dark by the reader's setting.
 
     Args:
-        explanation: What `explain` gave.
-        title: What stands above it; empty for the beginning of the text.
+        explanation: The result of `explain`.
+        title: The title; empty for the beginning of the text.
 
     Example:
         >>> import bytepair as bp
@@ -85,7 +85,7 @@ def _has_tree(piece: ExplainedPiece) -> bool:
 
 
 def _overview(explanation: Explanation) -> Iterator[str]:
-    """The pieces in a row; each leads to where it is explained."""
+    """The pieces in a row; each links to its explanation."""
     if not explanation.pieces:
         return
     yield '<h2 id="pieces">Pieces</h2>\n<ol class="pieces" aria-labelledby="pieces">'
@@ -97,7 +97,7 @@ def _overview(explanation: Explanation) -> Iterator[str]:
         yield f'<li><a class="chip{kind}" href="#p{target}">{shown}{mark}</a></li>\n'
     yield "</ol>\n"
     if any(piece.kind == "added" for piece in explanation.pieces[:MOST_PIECES]):
-        yield "<p>Added tokens, in dashed frames, are found before all else: no piece goes across them.</p>\n"
+        yield "<p>Added tokens, in dashed frames, are matched first: no piece crosses them.</p>\n"
     left = len(explanation.pieces) - MOST_PIECES
     if left > 0:
         yield f'<p class="more">{left:,} more pieces are left out of this page.</p>\n'
@@ -109,7 +109,7 @@ def _normalized_html(explanation: Explanation) -> Iterator[str]:
     yield "<h2>Normalizers</h2>\n"
     if not explanation.normalized:
         names = ", ".join(f"<code>{escape(step_name(name))}</code>" for name in explanation.normalizers)
-        yield f"<p>{names}: nothing is changed here.</p>\n"
+        yield f"<p>{names}: no change in this text.</p>\n"
         return
     yield '<table class="changes"><thead><tr><th scope="col">Step</th><th scope="col">Before</th>'
     yield '<th scope="col">After</th></tr></thead>\n<tbody>'
@@ -126,7 +126,7 @@ def _normalized_html(explanation: Explanation) -> Iterator[str]:
 def _piece_html(explanation: Explanation, piece: ExplainedPiece, number: int, *, is_open: bool) -> Iterator[str]:
     what = KINDS[piece.kind]
     if piece.kind == "merged":
-        what = plural(len(piece.steps), "merge") if piece.steps else "nothing merges"
+        what = plural(len(piece.steps), "merge") if piece.steps else "no merges"
     state = " open" if is_open else ""
     yield f'<details id="p{number}"{state}><summary><span class="n">{number}</span>'
     yield f"<h3><code>{escape(spell(piece.text.encode()))}</code></h3>"
@@ -184,7 +184,7 @@ def _matches_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[s
 
 
 def _ways_html(explanation: Explanation, piece: ExplainedPiece) -> Iterator[str]:
-    yield '<table class="ways"><thead><tr><th scope="col">Way</th><th scope="col" class="num">Sum</th>'
+    yield '<table class="ways"><thead><tr><th scope="col">Segmentation</th><th scope="col" class="num">Score</th>'
     yield '<th scope="col">Tokens and their scores</th></tr></thead>\n<tbody>'
     for name, way in zip(("best", "runner-up"), piece.segmentations, strict=False):
         chips = "".join(

@@ -1,4 +1,4 @@
-"""What the text and the page of an explanation share: how much is shown, and how some of it is said."""
+"""Limits and wording that the text and the page of an explanation share."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from bytepair.study.explain.explanation import ExplainedPiece
 
 MOST_PIECES = 200
-"""Pieces that are shown."""
+"""The most pieces that are shown."""
 
 MOST_STEPS = 40
-"""Merges or matches that are shown of one piece."""
+"""The most merges or matches of one piece that are shown."""
 
 MOST_WAY = 40
-"""Tokens that are shown of a way through a piece."""
+"""The most tokens of a segmentation that are shown."""
 
 MOST_IDS = 64
-"""Ids that are shown of one piece."""
+"""The most ids of one piece that are shown."""
 
 MOST_CHANGES = 12
-"""Stretches that are shown of those that normalizers changed."""
+"""The most normalized stretches that are shown."""
 
 KINDS = {
     "added": "added token",
@@ -37,7 +37,7 @@ KINDS = {
 
 
 def around(before: str, after: str, most: int) -> tuple[str, str]:
-    """Two texts around the first place at which they differ."""
+    """Excerpts of two texts around their first difference."""
     pairs = zip(before, after, strict=False)
     first = next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(before), len(after)))
     start = max(0, first - most // 2) if max(len(before), len(after)) > most else 0
@@ -46,15 +46,15 @@ def around(before: str, after: str, most: int) -> tuple[str, str]:
 
 
 def same(piece: ExplainedPiece) -> tuple[str, str, tuple[int, ...]]:
-    """What two pieces have in common that are explained once."""
+    """The key of a piece: pieces with equal keys are explained once."""
     return piece.text, piece.kind, piece.ids
 
 
 def tried(longer: int) -> str:
-    """After how many tries a token was found, or none."""
+    """The number of tries until a token was found."""
     return f"after {plural(longer, 'longer try', 'longer tries')}" if longer else "at once"
 
 
 def minus(number: str) -> str:
-    """A number with the sign that is as wide as its digits."""
+    """A number with a minus sign as wide as its digits."""
     return number.replace("-", "−")

@@ -1,4 +1,4 @@
-"""The merges of a short piece as a tree: the symbols on top, what they become below."""
+"""The merges of a short piece as a tree: the symbols on top, their merges below."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from bytepair.study.explain.explanation import ExplainedPiece
 
 MOST_LEAVES = 32
-"""A piece of more symbols has no tree: it would be wider than anyone scrolls."""
+"""A piece with more symbols has no tree: it would be too wide."""
 
 _LETTER, _GAP, _BOX, _LEVEL, _EDGE = 8.6, 8, 28, 62, 2
 
 
 @dataclass(slots=True)
 class _Node:
-    """A token in the tree: its middle, its level from the top, and where its span ends."""
+    """A token in the tree: its centre, and its level from the top."""
 
     id: int
     middle: float
@@ -92,5 +92,5 @@ def _box(node: _Node, token: bytes) -> str:
 def _width(token: bytes) -> float:
     text = spell(token)
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    # An id of six digits stands below each.
+    # An id of six digits has to fit below each.
     return max(34.0, 14 + _LETTER * (len(text) + wide))

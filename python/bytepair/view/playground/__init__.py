@@ -1,4 +1,4 @@
-"""The playground: a page at which a text is typed and seen as tokens, served from this machine to its own browser."""
+"""The playground: a local web page that shows typed text as tokens."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import ArtifactError, TokenizerWarning
+from bytepair.resolver import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from starlette.types import ASGIApp
 
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.resolver import TokenizerLike
     from bytepair.view.playground.app import Playground
 
 PORT = 8765
-"""Where it is served unless something else is said: always at one address, so that links to it stay good."""
+"""The default port: fixed, so that links to the playground stay valid."""
 
 _SECONDS_TO_END = 2
 _MOST_CONNECTIONS = 64
@@ -27,7 +28,7 @@ _LAST_PORT = 65535
 
 
 def application(
-    tokenizers: Mapping[str, Tokenizer] | None = None,
+    tokenizers: Mapping[str, TokenizerLike] | None = None,
     *,
     host: str = "127.0.0.1",
     encodings: str | os.PathLike[str] | None = None,
@@ -35,10 +36,10 @@ def application(
     """The playground as an ASGI application.
 
     Args:
-        tokenizers: What is on offer, by name, besides published encodings whose files are on this machine. If there
-            are none, a small one that is trained on the spot is offered as well.
+        tokenizers: The tokenizers by name, each a tokenizer or a name that `bytepair.load` takes; published encodings
+            whose files are on this machine are added. If there are none, a small demo tokenizer is trained.
         host: The address that it will be served at. At a loopback address, only requests for that are answered.
-        encodings: The folder of the encodings' rank files; None for the user's cache. Nothing is fetched.
+        encodings: The folder of the encodings' rank files; None for the user's cache. Nothing is downloaded.
 
     Raises:
         ArtifactError: Starlette is not installed.
@@ -47,25 +48,25 @@ def application(
 
 
 def serve(
-    tokenizers: Mapping[str, Tokenizer] | None = None,
+    tokenizers: Mapping[str, TokenizerLike] | None = None,
     *,
     host: str = "127.0.0.1",
     port: int = PORT,
     encodings: str | os.PathLike[str] | None = None,
     ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serves the playground until Ctrl-C.
+    """Serve the playground until Ctrl-C.
 
     Args:
-        tokenizers: As `application` has it.
-        host: Where it listens. At others than a loopback address everybody who reaches the machine can use it, which
-            a `TokenizerWarning` says.
-        port: Where it listens; 0 for one that is free.
-        encodings: As `application` has it.
-        ready: Is told the URL when it can be opened.
+        tokenizers: As for `application`.
+        host: The address to listen at. Unless it is a loopback address, everybody who can reach the machine can use the
+            playground, and a `TokenizerWarning` warns of it.
+        port: The port to listen at; 0 for a free one.
+        encodings: As for `application`.
+        ready: Called with the URL when it can be opened.
 
     Raises:
-        ArtifactError: Starlette or uvicorn is not installed, or the address cannot be had: the port is taken.
+        ArtifactError: Starlette or uvicorn is not installed, or the address cannot be used, such as a taken port.
         KeyboardInterrupt: Ctrl-C.
     """
     uvicorn = _needed()
@@ -85,7 +86,7 @@ def serve(
             log_level="warning",
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # What says for whom it forwards is believed by nobody.
+            proxy_headers=False,  # Headers of proxies are not trusted.
             ws="none",
             lifespan="off",
             limit_concurrency=_MOST_CONNECTIONS,
@@ -99,16 +100,16 @@ def serve(
             playground.close()
 
 
-def _playground(tokenizers: Mapping[str, Tokenizer] | None, encodings: str | os.PathLike[str] | None) -> Playground:
+def _playground(tokenizers: Mapping[str, TokenizerLike] | None, encodings: str | os.PathLike[str] | None) -> Playground:
     _needed()
     from bytepair.view.playground.app import Playground  # noqa: PLC0415 (the extra `serve`)
     from bytepair.view.playground.shelf import Shelf  # noqa: PLC0415 (as above)
 
-    return Playground(Shelf(tokenizers or {}, encodings))
+    return Playground(Shelf({name: load(tokenizer) for name, tokenizer in (tokenizers or {}).items()}, encodings))
 
 
 def _needed() -> Any:
-    """What serves; ArtifactError if it, or what answers, is not installed."""
+    """Import uvicorn; raise ArtifactError if it or Starlette is not installed."""
     try:
         import starlette  # noqa: F401, PLC0415 (the extra `serve`)
         import uvicorn  # noqa: PLC0415 (as above)
@@ -119,10 +120,10 @@ def _needed() -> Any:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket that takes connections from now on."""
+    """A listening socket."""
     listener: socket.socket | None = None
-    if not 0 <= port <= _LAST_PORT:  # Some systems would take what is left of it.
-        raise ArtifactError(f"cannot listen at port {port}: there is none", remedy=f"say one up to {_LAST_PORT}")
+    if not 0 <= port <= _LAST_PORT:  # Some systems would truncate it.
+        raise ArtifactError(f"cannot listen at port {port}: it does not exist", remedy=f"use one up to {_LAST_PORT}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
@@ -134,15 +135,15 @@ def _listen(host: str, port: int) -> socket.socket:
         if listener:
             listener.close()
         if error.errno == errno.EADDRINUSE:
-            what, remedy = f"port {port} of {host} is taken", "say another --port, or --port 0 for one that is free"
+            what, remedy = f"port {port} of {host} is taken", "use another --port, or --port 0 for a free one"
         else:
             reason = error.strerror or str(error)
-            what, remedy = f"cannot listen at port {port} of {host}: {reason}", "say another --host or --port"
+            what, remedy = f"cannot listen at port {port} of {host}: {reason}", "use another --host or --port"
         raise ArtifactError(what, remedy=remedy) from error
     return listener
 
 
 def _url(host: str, port: int) -> str:
-    # A server that listens everywhere is reached here by this.
+    # A server that listens on all addresses is reached from this machine by loopback.
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"

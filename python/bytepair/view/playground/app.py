@@ -1,6 +1,6 @@
-"""The playground's server: a page, what is on offer, uploads, and the picture of a text. It keeps no text.
+"""The playground's server: the page, offers, uploads, and pictures of texts. It keeps no text.
 
-Each answer but the page is JSON. What is at fault is said as ``{"error": {"what", "where", "remedy"}}``.
+Each answer except the page is JSON; an error is ``{"error": {"what", "where", "remedy"}}``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bytepair.view.interactive import SCRIPTS, STYLES
 from bytepair.view.page import asset, page
 from bytepair.view.playground import uploads
 from bytepair.view.playground.guard import CLOSED, Guard, refusal
-from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, PictureRequest, pictured, said
+from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, PictureRequest, error_data, pictured
 from bytepair.view.playground.shelf import MOST_UPLOADS, Shelf
 from bytepair.view.playground.working import BusyError, Workers
 
@@ -42,7 +42,7 @@ MOST_OF_UPLOAD = 50 << 20
 
 # JSON may spell each byte of a text with six.
 _MOST_OF_REQUEST = 6 * MOST_OF_TEXT + 10_000
-# So many times too much is read to its end, since a browser that is still sending does not hear an answer.
+# Up to this factor too much is read to its end, since a browser that is still sending does not read an answer.
 _DRAINED = 2
 
 _SECONDS = 30.0
@@ -52,17 +52,17 @@ _MOST_READING = 4
 
 
 class TooLargeError(BytepairError):
-    """More was sent than is taken."""
+    """A request is larger than the limit."""
 
 
 class Playground:
-    """What requests are answered with.
+    """The handlers of requests.
 
     Args:
-        shelf: What is on offer.
-        text_limit: Bytes of a text, as UTF-8.
-        upload_limit: Bytes of the files of an upload.
-        seconds: How long anything may take.
+        shelf: The offers.
+        text_limit: The most bytes of a text, as UTF-8.
+        upload_limit: The most bytes of the files of an upload.
+        seconds: The time limit of a request.
     """
 
     def __init__(
@@ -77,8 +77,8 @@ class Playground:
         self._text_limit = text_limit
         self._upload_limit = upload_limit
         self._seconds = seconds
-        self._workers = Workers(_THREADS, _MOST_WAITING, seconds, "use less text, or fewer tokenizers")
-        self._loader = Workers(1, _MOST_WAITING, seconds, "give the file to bytepair serve -m")
+        self._workers = Workers(_THREADS, _MOST_WAITING, seconds, "use less text or fewer tokenizers")
+        self._loader = Workers(1, _MOST_WAITING, seconds, "pass the file to bytepair serve -m")
         self._reading = 0
 
     def app(self, host: str) -> ASGIApp:
@@ -92,7 +92,7 @@ class Playground:
         return Guard(Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page}), host)
 
     def close(self) -> None:
-        """Stops what waits; what runs ends by itself."""
+        """Cancel waiting calls; running ones end by themselves."""
         self._workers.close()
         self._loader.close()
 
@@ -117,9 +117,9 @@ class Playground:
             },
             talks=True,
         )
-        # The page says its policy itself, but cannot say there that no other may frame it.
-        said = re.search(r'"Content-Security-Policy" content="([^"]*)"', text)
-        policy = f"{unescape(said[1])}; frame-ancestors 'none'" if said else CLOSED
+        # The page's policy is in its head, where frame-ancestors has no effect.
+        found = re.search(r'"Content-Security-Policy" content="([^"]*)"', text)
+        policy = f"{unescape(found[1])}; frame-ancestors 'none'" if found else CLOSED
         return HTMLResponse(text, headers={"Content-Security-Policy": policy})
 
     async def _offers(self, _: Request) -> Response:
@@ -152,25 +152,25 @@ class Playground:
         return _json(201, {"offer": offer._asdict(), "notice": loaded.notice, "offers": self._said_offers()})
 
     async def _body(self, request: Request, most: int, limit: str) -> bytes:
-        """What was sent, if it is not too much; several may send at a time, but not many."""
+        """The body of a request, within a limit on its size and on concurrent bodies."""
         if self._reading >= _MOST_READING:
-            raise BusyError("the playground is being sent too much at once", remedy="try again in a moment")
+            raise BusyError("too many requests are being sent at once", remedy="try again in a moment")
         self._reading += 1
         try:
             body = await asyncio.wait_for(_read(request, most), self._seconds)
         except (TimeoutError, asyncio.TimeoutError) as error:
-            raise BusyError("what was sent did not come to its end", remedy="send it again") from error
+            raise BusyError("the request was not sent in time", remedy="send it again") from error
         finally:
             self._reading -= 1
         if body is None:
-            raise TooLargeError(f"this is too much: {limit}", remedy="use less")
+            raise TooLargeError(f"the request is too large: {limit}", remedy="send less")
         return body
 
 
 async def _read(request: Request, most: int) -> bytes | None:
     """The body, or None if it is longer."""
-    said = request.headers.get("content-length", "0")
-    if not said.isdecimal() or int(said) > _DRAINED * most:
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > _DRAINED * most:
         return None
     body, size = bytearray(), 0
     async for part in request.stream():
@@ -185,16 +185,16 @@ async def _read(request: Request, most: int) -> bytes | None:
 
 
 def _wanted(body: bytes) -> PictureRequest:
-    """What a picture is asked for."""
+    """Parse a request for a picture."""
     try:
-        asked = json.loads(body.decode())
+        parsed = json.loads(body.decode())
     except (ValueError, RecursionError) as error:
         raise FormatError(f"the request is not JSON: {error}", remedy="send text and tokenizers") from error
-    text, keys, special = (asked.get(key) if isinstance(asked, dict) else None for key in PictureRequest._fields)
+    text, keys, special = (parsed.get(key) if isinstance(parsed, dict) else None for key in PictureRequest._fields)
     if not isinstance(text, str):
-        raise FormatError("text is no string", pointer="/text")
+        raise FormatError("text is not a string", pointer="/text")
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
-        raise FormatError("tokenizers is no list of different keys", pointer="/tokenizers")
+        raise FormatError("tokenizers is not a list of distinct keys", pointer="/tokenizers")
     if not 1 <= len(keys) <= MOST_AT_ONCE:
         what = f"{len(keys)} tokenizers are chosen"
         raise FormatError(what, pointer="/tokenizers", remedy=f"choose 1 to {MOST_AT_ONCE}")
@@ -204,10 +204,10 @@ def _wanted(body: bytes) -> PictureRequest:
 
 
 def _files(request: Request, body: bytes) -> list[uploads.Upload]:
-    """The files of an upload, which follow each other; the query says their names and sizes."""
+    """The files of an upload: concatenated in the body, with their names and sizes in the query."""
     names, sizes = request.query_params.getlist("name"), request.query_params.getlist("size")
     if not names:
-        raise FormatError("the upload has no name", remedy="say ?name=...")
+        raise FormatError("the upload has no name", remedy="add ?name=...")
     if len(names) == 1 and not sizes:
         sizes = [str(len(body))]
     if (
@@ -215,7 +215,7 @@ def _files(request: Request, body: bytes) -> list[uploads.Upload]:
         or not all(re.fullmatch("[0-9]{1,12}", size) for size in sizes)
         or sum(map(int, sizes)) != len(body)
     ):
-        raise FormatError("names and sizes of the files do not fit the upload", remedy="send it again")
+        raise FormatError("names and sizes of the files do not match the upload", remedy="send it again")
     files, place = [], 0
     for name, size in zip(names, map(int, sizes), strict=True):
         files.append(uploads.Upload(name[:200], body[place : place + size]))
@@ -228,27 +228,27 @@ def _special_tokens(rows: list[str]) -> dict[str, int]:
     for row in rows:
         token, _, id = row.rpartition("=")
         if not token or not re.fullmatch("[0-9]{1,10}", id):
-            raise FormatError(f"{row[:100]!r} is no special token", remedy="write one a line: <|endoftext|>=50256")
+            raise FormatError(f"{row[:100]!r} is not a special token", remedy="write one per line: <|endoftext|>=50256")
         tokens[token] = int(id)
     if len(tokens) < len(rows):
-        raise FormatError("a special token is named twice", remedy="leave one out")
+        raise FormatError("a special token is listed twice", remedy="omit one")
     return tokens
 
 
 def _check_type(request: Request, wanted: str) -> None:
     found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if found != wanted:
-        raise HTTPException(415, f"this takes {wanted}, not {found or 'what has no type'}")
+        raise HTTPException(415, f"this accepts {wanted}, not {found or 'a body without a type'}")
 
 
 def _answered(handler: Callable[[Request], Any]) -> Callable[[Request], Any]:
-    """A handler whose errors are answers."""
+    """Turn the errors of a handler into answers."""
 
     async def answer(request: Request) -> Response:
         try:
             made: Response = await handler(request)
         except ClientDisconnect:
-            return Response(status_code=400)  # Nobody reads it.
+            return Response(status_code=400)  # The client is gone.
         except TooLargeError as error:
             return fault(413, error)
         except BusyError as error:
@@ -258,19 +258,17 @@ def _answered(handler: Callable[[Request], Any]) -> Callable[[Request], Any]:
         except BytepairError as error:
             return fault(422, error)
         except Exception as error:
-            # A bug; the page says so as well, and the next request is answered.
+            # A bug: the page reports it, and the next request is answered.
             logging.getLogger(__name__).exception("the playground failed")
-            return refusal(
-                500, f"the playground failed: {error}", "this is a bug; where it happened stands where it runs"
-            )
+            return refusal(500, f"the playground failed: {error}", "this is a bug; the server's log has the traceback")
         return made
 
     return answer
 
 
 def fault(status: int, error: BytepairError) -> Response:
-    """An answer that says an error."""
-    return _json(status, {"error": said(error)})
+    """An error as an answer."""
+    return _json(status, {"error": error_data(error)})
 
 
 def _json(status: int, data: Any) -> Response:

@@ -1,4 +1,4 @@
-"""A tokenizer to play with where there is no other: trained on text that came with Python, in a tenth of a second."""
+"""A demo tokenizer, trained in a tenth of a second on text that comes with Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHORTEST = "the quick brown fox jumps over the lazy dog, and then over the other
 
 
 def demo() -> Tokenizer:
-    """Trains it: on the manual of Python's language, which is prose, and on modules of its library."""
+    """Train it on the language reference of Python, which is prose, and on modules of its library."""
     return train(_texts(), _VOCAB_SIZE, split="cl100k", special_tokens=["<|endoftext|>"])
 
 
@@ -32,7 +32,7 @@ def _texts() -> Iterator[str]:
         size += len(text)
         if size > _ENOUGH:
             return
-    yield SHORTEST  # Of a Python that came without any text, as from a zip file, this is left.
+    yield SHORTEST  # The rest for a Python without any text, as in a zip file.
 
 
 def _manual() -> Iterator[str]:
@@ -51,4 +51,4 @@ def _text(place: Path) -> str:
     try:
         return place.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
-        return ""  # The next one does as well.
+        return ""  # Another module serves as well.

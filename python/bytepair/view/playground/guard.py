@@ -1,8 +1,7 @@
-"""What stands before the playground: whose requests are answered, and what each answer tells the browser.
+"""The guard of the playground: which requests are answered, and the security headers of each answer.
 
-A server on this machine is reached by every page that the user's browser has open. Such a page must not make it do
-anything (its requests carry its own Origin), and must not read from it under a name that was made to point here (its
-requests carry that name as Host).
+Every page in the user's browser can reach a server on this machine. A foreign page must not make it do anything (its
+requests carry its own Origin), and must not read from it by DNS rebinding (its requests carry a foreign name as Host).
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ _HEADERS = {
 }
 
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""The policy of answers that are no page."""
+"""The content security policy of answers that are not pages."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address is this machine's own, which no other reaches.
+    """Whether a name or an address is a loopback one, which other machines cannot reach.
 
     Example:
         >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
@@ -49,10 +48,10 @@ class Guard:
     """Answers requests for this server and from its own page, and refuses others.
 
     Args:
-        app: What answers.
-        host: The address that the server was told to listen at. Of a loopback address, only loopback names are its
-            own. At others it has further names, and every address is taken for one: only a name can be made to point
-            here by somebody else. The port is not looked at, which differs behind a tunnel.
+        app: The application.
+        host: The address that the server listens at. At a loopback address only loopback names are its own. At others
+            the machine's names and all IP addresses are: only a name can be rebound by an attacker. The port is not
+            checked, since it differs behind a tunnel.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -63,7 +62,7 @@ class Guard:
             self._names |= {host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Answer a request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -84,13 +83,13 @@ class Guard:
         await answer(scope, receive, send_guarded)
 
     def _fault(self, headers: Headers, method: str) -> tuple[str, str] | None:
-        """What is wrong with a request, and what to do."""
+        """The fault of a request, and its remedy; None if there is none."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._is_own(hosts[0]):
-            return "this is not the server's own name", "open it at the address that it printed when it started"
+            return "the request has a foreign Host", "open the playground at the address that it printed at its start"
         if method in ("GET", "HEAD"):
             return None
-        # A browser says either of these with every request of a page; what says neither is no browser.
+        # A browser sends one of these with every request of a page; a client that sends neither is not a browser.
         origins = headers.getlist("origin")
         sites = headers.getlist("sec-fetch-site")
         if any(origin != f"http://{hosts[0]}" for origin in origins) or any(site != "same-origin" for site in sites):
@@ -113,6 +112,6 @@ class Guard:
 
 
 def refusal(status: int, what: str, remedy: str) -> Response:
-    """An answer that says what is wrong."""
-    said = {"error": {"what": what, "where": {}, "remedy": remedy}}
-    return Response(json.dumps(said), status, media_type="application/json")
+    """An error as an answer."""
+    data = {"error": {"what": what, "where": {}, "remedy": remedy}}
+    return Response(json.dumps(data), status, media_type="application/json")

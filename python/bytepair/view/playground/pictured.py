@@ -1,4 +1,4 @@
-"""What a text is with the chosen tokenizers, as the page is told it."""
+"""The answer to a picture request: a text with the chosen tokenizers, as JSON."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from bytepair.view.playground.shelf import Shelf
 
 MOST_AT_ONCE = 6
-"""Tokenizers that can be looked at together."""
+"""The most tokenizers in one picture."""
 
 
 MOST_TOKENS = 400_000
-"""Of more tokens than these, of all tokenizers together, there are counts and no picture."""
+"""Above this number of tokens, of all tokenizers together, there are counts but no picture."""
 
 
 class PictureRequest(NamedTuple):
-    """What is asked for.
+    """A request for a picture.
 
     Attributes:
         text: The text.
-        tokenizers: Keys of what is on offer.
-        special: ``"allow"``: special tokens in the text are such; ``"text"``: they are text.
+        tokenizers: Keys of offers.
+        special: ``"allow"``: special tokens in the text are recognized; ``"text"``: they are text.
     """
 
     text: str
@@ -35,7 +35,7 @@ class PictureRequest(NamedTuple):
 
 
 class EncodableText(NamedTuple):
-    """A tokenizer that the text can be encoded with, what it is called, and how many tokens there are."""
+    """A tokenizer that can encode the text: its name, and the number of tokens."""
 
     name: str
     tokenizer: Tokenizer
@@ -43,9 +43,9 @@ class EncodableText(NamedTuple):
 
 
 def pictured(shelf: Shelf, wanted: PictureRequest) -> bytes:
-    """JSON: how many tokens a text has with each tokenizer, their picture, and why others have none.
+    """JSON: the number of tokens with each tokenizer, their picture, and the errors of others.
 
-    A tokenizer that cannot be loaded, or that the text cannot be encoded with, does not keep the others from it.
+    A tokenizer that cannot be loaded, or that cannot encode the text, does not affect the others.
 
     Raises:
         BytepairError: The text cannot be encoded with any of them.
@@ -60,7 +60,7 @@ def pictured(shelf: Shelf, wanted: PictureRequest) -> bytes:
     if sum(one.tokens for one in able.values()) <= MOST_TOKENS:
         named = [(one.name, one.tokenizer) for one in able.values()]
         made = picture(named, wanted.text, special=wanted.special).as_dict()
-    faults = {key: said(error) for key, error in failed.items()}
+    faults = {key: error_data(error) for key, error in failed.items()}
     return json.dumps({"counts": counts, "faults": faults, "picture": made}, separators=(",", ":")).encode()
 
 
@@ -72,7 +72,7 @@ def _try(shelf: Shelf, key: str, wanted: PictureRequest) -> EncodableText | Byte
         return error
 
 
-def said(error: BytepairError) -> dict[str, Any]:
-    """An error as JSON has it."""
+def error_data(error: BytepairError) -> dict[str, Any]:
+    """An error as plain data for JSON."""
     where = {name: value for name in PLACES if (value := getattr(error, name)) is not None}
     return {"kind": type(error).__name__, "what": error.what, "where": where, "remedy": error.remedy}

@@ -1,4 +1,4 @@
-"""The tokenizers that a playground has on offer: given ones, encodings that are here already, one for show, uploads."""
+"""The tokenizers that a playground offers: named ones, encodings on this machine, a demo, and uploads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.drawing.characters import show_line
 from bytepair.errors import FormatError
-from bytepair.formats import hub
+from bytepair.formats import encodings as published
+from bytepair.resolver import get_encoding
 from bytepair.view.playground.demo import demo
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 MOST_UPLOADS = 8
-"""Of uploads the latest used are kept."""
+"""The most uploads that are kept: those used last."""
 
 _MOST_OF_NAME = 60
 _NEWEST = "o200k_base"
@@ -30,8 +31,8 @@ class Offer(NamedTuple):
     """A tokenizer that can be chosen.
 
     Attributes:
-        key: What requests and shared links call it.
-        name: What people call it.
+        key: Its key in requests and shared links.
+        name: Its name on the page.
         origin: ``"given"``, ``"encoding"``, ``"demo"`` or ``"upload"``. Only uploads cannot be shared.
     """
 
@@ -41,12 +42,12 @@ class Offer(NamedTuple):
 
 
 class Shelf:
-    """What is on offer. Loading is done when something is first asked for, once, by whichever thread asks.
+    """The offers of a playground. Each is loaded once, when it is first requested, by the requesting thread.
 
     Args:
-        given: Tokenizers by name. If there are none, the one for show is offered as well.
-        encodings: The folder of rank files of encodings; None for the one that is configured, or the user's cache.
-            Only what is there is offered: nothing is fetched.
+        given: Tokenizers by name. Without any, the demo is offered as well.
+        encodings: The folder of rank files of encodings; None for the configured one, or the user's cache. Only
+            encodings with a file there are offered: nothing is downloaded.
     """
 
     def __init__(self, given: Mapping[str, Tokenizer], encodings: str | os.PathLike[str] | None = None) -> None:
@@ -55,10 +56,10 @@ class Shelf:
         self._loaders: dict[str, Callable[[], Tokenizer]] = {}
         self._locks: dict[str, Lock] = {}
         self._offers = [Offer(name, show_line(name, _MOST_OF_NAME), "given") for name in given]
-        folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or hub.cache_folder())
-        for name, encoding in hub.ENCODINGS.items():
+        folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or published.cache_folder())
+        for name, encoding in published.ENCODINGS.items():
             if name not in given and (folder / encoding.file).is_file():
-                self._add_later(Offer(name, name, "encoding"), partial(hub.get_encoding, name, folder=folder))
+                self._add_later(Offer(name, name, "encoding"), partial(get_encoding, name, folder=folder))
         if not given:
             self._add_later(Offer("demo", "demo", "demo"), demo)
         self._uploads: OrderedDict[str, tuple[int, Offer, Tokenizer]] = OrderedDict()
@@ -70,19 +71,19 @@ class Shelf:
         self._locks[offer.key] = Lock()
 
     def offers(self) -> list[Offer]:
-        """All that can be chosen, in order."""
+        """All offers, in order."""
         with self._lock:
             uploads = sorted(self._uploads.values(), key=lambda row: row[0])
             return [*self._offers, *(offer for _, offer, _ in uploads)]
 
     def first(self, most: int) -> list[str]:
-        """The keys of what is chosen before anybody chooses: those given, else the newest encoding, else any."""
+        """The keys of the initial choice: the named tokenizers, else the newest encoding, else any."""
         keys = [offer.key for offer in self._offers]
         given = [offer.key for offer in self._offers if offer.origin == "given"]
         return given[:most] or [_NEWEST if _NEWEST in keys else keys[0]]
 
     def add(self, name: str, tokenizer: Tokenizer) -> Offer:
-        """Keeps an upload; the one that was used least lately goes if there are too many."""
+        """Add an upload; the least recently used one is dropped if there are too many."""
         name = show_line(name, _MOST_OF_NAME) or "upload"
         with self._lock:
             taken = {offer.name for offer in self._offers} | {offer.name for _, offer, _ in self._uploads.values()}
@@ -91,7 +92,7 @@ class Shelf:
                 number += 1
                 shown = f"{name} ({number})"
             self._uploaded += 1
-            while f"upload:{self._uploaded}" in self._loaded:  # A path may be called so.
+            while f"upload:{self._uploaded}" in self._loaded:  # A tokenizer may have this name.
                 self._uploaded += 1
             offer = Offer(f"upload:{self._uploaded}", shown, "upload")
             self._uploads[offer.key] = (self._uploaded, offer, tokenizer)
@@ -103,7 +104,7 @@ class Shelf:
         """The name and the tokenizer.
 
         Raises:
-            FormatError: There is none, or none any more.
+            FormatError: There is no such offer, or it was dropped.
             BytepairError: It cannot be loaded.
         """
         with self._lock:
@@ -113,7 +114,7 @@ class Shelf:
                 return offer.name, tokenizer
         name = next((offer.name for offer in self._offers if offer.key == key), None)
         if name is None:
-            remedy = f"choose another one; of uploads the latest {MOST_UPLOADS} are kept, until the server ends"
+            remedy = f"choose another one; the last {MOST_UPLOADS} uploads are kept until the server stops"
             raise FormatError(f"there is no tokenizer {show_line(key, _MOST_OF_NAME)!r} here", remedy=remedy)
         if key in self._loaders:
             with self._locks[key]:

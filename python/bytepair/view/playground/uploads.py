@@ -1,7 +1,7 @@
-"""Bytes that somebody uploads as a tokenizer -> a tokenizer.
+"""Uploaded files -> a tokenizer.
 
-They lie for a moment in a folder of their own, which nobody else can read, since loading is done by path. No name that
-comes with them leads out of it, and nothing in them is run: a chat template is not even looked at.
+The files are stored briefly in a private temporary folder, since loading works by path. No file name leads out of it,
+and nothing in the files is run: a chat template is not even read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_FILES = 8
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
-# A manifest names further files, which need not lie beside it.
+# A manifest names further files, which can be anywhere.
 _REFUSED = {"manifest.json"}
 
 
@@ -30,7 +30,7 @@ class Upload(NamedTuple):
     """A file.
 
     Attributes:
-        name: What it is called; of a file that comes alone it is for messages only.
+        name: Its name; for a single file it is used in messages only.
         data: Its bytes.
     """
 
@@ -39,7 +39,7 @@ class Upload(NamedTuple):
 
 
 class Uploaded(NamedTuple):
-    """A tokenizer, and what has to be said of it; empty if nothing has."""
+    """A tokenizer, and a notice about it, which may be empty."""
 
     tokenizer: Tokenizer
     notice: str
@@ -52,7 +52,7 @@ class SplitMissingError(FormatError):
 def load(
     files: Sequence[Upload], *, split: str | None = None, special_tokens: Mapping[str, int] | None = None
 ) -> Uploaded:
-    """The tokenizer that some files are; several are those of one folder, such as vocab.json and merges.txt.
+    """Load a tokenizer from its files; several are those of one folder, such as vocab.json and merges.txt.
 
     Args:
         files: The files.
@@ -60,13 +60,13 @@ def load(
         special_tokens: The special tokens, for files that hold none.
 
     Raises:
-        SplitMissingError: A file that holds no split pattern came without one.
-        BytepairError: They are no tokenizer, or a broken one; ``file`` is the name as it was given.
+        SplitMissingError: The file has no split pattern, and none was chosen.
+        BytepairError: The files are not a tokenizer, or a broken one; ``file`` is the name of the upload.
     """
     _check(files)
     with tempfile.TemporaryDirectory(prefix="bytepair-upload-") as name:
         folder = Path(name)
-        # A file that is alone could be called anything, also something that loading takes a meaning from.
+        # The name of a single file must not decide how it is loaded.
         names = ["upload"] if len(files) == 1 else [file.name for file in files]
         for place, file in zip(names, files, strict=True):
             (folder / place).write_bytes(file.data)
@@ -75,12 +75,12 @@ def load(
             return _load(path, split, special_tokens or None)
         except BytepairError as error:
             if isinstance(error, ArtifactError) and (missing := Path(str(error.file)).name) not in names:
-                what = f"{files[0].name} is not whole without {missing}"
+                what = f"{files[0].name} needs {missing}"
                 raise FormatError(what, remedy="choose both files together") from error
             error.file = _given(error.file, files, folder)
             if split is None and any(tiktoken.looks_like(file.data) for file in files):
                 raise SplitMissingError(
-                    "a rank file holds no split pattern", file=error.file, remedy="choose the one that it was made with"
+                    "a rank file has no split pattern", file=error.file, remedy="choose the one that it was made with"
                 ) from error
             error.what = error.what.replace(name, "the upload")
             raise
@@ -98,21 +98,21 @@ def _load(path: Path, split: str | None, special_tokens: Mapping[str, int] | Non
 
 def _check(files: Sequence[Upload]) -> None:
     if not 1 <= len(files) <= MOST_FILES:
-        raise FormatError(f"an upload has 1 to {MOST_FILES} files, not {len(files)}", remedy="choose those that matter")
+        raise FormatError(f"an upload has 1 to {MOST_FILES} files, not {len(files)}", remedy="choose fewer files")
     if len(files) == 1:
         return
     names = [file.name for file in files]
     for name in names:
         if not _NAME.fullmatch(name):
-            raise FormatError(f"{name[:100]!r} is no name of a tokenizer's file", remedy="leave it out, or rename it")
+            raise FormatError(f"{name[:100]!r} is not the name of a tokenizer's file", remedy="omit or rename it")
         if name.lower() in _REFUSED:
-            raise FormatError(f"{name} is not taken: it speaks of other files", file=name, remedy="leave it out")
+            raise FormatError(f"{name} is not accepted: it refers to other files", file=name, remedy="omit it")
     if len({name.lower() for name in names}) < len(names):
-        raise FormatError("two of the files have one name", remedy="leave one out")
+        raise FormatError("two of the files have the same name", remedy="omit one")
 
 
 def _given(place: object, files: Sequence[Upload], folder: Path) -> str:
-    """What the user calls the file of an error."""
+    """The user's name for the file of an error."""
     if len(files) == 1:
         return files[0].name
     relative = Path(str(place))

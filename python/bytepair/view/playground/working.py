@@ -1,7 +1,7 @@
-"""Threads for what would keep the server's loop from answering: few, with a queue that ends, and a limit on time.
+"""Threads for work that would block the server's event loop: few, with a bounded queue and a time limit.
 
-A thread cannot be stopped. So what runs too long is answered for without waiting for it, and goes on to hold its place
-among the few: more than these never run, whatever is asked for.
+A thread cannot be stopped. So a call that takes too long is answered without waiting for it, and keeps its thread until
+it ends: no more threads ever run, whatever is requested.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ T = TypeVar("T")
 
 
 class BusyError(LimitError):
-    """The server has too much to do, or what was asked for took too long."""
+    """The server is busy, or a request took too long."""
 
 
 class PanicError(Exception):
-    """Something that no thread may end the server with: a bug."""
+    """A bug in a thread that must not end the server."""
 
 
 class Workers:
     """A few threads.
 
     Args:
-        threads: How many.
-        most: How many calls may run or wait at a time.
-        seconds: How long a caller waits at most.
-        remedy: What to do about what takes longer.
+        threads: The number of threads.
+        most: The most calls that run or wait at a time.
+        seconds: The time limit of a call.
+        remedy: The remedy of the error when a call takes longer.
     """
 
     def __init__(self, threads: int, most: int, seconds: float, remedy: str) -> None:
@@ -47,27 +47,27 @@ class Workers:
         self._lock = Lock()
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What `work` returns, of one of the threads.
+        """Run `work` in one of the threads; return its result.
 
         Raises:
             BusyError: Too many wait already, or it took too long.
-            PanicError: It raised what is no `Exception`.
+            PanicError: It raised something else than an `Exception`.
         """
         with self._lock:
             if self._pending >= self._most:
-                raise BusyError("the playground has too much to do", remedy="try again in a moment")
+                raise BusyError("the playground is busy", remedy="try again in a moment")
             self._pending += 1
         future = self._pool.submit(_shielded, work)
         future.add_done_callback(self._done)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
-        # Until Python 3.11 these were two.
+        # Until Python 3.11 these were two classes.
         except (TimeoutError, asyncio.TimeoutError) as error:
             what = f"this took longer than {self._seconds:g} seconds"
             raise BusyError(what, remedy=self._remedy) from error
 
     def close(self) -> None:
-        """Takes no more calls, and does not wait for those that run."""
+        """Accept no more calls, and do not wait for running ones."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _done(self, _: Future[T]) -> None:

@@ -1,9 +1,9 @@
-//! Where a text that comes in parts may be cut: what stands on either side is encoded as it is in the whole, whatever comes.
+//! Cuts of a text that arrives in parts: either side of a cut has the ids that it has in the whole, whatever text follows.
 //!
-//! Each stage says what it makes of a place between two characters. Added tokens must not stand across. Normalizers have to
-//! make of either side alone what they make of it in the whole, and are asked what becomes of the two characters. Then the
-//! first pre-tokenizer or pattern that surely ends a piece there decides: those before it leave the place alone, those
-//! behind it see pieces only.
+//! Each stage reports its effect at a place between two characters. No added token may extend across it. Normalizers must
+//! change either side alone as they change it in the whole, and report the result of the two characters. Then the first
+//! pre-tokenizer or pattern that certainly ends a piece there decides: those before it do not affect the place, and those
+//! after it work inside pieces.
 
 use crate::normalize::Normalizer;
 use crate::pre_tokenize::Between;
@@ -89,7 +89,7 @@ impl<'t> StreamCuts<'t> {
         if self.apart { added.touches(text, place) } else { added.is_across(text, place) }
     }
 
-    /// What normalizers make of two characters within a text; None if that is not certain.
+    /// Two characters inside a text after the normalizers; None if that depends on other text.
     fn normal(&self, left: char, right: char) -> Option<(char, char)> {
         let mut pair = (left, right);
         for normalizer in &self.steps.normalizers {

@@ -1,7 +1,7 @@
-//! The ids of a text that comes in parts.
+//! Streaming encode: the ids of a text that arrives in parts.
 //!
-//! What is held is encoded up to its last cut, where no text to come can change what stands before. Where there is no cut,
-//! twice as much has to come before one is looked for again, so that a piece of any length takes linear time.
+//! The held text is encoded up to its last cut, before which no later text changes anything. If there is no cut, twice as
+//! much text must arrive before the next search, so that a piece of any length takes linear time.
 
 mod cuts;
 #[cfg(test)]
@@ -17,7 +17,7 @@ use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
 use crate::utf8::{OnInvalid, complete};
 
-/// A cut is looked for when so many bytes have come since the last time, so that small parts are not encoded one by one.
+/// The bytes between two searches for a cut, so that small parts are not encoded one by one.
 const LEAST_MORE: usize = 1 << 12;
 
 /// Encodes a text that is given in parts: the ids are those of the whole.
@@ -44,7 +44,7 @@ const LEAST_MORE: usize = 1 << 12;
 /// ```
 #[derive(Debug, Default)]
 pub struct EncodeStream {
-    /// The start of a character whose end has not come.
+    /// The first bytes of an incomplete character.
     pending: Vec<u8>,
     /// The text since the last cut.
     text: String,

@@ -11,7 +11,7 @@ use crate::train::Progress;
 use crate::train::byte_pairs::site::SpelledWords;
 use crate::train::byte_pairs::vocabulary;
 
-/// What pieces are spelled in. The order of the symbols matters under [`Ties::LowestIds`](crate::train::Ties::LowestIds).
+/// The initial symbols of pieces. Their order matters under [`Ties::LowestIds`](crate::train::Ties::LowestIds).
 #[derive(Clone)]
 pub enum Alphabet<'t> {
     /// All 256 bytes, in this order.
@@ -44,10 +44,10 @@ impl Alphabet<'_> {
         Self::Bytes((0..=u8::MAX).collect())
     }
 
-    /// What spells the pieces, and the bytes of each symbol.
+    /// The speller of the pieces, and the bytes of each symbol.
     ///
     /// # Errors
-    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 where characters are asked for.
+    /// `Training`, if the bytes are not all bytes once, or a piece is not UTF-8 and the alphabet is characters.
     pub(super) fn speller(&self, pieces: &[(&[u8], u64)]) -> Result<(Speller<'_>, Vec<Vec<u8>>)> {
         match self {
             Self::Bytes(order) => {

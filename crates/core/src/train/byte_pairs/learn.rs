@@ -1,15 +1,15 @@
 //! The merge loop: the most frequent adjacent pair becomes a token, again and again.
 //!
-//! Pair counts are kept up to date word by word, found through postings (which words hold the pair). What makes this
-//! exact:
+//! Pair counts are kept up to date word by word, found through postings (which words hold the pair). It is
+//! exact for these reasons:
 //!
-//! **Keys only get worse.** No merge makes an older pair more frequent or brings it further to the front, since whatever
-//! becomes adjacent then has the new symbol in it. So the queue may be lazy: a pair has one entry, whose key may be
-//! better than the truth by now, and is corrected when it comes out.
+//! **Keys only get worse.** No merge makes an older pair more frequent or brings it further to the front, since every
+//! new adjacency contains the new symbol. So the queue can be lazy: a pair has one entry, whose key may be better than the
+//! current one, and is corrected when it is popped.
 //!
-//! **The floor.** Only pairs that occur at least `floor` times are stored at all, with the same right: one below it never
-//! gets above it. Where no pair is left, and the floor is above `min_frequency`, it is lowered and all pairs are counted
-//! again from the words as they are by then. Until that, every stored pair comes before every one that is not. Most pairs
+//! **The floor.** Only pairs that occur at least `floor` times are stored at all, for the same reason: a pair below it never
+//! rises above it. When no pair is left and the floor is above `min_frequency`, it is lowered, and all pairs are counted
+//! again from the current words. Until then, every stored pair comes before every other one. Most pairs
 //! of a text are rare and never merge, so that this is less work and less memory than storing them. The first floor is a
 //! guess from the number of merges, which the result does not depend on.
 //!
@@ -33,7 +33,7 @@ use crate::train::byte_pairs::workers::{Workers, with_workers};
 use crate::train::counts::PieceCounts;
 use crate::train::{Learned, Progress};
 
-/// What [`learn`] gives.
+/// The result of [`learn`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Training {
     /// The bytes of each symbol of the alphabet.
@@ -44,7 +44,7 @@ pub struct Training {
     pub tokens_total: u128,
 }
 
-/// What changes speed and nothing else; tests turn it to reach every path with little text.
+/// Parameters that change only speed; tests vary them to reach every path with little text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
     /// Pieces from this many symbols on are merged by position.
@@ -78,13 +78,13 @@ pub(super) enum Job {
     Collect,
     /// A batch is merged in the words.
     Joining,
-    /// What changed goes to the shards of pairs.
+    /// Changes are applied to the shards of pairs.
     Apply,
 }
 
 const JOBS: [Job; 5] = [Job::Filter, Job::Count, Job::Collect, Job::Joining, Job::Apply];
 
-/// What all workers read while one writes between the rounds.
+/// The state that all workers read, and one writes between the rounds.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) symbols: Symbols,

@@ -1,12 +1,12 @@
 //! Long pieces, merged by position: no merge reads more of one than the occurrences and what is next to them.
 //!
-//! Every symbol of the alphabet keeps its slot. A token of several lies in as many slots: the first holds the token, the
-//! last how far back the first is, flagged; those between are flagged as well. So the gap itself is the link: the next
-//! token starts `width` slots on, the one before starts at the slot before or as far back as that says. A posting is the
-//! slot where an occurrence starts, and is out of date where the symbols there are others by now.
+//! Every symbol of the alphabet keeps its slot. A token of several symbols covers as many slots: the first holds the token,
+//! the last, flagged, the distance back to the first; those between are flagged as well. So the gap itself is the link: the
+//! next token starts `width` slots further, and the previous one ends in the slot before, which is its start or holds the
+//! distance to it. A posting is the slot where an occurrence starts; it is stale if other symbols are there now.
 //!
 //! Cost: O(1) for each posting, so that merging a text of n symbols visits O(n) postings for all merges that make its
-//! symbols fewer, and as many again that went out of date.
+//! symbols fewer, and as many again that are stale.
 
 use crate::error::{Error, Kind, Result};
 use crate::prefetch::prefetch;
@@ -21,16 +21,16 @@ const INSIDE: u32 = 1 << 31;
 /// Between two words.
 const BOUNDARY: u32 = u32::MAX;
 
-/// So many postings are asked for from memory before they are needed.
+/// The number of postings that are prefetched.
 const AHEAD: usize = 16;
 
-/// How many steps pass until the caller is asked whether to stop.
+/// The steps between two checks of the stop flag.
 const STEPS: usize = 1 << 14;
 
 /// The long words.
 #[derive(Debug, Default)]
 pub(super) struct LongWords {
-    /// What the first slot counts as in postings.
+    /// The number of the first slot in postings.
     pub(super) base: u32,
     slots: Vec<u32>,
     /// Where each word starts, and its count.

@@ -1,8 +1,7 @@
-//! Which pairs merge next: from the queue, or replayed; several at once where that is exact.
+//! Choosing the next merges: from the queue, or replayed; several at once where that is exact.
 //!
-//! **A batch** is what comes out of the queue one after another, as long as no two pairs share a symbol; a pair of one
-//! symbol with itself may only be the last. All of them are merged before the queue is asked again. Merging one at a time
-//! gives the same:
+//! **A batch** is a run of pairs from the queue, as long as no two pairs share a symbol; a pair of a symbol with itself may
+//! only be the last. All of them are merged before the next look at the queue. Merging one at a time has the same result:
 //!
 //! 1. A merge of (a, b) changes the counts and first places of pairs with a or b alone, and makes pairs with the new
 //!    symbol c. So the others of the batch stay as they are, in their order, and so do their recorded counts.
@@ -19,7 +18,7 @@
 //!
 //! A pair below the floor is not in the queue, but its count is below those of the batch as well.
 //!
-//! What was replayed needs no order: consecutive merges that share no symbol are a batch.
+//! Replayed merges need no order: consecutive merges that share no symbol are a batch.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;

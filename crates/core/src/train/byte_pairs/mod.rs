@@ -1,4 +1,7 @@
-//! Counts of pieces -> merges.
+//! Byte pairs: counts of pieces -> merges.
+//!
+//! [`learn()`] is the merge loop. Words are stored in sites (`site`, `short_words`, `long_words`), their pairs in shards with
+//! a queue (`pairs`, `queue`); `tally` adds up the changes of a merge, and `merge_batch` chooses the next merges.
 
 mod alphabet;
 mod learn;

@@ -1,6 +1,6 @@
-//! Two adjacent symbols: as one number, how often they occur, and where.
+//! A pair of adjacent symbols: its key, its count and its postings.
 
-/// Where an occurrence is: order of the word, symbols of the alphabet from its start.
+/// The place of an occurrence: the number of the word, and the symbols of the alphabet before it in the word.
 pub(super) type Place = (u32, u32);
 
 /// Two symbols in one number, ordered as they are.
@@ -15,7 +15,7 @@ pub(super) fn symbols_of(key: u64) -> [u32; 2] {
     [(key >> 32) as u32, key as u32]
 }
 
-/// How often a pair occurs, and where it does, or did: ascending.
+/// The count of a pair, and the places where it occurs or did occur, ascending.
 #[derive(Debug, Default)]
 pub(super) struct Pair {
     pub(super) count: u64,

@@ -27,7 +27,7 @@ pub(super) struct Shard {
     /// Those that were at least as frequent as `bar` when they came.
     pub(super) queue: Queue<Entry>,
     bar: u64,
-    /// The others, in no order: most are never asked for, and a small queue is a fast one.
+    /// The others, in no order: most are never needed, and a small queue is fast.
     later: Vec<Entry>,
     /// Gains of several parts of the words, added up.
     sums: HashMap<u64, Pair, FxBuildHasher>,
@@ -51,7 +51,7 @@ impl Shard {
         *self = Self::new();
     }
 
-    /// Takes what the parts of the words report to this shard; pairs below `floor` are left out.
+    /// Applies the reports of the parts of the words to this shard, without pairs below `floor`.
     pub(super) fn apply(&mut self, outboxes: &[impl std::ops::Deref<Target = Outbox>], shard: usize, floor: u64) {
         if let [outbox] = outboxes {
             for gain in &outbox.gains[shard] {

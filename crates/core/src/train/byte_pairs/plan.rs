@@ -1,4 +1,4 @@
-//! How much memory learning needs, before it starts.
+//! An estimate of the memory that learning needs.
 
 use crate::train::byte_pairs::alphabet::Alphabet;
 

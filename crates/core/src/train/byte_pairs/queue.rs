@@ -1,4 +1,4 @@
-//! A binary heap whose order is given with each call, because it may need the tokens, which grow meanwhile.
+//! A binary heap whose order is an argument of each call, because it can depend on the tokens, which grow meanwhile.
 
 /// A heap of entries; `before(a, b)` says whether `a` comes out before `b`, and must be the same order every time.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// What comes out next.
+    /// The next entry.
     pub(super) fn peek(&self) -> Option<&T> {
         self.entries.first()
     }

@@ -1,8 +1,8 @@
 //! Counting the pairs of some words from scratch: at the start, and when only pairs below the floor are left.
 //!
-//! Most pairs are rare and never merge, so that they are kept out before anything is stored for them: first the counts
-//! of pairs are added up by hash in a small table, which says too much but never too little; then those pairs alone are
-//! counted for which it says enough.
+//! Most pairs are rare and never merge, so they are filtered out before anything is stored for them. First the counts of pairs
+//! are added up by hash in a small table, which can only overestimate; then only the pairs are counted whose estimate is high
+//! enough.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! What is learned, and which of equally frequent pairs merges first.
+//! The settings of learning, and the order of equally frequent pairs.
 
 /// Which of the most frequent pairs merges first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Ties {
     }
 }
 
-/// What is learned, and when it ends.
+/// The settings of learning.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// At most this many merges.

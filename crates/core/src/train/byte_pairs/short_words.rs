@@ -1,6 +1,6 @@
 //! Short pieces as symbols in one flat arena, rewritten in place as pairs merge.
 //!
-//! Each word lies behind a header of its own (length, count), so that visiting one costs one cache miss. Postings are
+//! Each word follows a header of its own (length, count), so that a visit costs one cache miss. Postings are
 //! offsets of words, ascending.
 
 use crate::error::Result;
@@ -16,19 +16,19 @@ const HEADER: usize = 3;
 /// Longer words do not fit the header.
 pub(super) const LONGEST: usize = u16::MAX as usize;
 
-/// So many words ahead of the one at hand are asked for from memory; plain loads of theirs took 1.6 times as long.
+/// The number of words that are prefetched; without prefetching, loads took 1.6 times as long.
 const AHEAD: usize = 16;
 
 /// A slot of most words' second cache line, if they have one.
 const MIDDLE: usize = 12;
 
-/// How many visits pass until the caller is asked whether to stop.
+/// The visits between two checks of the stop flag.
 const VISITS: usize = 1 << 12;
 
 /// The short words of one worker.
 #[derive(Debug, Default)]
 pub(super) struct ShortWords {
-    /// What the first offset counts as in postings.
+    /// The number of the first offset in postings.
     pub(super) base: u32,
     arena: Vec<u32>,
     /// Where words of no symbols are, which stand for long ones.

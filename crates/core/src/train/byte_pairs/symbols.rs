@@ -1,11 +1,11 @@
-//! What is known of symbols, and what merging two of them is.
+//! The properties of symbols, and the joining of two.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::train::byte_pairs::settings::{Settings, Ties};
 
-/// What is known of each symbol.
+/// The properties of each symbol.
 #[derive(Debug)]
 pub(super) struct Symbols {
     /// Its bytes; only where they matter.

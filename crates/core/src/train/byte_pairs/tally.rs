@@ -1,4 +1,4 @@
-//! What a merge changes, added up by neighbour.
+//! The changes of a merge, added up by neighbour.
 //!
 //! Where (a, b) becomes c, the pairs (x, a) and (b, y) around it are lost, and (x, c) and (c, y) gained. Neighbours are
 //! few and occurrences many, so that counts are added up in an array by symbol first. Occurrences that touch (`abab`,
@@ -9,10 +9,10 @@ use crate::train::Progress;
 use crate::train::byte_pairs::pair::{Pair, key};
 use crate::train::byte_pairs::symbols::{Joining, Symbols};
 
-/// How many records pass until the caller is asked whether to stop, and for how many room is kept.
+/// The records between two checks of the stop flag, and the number of records that keep their memory.
 const RECORDS: usize = 1 << 16;
 
-/// What a symbol beside the occurrences adds up to, on one side.
+/// The sums of a symbol beside the occurrences, on one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Neighbour {
     count: u64,
@@ -42,7 +42,7 @@ pub(super) struct Gain {
     length: u32,
 }
 
-/// What one part of the words reports, by the shard of pairs that it is for.
+/// The report of one part of the words, by shard of pairs.
 #[derive(Debug)]
 pub(super) struct Outbox {
     pub(super) tally: Tally,
@@ -105,7 +105,7 @@ impl Outbox {
         self.tally.neighbours.resize(2 * symbols.widths.len(), Neighbour::default());
     }
 
-    /// The occurrences since it was asked last.
+    /// The occurrences since the last call.
     pub(super) fn take_occurrences(&mut self) -> u128 {
         std::mem::take(&mut self.tally.occurrences)
     }
@@ -120,7 +120,7 @@ impl Outbox {
         self.postings.clear();
     }
 
-    /// Reports what was tallied for a merge; gains below `floor` are left out.
+    /// Reports the changes of a merge, without gains below `floor`.
     ///
     /// # Errors
     /// `Interrupted`.
@@ -169,7 +169,7 @@ impl Outbox {
             neighbours[slot as usize] = Neighbour::default();
         }
         records.clear();
-        // What one very frequent pair needs is not held while all the others merge.
+        // The memory for one very frequent pair is released before the others merge.
         records.shrink_to(RECORDS);
         Ok(())
     }

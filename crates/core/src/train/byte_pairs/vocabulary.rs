@@ -1,4 +1,4 @@
-//! Pieces in the tokens of a tokenizer that is there: learning goes on from them, and their uses say which are needed.
+//! Pieces in the tokens of an existing tokenizer: to extend it by learning, and to count the uses of its tokens.
 
 use crate::error::{Error, Result};
 use crate::merge::{self, Scratch};
@@ -53,7 +53,7 @@ pub(super) fn each_piece<'p>(
         symbols.clear();
         match vocab.whole(piece) {
             Some(id) => symbols.push(id),
-            // A place in one of many pieces tells nobody anything.
+            // A place inside one of many pieces is of no use to the caller.
             None => merge::encode(vocab, piece, &mut scratch, &mut symbols)
                 .map_err(|error| Error { byte: None, ..error })?,
         }

@@ -1,6 +1,6 @@
-//! Threads that work in rounds for one call of learning, and are gone after it.
+//! Threads that work in rounds for one call of learning, and end with it.
 //!
-//! A round is short, so that those who wait spin a little before they sleep; a sleeping one costs a busy machine nothing.
+//! A round is short, so a waiting thread spins a little before it sleeps; a sleeping thread costs a busy machine nothing.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
@@ -13,7 +13,7 @@ const LOOKS: usize = 1 << 9;
 /// The number that ends the workers; others are the caller's.
 const END: usize = usize::MAX;
 
-/// What the caller and its workers share.
+/// The state shared by the caller and its workers.
 #[derive(Debug)]
 struct Rounds {
     round: AtomicUsize,

@@ -18,7 +18,7 @@ impl Arena {
         self.bytes + if has_room { 0 } else { needed.max(Self::CHUNK) }
     }
 
-    /// Where the piece stands from now on. Pieces have at most [`LONGEST`] bytes.
+    /// The place of the piece from now on. Pieces have at most [`LONGEST`] bytes.
     pub(super) fn push(&mut self, piece: &[u8]) -> u64 {
         let bytes = self.bytes_with(piece);
         if bytes > self.bytes {

@@ -1,4 +1,4 @@
-//! Counts what comes, on several threads; joins what they counted.
+//! Counting texts and files on several threads, and joining the counts.
 
 use std::io::Read;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::train::counts::windows::Windows;
 use crate::train::counts::worker::{Spilled, Visitor, Worker};
 use crate::train::counts::{Held, OnInvalid, PieceCounts, Row};
 
-/// What a worker takes at once of a text, in bytes.
+/// The bytes of a text that a worker takes at once.
 const PORTION: usize = 1 << 16;
 
 /// How much of a file is read at once for each thread, in bytes.
@@ -25,7 +25,7 @@ const WINDOW: usize = 1 << 21;
 /// Windows grow with the threads up to so many.
 const MOST_WINDOWS: usize = 32;
 
-/// Counts pieces. After an error what it counted is of no use.
+/// Counts pieces. Its counts cannot be used after an error.
 pub struct Counter {
     tables: Vec<CountsTable>,
     runs: Vec<SortedRun>,
@@ -65,7 +65,7 @@ impl Counter {
         }
     }
 
-    /// What went to disk so far.
+    /// The rows on disk so far.
     #[must_use]
     pub fn spilled(&self) -> Spilled {
         self.spilled
@@ -77,7 +77,7 @@ impl Counter {
         self.end
     }
 
-    /// Says that what comes next starts at this position, as where other sources before it were counted elsewhere.
+    /// Sets the position of the next text, for instance after sources that were counted elsewhere.
     ///
     /// # Errors
     /// `Training`, if it is beyond 2^48.

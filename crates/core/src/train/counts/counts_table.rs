@@ -1,9 +1,9 @@
-//! A table in memory: pieces, how often each occurs and where first.
+//! A counts table in memory: pieces, their counts and their first positions.
 //!
-//! Slots of 32 bytes, so that a look-up touches half a cache line, which can be asked for beforehand: a piece of up to 15
-//! bytes stands in the slot itself, a longer one in an arena. A slot's place is the high end of its hash, so that a range
-//! of slots is a range of hashes, and tables can be joined a range at a time. The hash has a secret, which nobody who
-//! writes text can aim at. Long because a fifth of it is tests.
+//! Slots have 32 bytes, so that a look-up touches half a cache line, which can be prefetched: a piece of up to 15 bytes is in
+//! the slot itself, a longer one in an arena. The place of a slot is the high end of its hash, so that a range of slots is a
+//! range of hashes, and tables can be joined a range at a time. The hash is keyed with a secret, so that no text can force
+//! collisions. Long because a fifth of it is tests.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -19,7 +19,7 @@ const TOGETHER: usize = 128;
 /// The longest piece that a slot holds, in bytes.
 const SHORT: usize = 15;
 
-/// In place of the length: the piece stands in the arena.
+/// In place of the length: the piece is in the arena.
 const IN_ARENA: u8 = u8::MAX;
 
 /// The longest piece that can be counted, in bytes: what one value of Arrow and Parquet holds.
@@ -377,7 +377,7 @@ impl CountsTable {
     }
 }
 
-/// Where in the arena a slot's piece stands.
+/// The place in the arena of a slot's piece.
 fn place(slot: &Slot) -> u64 {
     let mut place = [0; 8];
     place[..7].copy_from_slice(&slot.key[8..15]);

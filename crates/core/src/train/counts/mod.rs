@@ -1,9 +1,9 @@
-//! Texts -> how often each piece occurs, and where first.
+//! Texts -> the count and the first position of each piece.
 //!
 //! [`Counter`] counts texts and files on several threads, each with a [`counts_table`] of its own. A text is cut at seams, where no
 //! piece can change ([`cut`]), and a file is read in windows that end at one ([`windows`]). When memory is short, tables
-//! go to disk as sorted [`runs`]. In the end all is joined to [`PieceCounts`], which are the same whatever the threads, the
-//! cuts and the memory were.
+//! are written to disk as sorted [`runs`]. In the end all are joined to [`PieceCounts`], which do not depend on threads, cuts
+//! or memory.
 
 mod arena;
 mod counter;
@@ -89,7 +89,7 @@ impl PieceCounts {
         matches!(self.held, Held::SortedRun(_))
     }
 
-    /// What all rows of each group add up to.
+    /// The totals of each group.
     ///
     /// # Errors
     /// `Artifact`, if a temporary file cannot be read.
@@ -113,7 +113,7 @@ impl PieceCounts {
         Ok(totals)
     }
 
-    /// What went to disk while it was counted.
+    /// The rows written to disk while counting.
     #[must_use]
     pub fn spilled(&self) -> Spilled {
         self.spilled
@@ -122,7 +122,7 @@ impl PieceCounts {
     /// Has `take` see all rows, sorted by piece and group.
     ///
     /// # Errors
-    /// What `take` returns; `Artifact`, if a temporary file cannot be read.
+    /// The errors of `take`; `Artifact`, if a temporary file cannot be read.
     pub fn for_each(&self, mut take: impl FnMut(Row) -> Result<()>) -> Result<()> {
         let mut rows = self.sorted()?;
         while let Some(row) = rows.next()? {
@@ -236,7 +236,7 @@ impl Ord for Ranked {
     }
 }
 
-/// What the rows of a group add up to.
+/// The totals of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Total {
     /// The rows.

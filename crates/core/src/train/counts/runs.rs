@@ -1,6 +1,6 @@
 //! Rows on disk, sorted by piece and group: runs, written when memory is full and merged in the end.
 //!
-//! A run is a temporary file without a name, so that nothing of it is left behind, however the process ends. A row is four
+//! A run is a temporary file without a name, so that nothing remains of it, however the process ends. A row is four
 //! numbers (length of the piece, group, count, first position), each in groups of seven bits, and the bytes of the piece.
 
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::train::counts::{OwnedRow, Row};
 use crate::train::overflow;
 
-/// What is read or written at once, in bytes.
+/// The bytes that are read or written at once.
 const BUFFER: usize = 1 << 18;
 
 /// Runs that are merged at once: each needs a buffer, and an open file, of which a process may have only so many.
@@ -78,7 +78,7 @@ impl Writer {
     }
 }
 
-/// What is in a file from a place on. The place is its own, since several may read one run at the same time.
+/// The contents of a file from a place on. The place is its own, since several may read one run at the same time.
 struct At {
     file: File,
     place: u64,
@@ -161,7 +161,7 @@ impl Ord for Next {
     }
 }
 
-/// One run of all rows, equal pieces of a group added up; calls `tell` now and then, which may end it.
+/// One run of all rows, equal pieces of a group added up; calls `tell` from time to time, which can stop it.
 pub(super) fn merge(mut runs: Vec<SortedRun>, tell: impl Fn() -> Result<()>) -> Result<SortedRun> {
     while runs.len() > 1 {
         merge_smallest(&mut runs, &tell)?;

@@ -1,4 +1,4 @@
-//! A text read in windows.
+//! Reading a text in windows that end between characters.
 
 use std::io::{self, Read};
 
@@ -13,7 +13,7 @@ pub(super) struct Windows<R> {
     at_end: bool,
     /// The bytes that came before the window.
     before: u64,
-    /// What is read of a character whose rest is to come.
+    /// The first bytes of an incomplete character.
     incomplete: Vec<u8>,
 }
 
@@ -27,7 +27,7 @@ impl<R: Read> Windows<R> {
         self.at_end
     }
 
-    /// What does not belong to the last window's text yet.
+    /// The bytes after the last window's text.
     pub(super) fn incomplete(&self) -> &[u8] {
         &self.incomplete
     }

@@ -1,4 +1,4 @@
-//! What one thread counts: a table, and the runs that it went to when it was full.
+//! The counts of one thread: a table, and the runs that it was written to when it was full.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::train::counts::Row;
 use crate::train::counts::counts_table::CountsTable;
 use crate::train::counts::runs::{self, SortedRun, Writer};
 
-/// How often a worker tells how far it is, in bytes.
+/// The bytes between two reports of progress.
 const TELL_EVERY: usize = 1 << 16;
 
 /// More runs of one worker are merged before it goes on, since each is an open file.
 const MOST_RUNS: usize = 8;
 
-/// What went to disk, since memory was short.
+/// The rows written to disk because memory was short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spilled {
     /// Sorted runs.
@@ -26,7 +26,7 @@ pub struct Spilled {
     pub bytes: u64,
 }
 
-/// What one thread counts.
+/// The counts of one thread.
 pub(super) struct Worker {
     pub(super) table: CountsTable,
     pub(super) runs: Vec<SortedRun>,

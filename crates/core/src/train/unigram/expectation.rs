@@ -1,4 +1,4 @@
-//! How often each token is expected in the text, over all paths; and the scores that follow.
+//! The expected count of each token over all paths, and the scores that follow (the two steps of EM).
 //!
 //! Forward and backward sums are of probabilities, not of their logarithms; where they become too small all that is still
 //! in use is multiplied by a power of two. Each expected count is a sum of whole numbers, whose order does not matter.
@@ -51,11 +51,11 @@ pub(super) fn expected(
 /// The sums of one word, in buffers that are kept.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    /// Of all paths from the start to here, times a power of two.
+    /// The sum over all paths from the start to here, times a power of two.
     forward: Vec<f64>,
     /// How often that was multiplied by 2^[`STEP`].
     scaled: Vec<i32>,
-    /// Of all paths from here to the end, times a power of two.
+    /// The sum over all paths from here to the end, times a power of two.
     backward: Vec<f64>,
 }
 

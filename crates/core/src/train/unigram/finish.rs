@@ -1,4 +1,4 @@
-//! The tokens of the vocabulary, out of those that pruning left.
+//! The final vocabulary, from the tokens that pruning left.
 
 use rustc_hash::FxHashMap;
 

@@ -4,7 +4,7 @@ use crate::train::unigram::ScoredTokens;
 use crate::train::unigram::suffixes::{Shared, Suffixes};
 use crate::train::unigram::text::Text;
 
-/// What stands in a path for a character that is no token.
+/// A character in a path that is no token.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// How much less likely than the rarest token a character is that is none, as a difference of log probabilities.

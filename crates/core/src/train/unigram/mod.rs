@@ -2,7 +2,7 @@
 //!
 //! Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates" (ACL 2018),
 //! as the trainer of SentencePiece does it: seeds are the frequent substrings of the words; then the probabilities are
-//! estimated, and the tokens that the text would miss least are left out, again and again.
+//! estimated, and the tokens whose loss costs the least likelihood are removed, again and again.
 //!
 //! All sums over words are sums of integers, so that the result is the same on any number of threads.
 
@@ -29,7 +29,7 @@ use crate::train::counts::PieceCounts;
 
 use self::text::Text;
 
-/// What is learned, in the terms of SentencePiece.
+/// The settings of learning, in the terms of SentencePiece.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of SentencePiece")]
 pub struct Settings {

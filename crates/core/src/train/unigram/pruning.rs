@@ -1,7 +1,7 @@
-//! Which tokens the text would miss least.
+//! Pruning: removing the tokens whose loss costs the least likelihood.
 //!
-//! What a token is worth is the log likelihood that is lost if all its occurrences on best paths become the second best
-//! spelling of that token: an approximation that needs no second look at the text (section 3.2 of the paper).
+//! The value of a token is the log likelihood that is lost if all its occurrences on best paths change to its second best
+//! spelling: an approximation that needs no second pass over the text (section 3.2 of the paper).
 
 use crate::error::Result;
 use crate::parallel;
@@ -84,7 +84,7 @@ fn uses(
     Ok(uses)
 }
 
-/// What is lost without a token: infinite where it has no other spelling; None where another one is likelier already.
+/// The loss without a token: infinite if it has no other spelling; None if another one is likelier already.
 fn loss(
     lattice: &Lattice,
     tokens: &ScoredTokens,

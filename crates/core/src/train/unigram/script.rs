@@ -1,4 +1,4 @@
-//! Which script a character is of: tokens of a Unigram model stay within one.
+//! The scripts of characters: a token of a Unigram model stays within one.
 
 use std::collections::HashMap;
 
@@ -20,9 +20,9 @@ const NAMES: &str = "Adlm Aghb Ahom Arab Armi Armn Avst Bali Bamu Bass Batk Beng
 /// The script of a character as far as tokens are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
-    /// Of this one, by its place in the list of names; 0 is Common.
+    /// The script, by its place in the list of names; 0 is Common.
     Of(u16),
-    /// Of the one in front of it.
+    /// The script of the character before.
     Inherited,
     /// Goes with all: a digit, where those need not stand apart.
     Any,

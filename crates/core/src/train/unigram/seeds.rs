@@ -1,4 +1,4 @@
-//! The tokens that learning begins with: all characters, and the shared substrings with the greatest count times length.
+//! The initial tokens of learning: all characters, and the shared substrings with the greatest count times length.
 
 use crate::error::Result;
 use crate::train::Progress;
@@ -53,7 +53,7 @@ pub(super) fn seeds(text: &Text, settings: &Settings, progress: &Progress) -> Re
     Ok((tokens, lattice))
 }
 
-/// What no token may reach across.
+/// The places that no token may cross.
 struct Bounds<'a> {
     scripts: Vec<Script>,
     digits: Vec<bool>,

@@ -10,7 +10,7 @@ use crate::train::overflow;
 use crate::train::piece_words::{SPACE, for_each_word};
 use crate::train::unigram::Settings;
 
-/// What stands behind each word; characters begin at 1.
+/// The number at the end of each word; characters begin at 1.
 pub(super) const END: u32 = 0;
 
 /// A word and how often it occurs.

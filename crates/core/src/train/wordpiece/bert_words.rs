@@ -1,8 +1,7 @@
 //! Counted pieces as the words that WordPiece learns from.
 //!
-//! What BERT does to text before it is cut depends on one character at a time, but for the order of combining marks, which
-//! never passes white space. So it is done to each distinct piece, if white space is what pieces end at, and words that
-//! become equal are counted together.
+//! BERT's normalization works on one character at a time, except that it sorts combining marks, and never across white space.
+//! So it is applied to each distinct piece if pieces end at white space, and words that become equal are counted together.
 
 use std::borrow::Cow;
 

@@ -1,13 +1,13 @@
-//! Counts -> the vocabulary of a WordPiece model. Long because two scores share one loop and all its bookkeeping.
+//! Counts -> the vocabulary of a `WordPiece` model.
 //!
 //! Words begin as characters, of which all but the first carry a prefix such as `##`. Then one pair of adjacent tokens after
 //! the other becomes a token: the one with the greatest count, or the greatest C(ab) / (C(a) C(b)), which is the pair whose
 //! merge raises the likelihood of a unigram model of the text most (Schuster & Nakajima, "Japanese and Korean voice
 //! search", 2012). Fractions are compared exactly. Each occurrence of a pair is found by its position, so that a merge
-//! costs what it changes.
+//! costs only its changes.
 //!
-//! A token is its text: two pairs whose texts join to the same text make one token, and the second of them takes no place
-//! in the vocabulary.
+//! A token is its text: two pairs whose texts join to the same text make one token, and the second of them adds none to the
+//! vocabulary.
 //!
 //! Long because the two scores share the bookkeeping, which is most of it.
 
@@ -28,7 +28,7 @@ use self::bert_words::Counted;
 /// No position: the end of a word.
 const NONE: u32 = u32::MAX;
 
-/// What makes a pair merge first. Of pairs with the same score the one with the lowest ids does.
+/// The score by which pairs merge; ties go to the lowest ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// The greatest C(ab) / (C(a) C(b)), of counts as they are at that moment.
@@ -50,16 +50,16 @@ impl Score {
     }
 }
 
-/// What is learned, and when it ends.
+/// The settings of learning.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// At most this many tokens, special ones included.
     pub vocab_size: usize,
-    /// What makes a pair merge first.
+    /// The score by which pairs merge.
     pub score: Score,
     /// The first tokens.
     pub special_tokens: Vec<String>,
-    /// What stands in front of a token that does not begin a word.
+    /// The prefix of a token that does not begin a word.
     pub prefix: String,
     /// Pairs seen less often are not merged.
     pub min_frequency: u64,
@@ -441,7 +441,7 @@ impl Merging {
         }
     }
 
-    /// What a pair's count is divided by.
+    /// The divisor of a pair's count.
     fn expected(&self, (left, right): (u32, u32)) -> u128 {
         match self.score {
             Score::Frequency => 1,
