@@ -486,7 +486,7 @@ def test_copies_are_equal_and_apart(folder: Path) -> None:
         (([5],), {}, ValueError, "text is a str"),
         ((["a"], "b"), {}, TypeError, "text_pair is one text"),
         ((["a"], ["b", "c"]), {}, ValueError, "1 texts and 2 second"),
-        (([("a", "b", "c")],), {}, ValueError, "no pair"),
+        (([("a", "b", "c")],), {}, ValueError, "not a pair"),
         ((["a", ("a", "b")],), {}, ValueError, "texts or pairs"),
         (("a b",), {"is_split_into_words": True}, ValueError, "a list of words"),
         (("a",), {"padding": "most"}, ValueError, "padding='most' is unknown"),
@@ -543,7 +543,7 @@ def test_what_loading_and_saving_cannot_do_is_said(plain: Path, tmp_path: Path) 
     with pytest.raises(TypeError, match="other"):
         PreTrainedTokenizerFast(tokenizer_object=ours.engine, other=True)
     (tmp_path / "file").write_text("")
-    with pytest.raises(bp.ArtifactError, match="there is a file"):
+    with pytest.raises(bp.ArtifactError, match="this is a file"):
         ours.save_pretrained(tmp_path / "file")
 
 

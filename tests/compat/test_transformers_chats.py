@@ -323,7 +323,7 @@ def test_other_ways_to_say_it(plain: Path) -> None:
         (OTHER, {"sanitize_control_tokens": True}, NotImplementedError, "encode_chat"),
         (OTHER, {"return_assistant_tokens_mask": True, "tokenize": False}, ValueError, "needs tokenize=True"),
         (OTHER, {"return_assistant_tokens_mask": True}, bp.TemplateError, "no {% generation %}"),
-        (OTHER, {"continue_final_message": True, "add_generation_prompt": True}, ValueError, "do not go together"),
+        (OTHER, {"continue_final_message": True, "add_generation_prompt": True}, ValueError, "cannot be combined"),
     ):
         with pytest.raises(error, match=match):
             ours.apply_chat_template(given, **{"chat_template": CHATML, **options})

@@ -298,7 +298,7 @@ def test_what_cannot_be_patched_is_said(folder: Path) -> None:
     from bytepair.compat.transformers.backend import Backend
     from bytepair.compat.transformers.patching import _check_equal
 
-    with pytest.raises(bp.FormatError, match=r"bytepair has other ids for a text: ' '|bytepair has other"):
+    with pytest.raises(bp.FormatError, match=r"bytepair has different ids for a text: ' '|bytepair has different"):
         _check_equal(Other(), Backend.from_str(engine.to_str()), [])
     assert tokenizer._tokenizer is engine
 

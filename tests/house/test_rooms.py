@@ -22,7 +22,7 @@ ROOMS = [
     ["sources"],
     ["call"],
     ["chat", "chunk"],
-    ["tokenizer"],
+    ["tokenizer", "lowlevel"],
     ["resolver"],
     ["training"],
     ["shards"],
