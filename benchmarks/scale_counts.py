@@ -46,7 +46,7 @@ def begin(folder: Path, *, memory: int | None) -> list[str]:
     from bytepair.model.split_patterns import split_pattern
     from bytepair.shards import count_corpus, runs
     from bytepair.shards.plans import CountOptions
-    from bytepair.sources.inputs import Reading
+    from bytepair.sources.source import Reading
 
     options = CountOptions(split_pattern("o200k"), (), (), "strict", memory, digest=False)
     plan = count_corpus._plan(str(folder / "*.txt"), options, Reading(), 1)

@@ -28,7 +28,8 @@ ENTRIES = 5_000
 def planned(tasks: int) -> Any:
     """A plan of so many tasks that encode, and as many that shuffle."""
     from bytepair.shards.plans import Plan, ShardOptions, Stage, gather
-    from bytepair.sources.inputs import Input, Reading
+    from bytepair.sources.inputs import Input
+    from bytepair.sources.source import Reading
 
     inputs = tuple(
         Input(
@@ -126,7 +127,7 @@ def find(folder: Path, _: int) -> dict[str, float]:
     import pyarrow.parquet as pq
 
     from bytepair.sources import inputs, readers
-    from bytepair.sources.inputs import Reading
+    from bytepair.sources.source import Reading
 
     count = 500
     for number in range(count):

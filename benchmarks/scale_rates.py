@@ -18,7 +18,8 @@ from benchmarks.shard_corpora import DELIMITER, EOS, Corpus
 from benchmarks.texts import MB
 from bytepair.shards import ledger, plans, sharding, tasks
 from bytepair.sources import readers
-from bytepair.sources.inputs import Reading, find
+from bytepair.sources.inputs import find
+from bytepair.sources.source import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.study.compare import Comparison, Source
+from bytepair.study.compare import Comparison, SourceComparison
 from bytepair.study.explain import explain
 from bytepair.view import compared
 from fuzz import drawn
@@ -23,14 +23,14 @@ def _pair(random: random.Random) -> tuple[bp.Tokenizer, bp.Tokenizer, str, list[
     """Two tokenizers, of which the second is often the first with something changed."""
     a, letters, said = drawn.tokenizer(random)
     b, of, other = drawn.tokenizer(random)
-    change = random.choice(["none", "same", "added", "normalizers", "ids", "flags"])
+    change = random.choice(["none", "same", "added", "normalizer", "ids", "flags"])
     spec = a.spec
     try:
         if change == "same":
             b = bp.Tokenizer(spec)
         elif change == "added":
             b = bp.Tokenizer(replace(spec, added_tokens=spec.added_tokens[1:]))
-        elif change == "normalizers":
+        elif change == "normalizer":
             b = bp.Tokenizer(replace(spec, normalizers=random.choice([(), ("NFC",), ("Lowercase",)])))
         elif change == "ids" and spec.is_byte_level and not spec.added_tokens and spec.byte_pair.merges is not None:
             ids = [*spec.model.ids]
@@ -111,7 +111,7 @@ def _passages(ends: list[list[int]], length: int) -> list[tuple[int, int, int, i
 
 
 def check_source(
-    source: Source,
+    source: SourceComparison,
     toks: tuple[bp.Tokenizer, bp.Tokenizer],
     texts: list[str],
     ids: list[list[list[int]]],
@@ -164,7 +164,7 @@ def check_source(
             unlike = [row for row in rows if not row[4]]
             if unlike:
                 equal("the place", first.character, unlike[0][0])
-    names = ("added tokens", "normalizers", "split", "model", "ids")
+    names = ("added tokens", "normalizer", "split", "model", "ids")
     equal(
         "stages once, in order",
         [first.stage for first in source.firsts],
@@ -187,7 +187,7 @@ def check_stage(stage: str, toks: tuple[bp.Tokenizer, bp.Tokenizer], text: str, 
     if stage == "added tokens":
         added = [[(p.start, p.end, text[p.start : p.end]) for p in one.pieces if p.kind == "added"] for one in found]
         assert added[0] != added[1], f"added tokens are {added[0]} in both"
-    elif stage == "normalizers":
+    elif stage == "normalizer":
         assert a.normalizers != b.normalizers or not before, "normalizers are the same"
     elif stage == "split":
         pieces = [[(p.start, p.end, p.text) for p in one.pieces] for one in found]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
 from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
-from bytepair.study.explain import ExplainedPiece, Explanation, Match, Step, explain, made_by, taken_whole
+from bytepair.study.explain import ExplainedPiece, Explanation, LongestMatch, MergeStep, explain, made_by, taken_whole
 from bytepair.view import explained
 from fuzz import drawn
 from fuzz.case import case, equal
@@ -116,7 +116,7 @@ def check_merges(model: BytePair, piece: ExplainedPiece) -> None:
         equal("bytes", {len(token_of[id]) for id in piece.symbols} <= {1}, True)
     symbols, places = list(piece.symbols), list(range(len(piece.symbols)))
     for number, step in enumerate(piece.steps):
-        assert isinstance(step, Step), "a match where there are merges"
+        assert isinstance(step, MergeStep), "a match where there are merges"
         at = places.index(step.at)
         got = (step.rank, at, step.left, step.right, step.result)
         if number < 12 or number > len(piece.steps) - 4:
@@ -132,7 +132,7 @@ def check_matches(model: WordPiece, piece: ExplainedPiece) -> None:
     """The longest token again and again."""
     id_of = {token.decode(): id for token, id in zip(model.tokens, model.ids, strict=True)}
     at, ids, rest = 0, [], piece.text
-    steps = [step for step in piece.steps if isinstance(step, Match)]
+    steps = [step for step in piece.steps if isinstance(step, LongestMatch)]
     if len(rest) > model.max_input_chars_per_word:
         equal("a piece that is too long", (piece.ids, steps), ((id_of[model.unk_token],), []))
         return
@@ -172,7 +172,7 @@ def _all_ways(model: Unigram, text: str) -> list[tuple[float, tuple[int, ...]]]:
 
 def check_ways(model: Unigram, piece: ExplainedPiece) -> None:
     """The ways are the two best of all."""
-    for way in piece.ways:
+    for way in piece.segmentations:
         total = 0.0
         for token in way.tokens:
             total += token.score
@@ -180,10 +180,14 @@ def check_ways(model: Unigram, piece: ExplainedPiece) -> None:
         equal("places", [token.at for token in way.tokens[1:]], [token.end for token in way.tokens[:-1]])
     if 0 < len(piece.text) <= _SHORT:
         ways = sorted(_all_ways(model, piece.text), key=lambda way: -way[0])
-        equal("sums", [way.score for way in piece.ways], [score for score, _ in ways[:2]])
+        equal("sums", [way.score for way in piece.segmentations], [score for score, _ in ways[:2]])
         known = [ids for _, ids in ways]
-        equal("ways", all(tuple(token.id for token in way.tokens) in known for way in piece.ways), True)
-        equal("two ways", len({tuple((t.at, t.id) for t in way.tokens) for way in piece.ways}), len(piece.ways))
+        equal("ways", all(tuple(token.id for token in way.tokens) in known for way in piece.segmentations), True)
+        equal(
+            "two ways",
+            len({tuple((t.at, t.id) for t in way.tokens) for way in piece.segmentations}),
+            len(piece.segmentations),
+        )
 
 
 def check_trees(random: random.Random, tok: bp.Tokenizer) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import bytepair as bp
 from bytepair.view import interactive, page, terminal
 from bytepair.view.pictures import Picture, picture
-from bytepair.view.terminal import Settings
+from bytepair.view.terminal import TerminalOptions
 from fuzz import drawn
 from fuzz.case import case, equal
 
@@ -150,7 +150,7 @@ def _columns(line: str) -> int:
 
 def check_lines(random: random.Random, seen: Picture) -> None:
     """No line is too wide or holds what cannot be seen; what can be is there once."""
-    settings = Settings(
+    settings = TerminalOptions(
         width=random.choice([30, 31, 40, 80, 100]),
         colour=random.random() < 0.5,
         ids=random.random() < 0.5,
@@ -164,7 +164,7 @@ def check_lines(random: random.Random, seen: Picture) -> None:
         assert max(map(_columns, lines), default=0) <= settings.width, "a line is too wide"
     if not re.fullmatch("[a-zA-Z0-9 .é日中文,!]*", seen.text) or len(seen.sources) > 1:
         return
-    plain = Settings(width=settings.width, boundaries=False)
+    plain = TerminalOptions(width=settings.width, boundaries=False)
     marks = {"⟦", "⟧", "⟨", "⟩", "×"}
     body = "\n".join(terminal.lines(seen, plain)).split("\n\n")
     shown = "" if not seen.sources[0].ids and not seen.text else body[1].replace("\n", "").replace("·", " ")

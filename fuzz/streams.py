@@ -13,7 +13,7 @@ import numpy as np
 
 import bytepair as bp
 from bytepair._core import json_fields
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.flat_rows import FlatTexts
 from fuzz.case import case, equal
 from fuzz.growing import growing_text, random_tokenizer
 from fuzz.hostile import hostile_text
@@ -200,7 +200,7 @@ def line_of(line: bytes, errors: str) -> tuple[str, str] | None:
 
 def rows(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
     """Texts of a buffer."""
-    return [text.decode() for text in ArrowTexts(data, offsets).to_list()]
+    return [text.decode() for text in FlatTexts(data, offsets).to_list()]
 
 
 def check_lines(random: random.Random) -> None:

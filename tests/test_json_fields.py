@@ -12,11 +12,11 @@ from fuzz.streams import check_lines
 
 import bytepair as bp
 from bytepair._core import json_fields
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.flat_rows import FlatTexts
 
 
 def texts(data: Any, offsets: Any) -> list[bytes]:
-    return ArrowTexts(data, offsets).to_list()
+    return FlatTexts(data, offsets).to_list()
 
 
 def test_fields_are_those_of_json() -> None:

@@ -113,7 +113,7 @@ def test_counts_made_otherwise_are_refused() -> None:
         bp.train(counts, 260, split="o200k", normalizers=["NFC"])
     with pytest.raises(bp.TrainingError, match=r"normalizers=\['NFC'\], not \[\]"):
         bp.train(counts, 260)
-    with pytest.raises(bp.TrainingError, match="field='text' goes with files of rows"):
+    with pytest.raises(bp.TrainingError, match="field='text' has no effect on counts"):
         bp.train(counts, 260, normalizers=["NFC"], field="text")
     tok = bp.train(counts, 260, split="gpt2", normalizers=["NFC"])
     assert tok.spec.split == bp.train(counts, 260, normalizers=["NFC"]).spec.split

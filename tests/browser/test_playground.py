@@ -258,7 +258,7 @@ def test_links_bring_it_back(desktop: Tab, url: str, toks: dict[str, bp.Tokenize
     page.locator("#status", has_text="cannot be shared").wait_for()
 
     broken = {
-        "#nonsense": "it is no link of this playground",
+        "#nonsense": "it is not a link of this version",
         f"#{link.partition('#')[2][:-9]}": "damaged",
         "#v1.AAAA": "damaged",
         "#v1." + "A" * 70000: "too long",
@@ -269,11 +269,11 @@ def test_links_bring_it_back(desktop: Tab, url: str, toks: dict[str, bp.Tokenize
     write = "state => bytepair.sharing.write(state).then((fragment) => { location.hash = fragment; })"
     other = {"text": "x", "tokenizers": [["demo", "0" * 12], ["gone", ""]], "special": "allow"}
     page.evaluate(write, other)
-    page.locator("#fault", has_text="not here: gone").wait_for()
+    page.locator("#fault", has_text="not available: gone").wait_for()
     settle(desktop)
     assert page.locator("#text").input_value() == "x"
     page.evaluate(write, {**other, "tokenizers": [["demo", "0" * 12]]})
-    page.locator("#fault", has_text="its tokens may be others").wait_for()
+    page.locator("#fault", has_text="its tokens may differ").wait_for()
     bomb = "() => bytepair.sharing.write({ text: 'a'.repeat(3e7), tokenizers: [], special: 'allow' })"
     page.evaluate(f"({bomb})().then((fragment) => {{ location.hash = fragment; }})")
     page.locator("#fault", has_text="damaged").wait_for()

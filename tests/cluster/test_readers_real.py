@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from bytepair.sources.inputs import Reading, check, find
+from bytepair.sources.inputs import check, find
 from bytepair.sources.readers import portions
+from bytepair.sources.source import Reading
+from bytepair.training.counts import Counts
 from tests.conftest import HOSTILE
 from tests.sources.reading import documents, only
 
@@ -35,6 +37,24 @@ def test_a_data_set_on_the_disk(tmp_path: Path, parts: int) -> None:
         found = [row for each in find(str(tmp_path / name)) for row in documents(each, Reading(id_field="n"))[0]]
         assert [text.decode() for _, text, _ in found] == again["text"][:]
         assert [int(id_ or b"") for _, _, id_ in found] == again["n"][:]
+
+
+def test_a_data_set_in_memory() -> None:
+    datasets = pytest.importorskip("datasets")
+    whole = datasets.Dataset.from_dict(rows())
+
+    def counts(source: Any, **options: Any) -> list[tuple[bytes, int, int]]:
+        return [(row.piece, row.count, row.first_position) for row in Counts.of(source, **options)]
+
+    wanted = counts(iter(TEXTS))
+    body = whole.rename_column("text", "body")
+    for one in (whole, whole.to_iterable_dataset(), {"a": whole}, datasets.DatasetDict({"train": whole})):
+        assert counts(one) == wanted
+    assert counts(body, field="body") == counts(body.to_iterable_dataset(), field="body") == wanted
+    picked = whole.shuffle(seed=3).select(range(5))
+    assert counts(picked) == counts(iter(picked["text"][:]))
+    with pytest.raises(ValueError, match=r"there is no column 'text'; .*field=\.\.\. is one of 'body'"):
+        counts(body)
 
 
 def test_of_the_splits_of_a_data_set_each_can_be_named(tmp_path: Path) -> None:

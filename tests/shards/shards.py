@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bytepair.shards.sinks import FORMATS, Encoded, Shard
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.flat_rows import FlatTexts
 
 INPUTS = ["a/one.jsonl", "zwei – ü.parquet", "a/three.txt"]
 
@@ -44,7 +44,7 @@ def encoded(documents: list[Document], *, names: bool = True) -> Encoded:
         np.array([0, *lengths], np.int64).cumsum(),
         np.array([document.input for document in documents], np.int32),
         np.array([document.position for document in documents], np.int64),
-        ArrowTexts(np.frombuffer(data, np.uint8), offsets) if names else None,
+        FlatTexts(np.frombuffer(data, np.uint8), offsets) if names else None,
     )
 
 

@@ -17,9 +17,10 @@ import pytest
 
 import bytepair as bp
 from bytepair.model.spec import WordPiece
-from bytepair.shards import encoding_task, row_arrays, shuffling, spooling, tasks
+from bytepair.shards import encoding_task, shuffling, spooling, tasks
 from bytepair.shards.draws import Draw, threshold
 from bytepair.shards.engines.local import Local
+from bytepair.sources import flat_rows
 from tests.shards.corpora import Corpus, corpus, digests
 
 Row = tuple[str, int, str | None, list[int]]
@@ -61,7 +62,7 @@ def test_shards_are_what_each_document_alone_gives(
     monkeypatch.setattr(spooling, "_HELD_BYTES", random.choice([1, 2000, 1 << 26]))
     monkeypatch.setattr(shuffling, "_BATCH_BYTES", random.choice([100, 3000, 1 << 24]))
     monkeypatch.setattr(shuffling, "_GAP", random.choice([0, 100, 1 << 20]))
-    monkeypatch.setattr(row_arrays, "_PART", random.choice([1, 1000, 1 << 20]))
+    monkeypatch.setattr(flat_rows, "_PART", random.choice([1, 1000, 1 << 20]))
     special = random.choice(["raise", "text", "allow"])
     bos, eos = random.choice([(None, "<|end|>"), ("<|user|>", None), (["<|user|>", 5], "<|end|>")])
     options: dict[str, Any] = {
@@ -154,11 +155,11 @@ def test_buckets_are_what_whole_numbers_say() -> None:
 def test_rows_are_taken_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(4)
     for _ in range(100):
-        monkeypatch.setattr(row_arrays, "_PART", random.choice([1, 10, 1000]))
+        monkeypatch.setattr(flat_rows, "_PART", random.choice([1, 10, 1000]))
         data = np.array([random.randrange(1000) for _ in range(random.randrange(1, 500))])
         starts = [random.randrange(len(data)) for _ in range(random.randrange(20))]
         lengths = [random.randrange(min(len(data) - start, random.choice([2, 400])) + 1) for start in starts]
-        parts = row_arrays.taken(data, np.array(starts, np.int64), np.array(lengths, np.int64))
+        parts = flat_rows.taken(data, np.array(starts, np.int64), np.array(lengths, np.int64))
         found = [item for part in parts for item in part.tolist()]
         rows = zip(starts, lengths, strict=True)
         assert found == [item for start, length in rows for item in data[start : start + length].tolist()]
@@ -224,6 +225,17 @@ def test_a_pattern_that_matches_the_run_itself(tok: bp.Tokenizer, tmp_path: Path
         assert (summary.inputs, summary.documents) == (1, 1)
     (tmp_path / "link").symlink_to(tmp_path / "out")
     assert bp.shard(f"{tmp_path}/**/*.txt", tok, tmp_path / "link", resume=True).inputs == 1
+
+
+def test_unknown_tokens_of_a_byte_pair_of_characters_are_counted(tmp_path: Path) -> None:
+    from bytepair.model.spec import BytePair, Characters, TokenizerSpec
+
+    model = BytePair((b"<unk>", b"a", b"b"), (0, 1, 2), (), alphabet=Characters(unk_token="<unk>"))
+    (tmp_path / "a.txt").write_text("abxa\nyz\nb", "utf-8")
+    tok = bp.Tokenizer(TokenizerSpec(model))
+    summary = bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", delimiter="\n")
+    assert tok.encode("abxa") == [1, 2, 0, 1]
+    assert (summary.tally.unknown, summary.tokens) == (3, 7)
 
 
 def test_unknown_tokens_are_those_of_texts(tmp_path: Path) -> None:

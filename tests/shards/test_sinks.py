@@ -16,7 +16,7 @@ import pytest
 
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.shards.sinks import FORMATS, Encoded, documents_table, megatron, row_groups, table
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.flat_rows import FlatTexts
 from tests.shards.shards import INPUTS, Document, encoded, files_of, flat, random_documents, write_shard
 
 pa = pytest.importorskip("pyarrow")
@@ -357,7 +357,7 @@ def test_a_document_that_is_too_long_is_refused(format: str, tmp_path: Path, mon
 def test_memory_does_not_keep_what_was_written(format: str, tmp_path: Path) -> None:
     """A shard that is filled by many batches holds a group of rows at most, and lengths of documents."""
     shard = FORMATS[format].open(tmp_path, "s", FORMATS[format].dtype(70_000), INPUTS)
-    names = ArrowTexts(np.full(100 * 50, ord("x"), np.uint8), np.arange(0, 5001, 50))
+    names = FlatTexts(np.full(100 * 50, ord("x"), np.uint8), np.arange(0, 5001, 50))
     for number in range(60):
         ids = np.full(100_000, number, np.uint32)
         offsets = np.arange(0, 100_001, 1000)

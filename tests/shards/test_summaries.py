@@ -18,7 +18,8 @@ from bytepair.shards import histogram
 from bytepair.shards.plans import Plan, Portion, ShardOptions, Stage
 from bytepair.shards.summaries import Summary
 from bytepair.shards.tally import Tally, step
-from bytepair.sources.inputs import Input, Reading
+from bytepair.sources.inputs import Input
+from bytepair.sources.source import Reading
 
 if TYPE_CHECKING:
     from pathlib import Path

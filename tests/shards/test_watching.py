@@ -16,7 +16,8 @@ from bytepair.shards.engines.local import Local
 from bytepair.shards.plans import LEDGER, Plan, Portion, ShardOptions, Stage
 from bytepair.shards.tasks import Told
 from bytepair.shards.watching import Watch, sizes
-from bytepair.sources.inputs import Input, Reading
+from bytepair.sources.inputs import Input
+from bytepair.sources.source import Reading
 
 OPTIONS = ShardOptions("bin", "uint16", (), (), "raise", "match", "strict", "raise", True, 0, "0", False, True)
 SIZES = (1000, 70, 301)

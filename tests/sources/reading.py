@@ -8,14 +8,15 @@ from typing import Any
 
 from bytepair.errors import LimitError
 from bytepair.sources.documents import Documents, Fault, LongDocument
-from bytepair.sources.inputs import Input, Reading, find
+from bytepair.sources.inputs import Input, find_files
 from bytepair.sources.readers import portions, read
+from bytepair.sources.source import Reading
 
 Document = tuple[int, bytes, bytes | None]
 
 
 def only(path: Path | str) -> Input:
-    (found,) = find(str(path))
+    (found,) = find_files(str(path), "shard")
     return found
 
 

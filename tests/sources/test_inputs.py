@@ -21,8 +21,9 @@ import pytest
 
 from bytepair.errors import ArtifactError, BytepairError, SourceError
 from bytepair.sources import opening
-from bytepair.sources.inputs import Input, Reading, check, find
+from bytepair.sources.inputs import Input, check, find_files
 from bytepair.sources.readers import portions
+from bytepair.sources.source import Reading
 from tests.sources.reading import documents, only
 
 fsspec = pytest.importorskip("fsspec")
@@ -33,6 +34,10 @@ def write(folder: Path, *names: str) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"low lower lowest")
+
+
+def find(source: Any) -> tuple[Input, ...]:
+    return find_files(source, "shard")
 
 
 def names(source: Any) -> list[str]:
@@ -91,9 +96,16 @@ def test_kinds_that_cannot_be_read_are_refused(tmp_path: Path, name: str) -> Non
 
 
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
-    for source in (5, [1], {"a": {"b": "c"}}, {"": "a"}, {1: "a"}, iter(["a"]), None, [b"a"]):
+    for source in (5, {"a": {"b": "c"}}, {"": "a"}, {1: "a"}, None, b"a", {"a"}, ["a", 1]):
         with pytest.raises(TypeError):
-            find(source)  # type: ignore[arg-type]  # it is refused
+            find(source)
+    for texts in (iter(["a"]), [b"a"], [1]):
+        with pytest.raises(SourceError, match=r"^shard takes no iterable of texts: .* reads its source .*\.jsonl"):
+            find(texts)
+    with pytest.raises(SourceError, match=r"shard takes no iterable of texts \(group 'b'\)"):
+        find({"a": str(tmp_path / "none"), "b": iter(["a"])})
+    with pytest.raises(SourceError, match="the source is a mapping of pieces to counts; name the texts themselves"):
+        find({"low": 5})
     with pytest.raises(SourceError, match="no file matches"):
         find(str(tmp_path / "*.txt"))
     with pytest.raises(SourceError, match="is a folder"):

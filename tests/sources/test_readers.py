@@ -24,8 +24,9 @@ from hypothesis import strategies as st
 
 from bytepair.errors import ArtifactError, BytepairError, EncodeError, LimitError, SourceError
 from bytepair.sources.documents import LongDocument
-from bytepair.sources.inputs import Input, Reading
+from bytepair.sources.inputs import Input
 from bytepair.sources.readers import check, portions, read
+from bytepair.sources.source import Reading
 from tests.conftest import HOSTILE
 from tests.sources.reading import Document, documents, every_cut, of, only
 

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -20,9 +20,13 @@ from typing import Any
 import pytest
 
 import bytepair as bp
+from bytepair.sources import readers
+from bytepair.sources.compressed import blocks
 from bytepair.sources.digest import SourceDigest, TextsHash
-from bytepair.sources.parts import ArrowTexts, File, Rows, Text
-from bytepair.sources.sources import holds_counts, plan
+from bytepair.sources.documents import Documents, GivenDocuments
+from bytepair.sources.flat_rows import FlatTexts
+from bytepair.sources.inputs import AnyInput, find, total_size
+from bytepair.sources.source import Reading, Text, holds_counts
 from bytepair.training.memory import parse_bytes
 from bytepair.training.weights import multipliers, parse_group, parse_weight
 from tests.conftest import HOSTILE
@@ -78,14 +82,27 @@ def write_arrow(path: Path, data: Any, *, stream: bool) -> None:
         writer.write_table(data, max_chunksize=7)
 
 
-def rows_of(source: Any, **options: Any) -> Rows:
-    (part,) = plan(source, **options).parts
-    assert isinstance(part, Rows)
-    return part
+def found_in(source: Any, **options: Any) -> tuple[AnyInput, ...]:
+    reading = Reading(**options)
+    found = find(source)
+    readers.check(found, reading)
+    return found
+
+
+def batches_of(source: Any, batch_bytes: int = 16 << 20, **options: Any) -> Iterator[Documents | GivenDocuments]:
+    reading = Reading(**options)
+    for one in found_in(source, **options):
+        for batch in readers.read(one, 0, None, reading, batch_bytes):
+            assert isinstance(batch, (Documents, GivenDocuments))
+            yield batch
+
+
+def texts_in(batch: Documents | GivenDocuments) -> list[Text]:
+    return batch.texts if isinstance(batch.texts, list) else [*batch.texts.to_list()]
 
 
 def texts_of(source: Any, **options: Any) -> list[Text]:
-    return [text for batch in rows_of(source, **options).batches() for text in batch.to_list()]
+    return [text for batch in batches_of(source, **options) for text in texts_in(batch)]
 
 
 def as_bytes(texts: list[Text]) -> list[bytes]:
@@ -104,17 +121,14 @@ def counter_of(texts: list[Text]) -> Counter[bytes]:
 
 def check_rows(source: Path, expected: list[str]) -> None:
     for batch_bytes in (1, 50, 4000, 16 << 20):
-        rows = rows_of(source, batch_bytes=batch_bytes)
         texts: list[Text] = []
         position = 0
-        for batch in list(rows.batches()):  # they outlive the file
-            assert batch.place(0)["row"] == batch.first_row == len(texts)
-            assert batch.place(0)["file"] == str(source)
-            assert position <= batch.position <= (rows.size or 0)
-            position = batch.position
-            texts += batch.to_list()
-            size = sum(map(len, as_bytes(batch.to_list())))
-            assert size <= batch_bytes or isinstance(batch.texts, list) or len(batch.texts) == 1
+        for batch in list(batches_of(source, batch_bytes)):  # they outlive the file
+            assert [*batch.positions] == [*range(len(texts), len(texts) + len(batch.texts))]
+            assert position <= batch.passed <= source.stat().st_size
+            position = batch.passed
+            texts += texts_in(batch)
+            assert sum(map(len, as_bytes(texts_in(batch)))) <= batch_bytes or len(batch.texts) == 1
         assert as_bytes(texts) == [text.encode() for text in expected]
 
 
@@ -155,8 +169,8 @@ def test_columns_are_read_back(tmp_path: Path, kind: str, column_type: str) -> N
 @needs_arrow
 def test_what_lies_in_one_buffer_is_not_copied(tmp_path: Path) -> None:
     write_arrow(tmp_path / "a.arrow", table(["low", "lower"] * 100, "string"), stream=False)
-    for batch in rows_of(tmp_path / "a.arrow").batches():
-        assert isinstance(batch.texts, ArrowTexts)
+    for batch in batches_of(tmp_path / "a.arrow"):
+        assert isinstance(batch.texts, FlatTexts)
         assert batch.texts.offsets.dtype == "int64"
         assert not batch.texts.data.flags.owndata
 
@@ -165,7 +179,8 @@ def test_what_lies_in_one_buffer_is_not_copied(tmp_path: Path) -> None:
 def test_a_text_that_repeats_is_copied_a_batch_at_a_time(tmp_path: Path) -> None:
     repeated = pa.DictionaryArray.from_arrays(pa.array([0] * 3000, "int32"), ["x" * 100_000])
     write_arrow(tmp_path / "a.arrow", pa.table({"text": repeated}), stream=True)
-    sizes = [batch.texts.data.size for batch in rows_of(tmp_path / "a.arrow").batches()]  # type: ignore[union-attr]
+    sizes = [batch.texts.data.size for batch in batches_of(tmp_path / "a.arrow") if isinstance(batch, Documents)]
+    assert len(sizes) > 1
     assert max(sizes) <= 16 << 20
 
 
@@ -177,16 +192,13 @@ def test_compressed_texts_are_one_text(tmp_path: Path, suffix: str) -> None:
     parts = parts_of(text, 3)
     path = tmp_path / f"a.txt{suffix}"
     path.write_bytes(b"".join(map(gzip.compress if suffix == ".gz" else zstd, parts)))
-    for batch_bytes in (8000, 16 << 20):
-        (stream,) = plan(path, batch_bytes=batch_bytes).parts
-        assert isinstance(stream, File)
-        assert stream.chunks is not None
-        chunks = list(stream.chunks())
-        assert b"".join(chunk.data for chunk in chunks) == text
-        assert max(len(chunk.data) for chunk in chunks) <= batch_bytes // 8
-        positions = [chunk.position for chunk in chunks]
-        assert positions == sorted(positions)
-        assert positions[-1] == stream.size == path.stat().st_size
+    for size in (1000, 16 << 20):
+        found = list(blocks(path, {".gz": "gzip", ".zst": "zstd"}[suffix], size))
+        assert b"".join(found) == text
+        assert max(map(len, found)) <= size
+    told: list[bp.Progress] = []
+    assert read(path, progress=told.append) == {text: 1}
+    assert told[-1].done == told[-1].total == path.stat().st_size
     assert read(path) == {text: 1}
 
 
@@ -398,27 +410,27 @@ def test_paths_and_globs_in_order(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     (tmp_path / "folder.txt").mkdir()
-    found = plan([str(tmp_path / "d.md"), f"{tmp_path}/**/*.txt", str(tmp_path / "a.txt")])
-    assert found.size == 23
+    found = find([str(tmp_path / "d.md"), f"{tmp_path}/**/*.txt", str(tmp_path / "a.txt")])
+    assert total_size(found) == 23
     names = ["d.md", "a.txt", "b.txt", "sub/c.txt"]
-    assert [part.path for part in found.parts] == [str(tmp_path / name) for name in names]
+    assert [one.name for one in found] == [str(tmp_path / name) for name in names]
     (tmp_path / "[odd].txt").write_text("a name that is no glob")
-    assert len(plan(tmp_path / "[odd].txt").parts) == 1
-    with pytest.raises(bp.TrainingError, match="is a folder; name what is in it, such as"):
-        plan(tmp_path / "sub")
-    with pytest.raises(bp.TrainingError, match="no file matches"):
-        plan([str(tmp_path / "a.txt"), "no/such/*.txt"])
-    with pytest.raises(bp.TrainingError, match="no file matches"):
-        plan("a\0b")
+    assert len(find(tmp_path / "[odd].txt")) == 1
+    with pytest.raises(bp.SourceError, match="is a folder; name what is in it, such as"):
+        find(tmp_path / "sub")
+    with pytest.raises(bp.SourceError, match="no file matches"):
+        find([str(tmp_path / "a.txt"), "no/such/*.txt"])
+    with pytest.raises(bp.SourceError, match="no file matches"):
+        find("a\0b")
 
 
 def test_groups(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low")
     (tmp_path / "b.txt").write_text("lower")
-    found = plan({"en": f"{tmp_path}/*.txt", "own": iter(["x", b"y"])})
-    assert [part.group for part in found.parts] == ["en", "en", "own"]
-    assert found.size is None
-    assert plan({"en": [tmp_path / "a.txt"], "fr": [tmp_path / "a.txt"]}).size == 6
+    found = find({"en": f"{tmp_path}/*.txt", "own": iter(["x", b"y"])})
+    assert [one.group for one in found] == ["en", "en", "own"]
+    assert total_size(found) is None
+    assert total_size(find({"en": [tmp_path / "a.txt"], "fr": [tmp_path / "a.txt"]})) == 6
     assert holds_counts({}) is holds_counts({"a": 1, b"b": 2}) is True
     assert holds_counts({"a": "b", "c": ["d"]}) is holds_counts({"a": 1.5}) is False
     with pytest.raises(TypeError, match="'b' has str"):
@@ -428,10 +440,10 @@ def test_groups(tmp_path: Path) -> None:
 def test_iterables_come_in_batches() -> None:
     texts: list[Text] = ["x" * 100, "", b"y" * 300, "ä\ud800", b"\xff"]
     for batch_bytes in (1, 200, 16 << 20):
-        batches = list(rows_of(iter(texts), batch_bytes=batch_bytes).batches())
-        assert [text for batch in batches for text in batch.to_list()] == texts
-        assert [batch.first_row for batch in batches][:1] == [0]
-        assert all(batch.to_list() for batch in batches)
+        batches = list(batches_of(iter(texts), batch_bytes))
+        assert [text for batch in batches for text in texts_in(batch)] == texts
+        assert [row for batch in batches for row in batch.positions] == [*range(5)]
+        assert all(texts_in(batch) for batch in batches)
     assert texts_of(iter([])) == []
     assert texts_of([b"a"]) == [b"a"]
 
@@ -439,12 +451,17 @@ def test_iterables_come_in_batches() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "error", "says"),
     [
-        (iter(["a"]), {"field": "text"}, bp.TrainingError, "is an iterable of texts"),
-        ({"a", "b"}, {}, TypeError, "not a set"),
+        (iter(["a"]), {"field": "text"}, bp.SourceError, "field='text' has no effect on an iterable of texts; leave"),
+        ({"a": iter(["a"])}, {"delimiter": "x"}, bp.SourceError, "delimiter='x' has no effect on an iterable of texts"),
+        (iter(["a"]), {"id_field": "n"}, bp.SourceError, "id_field='n' has no effect on an iterable of texts"),
+        (iter(["a"]), {"field": 5}, TypeError, "field=5 is no str"),
+        (iter(["a"]), {"delimiter": ""}, ValueError, "delimiter='' is between all characters"),
+        ({"a", "b"}, {}, TypeError, "a source is a set"),
         (["a", b"b"], {}, TypeError, "not both"),
         (b"abc", {}, TypeError, r"list of texts: \[text\]"),
-        (5, {}, TypeError, "not int"),
-        ({"en": {"a": 1}}, {}, TypeError, "'en' is a mapping"),
+        (5, {}, TypeError, "a source is int, not paths, URLs, or an iterable"),
+        ({"low": 5}, {}, bp.SourceError, "a mapping of pieces to counts; name the texts"),
+        ({"en": {"a": 1}}, {}, TypeError, "'en' is a mapping, .*; groups cannot hold groups"),
         ({"en": 1.5}, {}, TypeError, "'en' is float"),
         ({"": "x"}, {}, TypeError, "no name of a group"),
         ({1: "x"}, {}, TypeError, "no name of a group"),
@@ -453,26 +470,26 @@ def test_iterables_come_in_batches() -> None:
 )
 def test_sources_that_are_none(source: Any, options: dict[str, Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
-        plan(source, **options)
+        list(batches_of(source, **options))
 
 
 def test_files_that_cannot_be_read_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("a.txt", "a.txt.gz", "a.tar.gz", "a.1.xz", "a.parquet.gz", "a.parquet", "a.zst"):
+    for name in ("a.txt", "a.txt.gz", "a.1.xz", "a.tar.xz", "a.parquet.gz", "a.parquet", "a.zst"):
         (tmp_path / name).write_bytes(b"x")
     for name in ("a.txt", "a.txt.gz"):
-        with pytest.raises(bp.TrainingError, match=r"field='body' .* plain text \(file .*a\.txt"):
-            plan(tmp_path / name, field="body")
-    for name, ends in (("a.tar.gz", r"\.tar\.gz"), ("a.1.xz", r"^\.xz"), ("a.parquet.gz", r"\.parquet\.gz")):
-        with pytest.raises(bp.TrainingError, match=rf"{ends} files cannot be read"):
-            plan(tmp_path / name)
+        with pytest.raises(bp.SourceError, match=r"field='body' has no effect on text files \(file .*a\.txt.*leave it"):
+            found_in(tmp_path / name, field="body")
+    for name, ends in (("a.tar.xz", r"^\.xz"), ("a.1.xz", r"^\.xz"), ("a.parquet.gz", r"^\.parquet\.gz")):
+        with pytest.raises(bp.SourceError, match=rf"{ends} files cannot be read \(file .*; decompress it"):
+            find(tmp_path / name)
     with pytest.raises(TypeError, match="text 1 of the source is int"):
         texts_of(iter(["a", 3]))
     with (tmp_path / "a.txt").open() as file, pytest.raises(TypeError, match="file object"):
-        plan(file)
+        find(file)  # type: ignore[arg-type]  # on purpose
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in ("a.parquet", "a.zst"):
-        with pytest.raises(bp.TrainingError, match=r"pip install 'bytepair\[arrow\]'"):
-            plan(tmp_path / name)
+        with pytest.raises(bp.SourceError, match=r"pip install 'bytepair\[arrow\]'"):
+            found_in(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.txt.gz", "a.txt.zst", "a.parquet", "a.arrow"])
@@ -480,12 +497,10 @@ def test_a_file_that_is_gone(tmp_path: Path, name: str) -> None:
     if Path(name).suffix not in (".jsonl", ".gz"):
         pytest.importorskip("pyarrow")
     (tmp_path / name).write_bytes(b"x")
-    (part,) = plan(tmp_path / name).parts
+    (one,) = find(tmp_path / name)
     (tmp_path / name).unlink()
-    opened: Callable[[], Iterator[Any]] | None = part.chunks if isinstance(part, File) else part.batches
-    if opened is not None:
-        with pytest.raises(bp.ArtifactError, match="check the path"):
-            list(opened())
+    with pytest.raises(bp.ArtifactError, match="check the path"):
+        list(readers.read(one, 0, None, Reading(), 1000))
     with pytest.raises((bp.ArtifactError, bp.TrainingError), match=r"check the path|no file matches"):
         read(tmp_path / name)
 
@@ -580,7 +595,9 @@ def test_digests_add_up(tmp_path: Path) -> None:
 def test_nothing_here_is_imported_with_the_package() -> None:
     import subprocess
 
-    code = "import sys, bytepair; sys.exit(any(name.startswith('bytepair.shards') for name in sys.modules))"
+    code = (
+        "import sys, bytepair; sys.exit(any(name.split('.')[1:2] in (['sources'], ['shards']) for name in sys.modules))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

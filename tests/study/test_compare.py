@@ -214,7 +214,7 @@ def test_what_is_wrong_is_said_where_it_is(tok: bp.Tokenizer, tmp_path: Path) ->
     place.write_bytes(b"fine\n\xff\n")
     with pytest.raises(EncodeError) as raised:
         bp.compare(tok, tok, {"a": place}, delimiter="\n")
-    assert (raised.value.file, raised.value.row, raised.value.byte) == (str(place), 1, 0)
+    assert (raised.value.file, raised.value.row, raised.value.byte) == (str(place), None, 5)
     assert bp.compare(tok, tok, {"a": place}, delimiter="\n", errors="replace").total.documents == 2
     with pytest.raises(EncodeError):
         compare(tok, tok, ["\ud800"])
@@ -228,8 +228,10 @@ def test_what_is_wrong_is_said_where_it_is(tok: bp.Tokenizer, tmp_path: Path) ->
         bp.compare(tok, tok, tmp_path / "bad.jsonl")
     with pytest.raises(TypeError, match="text 0"):
         compare(tok, tok, [3])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="not paths"):
-        bp.compare(tok, tok, {"a": 3})
+    with pytest.raises(TypeError, match="'a' is float, not paths"):
+        bp.compare(tok, tok, {"a": 3.5})
+    with pytest.raises(SourceError, match="a mapping of pieces to counts"):
+        bp.compare(tok, tok, {"low": 3})
     with pytest.raises(ValueError, match="examples"):
         bp.compare(tok, tok, examples=-1)
 

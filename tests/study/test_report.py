@@ -281,7 +281,7 @@ def test_special_tokens_are_text_unless_the_call_says_otherwise(
         ({"": iter(["a"])}, {}, TypeError, "'' cannot name"),
         ({"x": {"low": 5}}, {}, bp.CorpusError, "pieces to counts"),
         ({"x": "no/such/file"}, {}, bp.SourceError, "no file matches"),
-        ({"x": b"abc"}, {}, TypeError, "is not a source"),
+        ({"x": b"abc"}, {}, TypeError, r"one bytes object, .* pass a list of texts"),
         ({"x": iter([1])}, {}, TypeError, "text 0 of the source is int"),
         ({"x": iter(["a"])}, {"field": "body"}, bp.SourceError, "field='body'"),
         ({"x": iter(["a"])}, {"context": 0}, ValueError, "context=0"),

@@ -16,7 +16,7 @@ from bytepair.formats.hub import ENCODINGS, get_encoding
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from argparse import _ArgumentGroup
+    from argparse import _ActionsContainer, _ArgumentGroup
 
     from bytepair.model.spec import TokenizerSpec
 
@@ -194,8 +194,26 @@ def add_corpora(group: _ArgumentGroup, *, required: bool = False, more: str = ""
         help="files, globs or URLs of text, .jsonl, .parquet and others; what has the same NAME is one corpus, and "
         f"FILE alone is called as its file{more}",
     )
-    group.add_argument(
-        "--field", metavar="NAME", help="what holds the text in files of rows, such as .jsonl (default: text)"
+    add_field(group)
+    add_delimiter(group)
+
+
+def add_field(parser: _ActionsContainer) -> None:
+    """Adds the field that holds the text."""
+    parser.add_argument(
+        "--field",
+        metavar="NAME",
+        help="the field, column or member that holds the text, such as of .jsonl (default: text, in .tar txt)",
+    )
+
+
+def add_delimiter(parser: _ActionsContainer) -> None:
+    """Adds the text between documents."""
+    parser.add_argument(
+        "--delimiter",
+        metavar="D",
+        type=delimiter,
+        help=r"between documents of plain text, such as '\n'; else each file is one",
     )
 
 

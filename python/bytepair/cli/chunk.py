@@ -1,7 +1,8 @@
 """Cuts text files into chunks of at most so many tokens, which end at headings, paragraphs, lines, sentences or words.
 
 Each chunk is a line of JSON: {"file": ..., "start": ..., "end": ..., "tokens": ..., "text": ...}; start and end are
-bytes of the file. Files are read as they are cut, in little memory.
+bytes of the text. Where a file holds several texts, such as a .jsonl, "document" is the number of each, from 0. Plain
+files are read as they are cut, in little memory.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import json
 from typing import TYPE_CHECKING
 
 from bytepair.chunk.chunks import KINDS
-from bytepair.cli.arguments import add_model, add_texts, load, number, text_options
-from bytepair.cli.streams import blame, parts, write
+from bytepair.cli.arguments import add_field, add_model, add_texts, load, number, text_options
+from bytepair.cli.streams import write
+from bytepair.cli.texts import texts
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -29,6 +31,7 @@ examples:
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
     add_texts(parser, replace=False)
+    add_field(parser)
     parser.add_argument("--limit", metavar="N", type=number, required=True, help="the most tokens of a chunk")
     parser.add_argument(
         "--overlap",
@@ -53,15 +56,17 @@ def run(options: Namespace) -> int:
 
 
 def _chunks(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
-    for name in options.files or ["-"]:
-        with blame(name):
-            stream = tokenizer.chunk_stream(
-                parts(name),
-                options.limit,
-                overlap=options.overlap,
-                boundary=options.boundary,
-                **text_options(options),
-            )
-            for chunk, text in stream:
-                row = {"file": name, **chunk._asdict(), "text": text}
-                yield json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
+    for one in texts(options):
+        for place, (position, parts) in enumerate(one.documents()):
+            where = {"file": one.name} if one.is_one else {"file": one.name, "document": place}
+            with one.blame(position):
+                stream = tokenizer.chunk_stream(
+                    parts,
+                    options.limit,
+                    overlap=options.overlap,
+                    boundary=options.boundary,
+                    **text_options(options),
+                )
+                for chunk, text in stream:
+                    row = {**where, **chunk._asdict(), "text": text}
+                    yield json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"

@@ -10,7 +10,6 @@ from bytepair.cli.arguments import (
     add_models,
     add_text_options,
     corpora,
-    delimiter,
     load_models,
     number,
     text_options,
@@ -49,12 +48,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_models(parser, "A", "B")
     group = parser.add_argument_group("texts")
     add_corpora(group)
-    group.add_argument(
-        "--delimiter",
-        metavar="D",
-        type=delimiter,
-        help=r"between documents of plain text, such as '\n'; else each file is one",
-    )
     group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
     add_text_options(parser, special="text", replace=True)
     group = parser.add_argument_group("output")

@@ -7,8 +7,8 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
-from bytepair.cli.arguments import number
-from bytepair.cli.streams import read
+from bytepair.cli.arguments import add_delimiter, add_field, number
+from bytepair.cli.streams import stdin_texts
 from bytepair.model.spec import SPLIT_PATTERNS, NormalForm
 from bytepair.shards.engines import ENGINES
 from bytepair.training.counts import Counts
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from decimal import Decimal
 
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
 
 _Value = TypeVar("_Value")
 
@@ -29,7 +29,10 @@ _Value = TypeVar("_Value")
 def add_corpus(parser: ArgumentParser, purpose: str) -> None:
     """Adds the files and counts tables, and the keywords of `corpus_options`."""
     parser.add_argument(
-        "files", metavar="FILE", nargs="*", help=f"{purpose}: paths or globs of UTF-8 text, or - alone for stdin"
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help=f"{purpose}: paths, globs or URLs of text, .jsonl, .parquet, .tar and others, or - alone for stdin",
     )
     group = parser.add_argument_group("corpus")
     group.add_argument(
@@ -39,9 +42,8 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
         default=[],
         help="instead of text, a table that `bytepair counts` made; several are added up",
     )
-    group.add_argument(
-        "--field", metavar="NAME", help="what holds the text in files of rows, such as .jsonl (default: text)"
-    )
+    add_field(group)
+    add_delimiter(group)
     group.add_argument(
         "--errors",
         choices=("strict", "replace"),
@@ -68,7 +70,7 @@ def add_engine(parser: ArgumentParser) -> None:
     group.add_argument(
         "--engine",
         choices=tuple(ENGINES),
-        help="who counts, task by task; FILE can be a URL then (default: one process)",
+        help="who counts, task by task (default: one process)",
     )
     group.add_argument("--work", metavar="DIR", help="with --engine: where the run keeps what is counted already")
     group.add_argument("--workers", metavar="N", type=number, help="with --engine: how many tasks are done at a time")
@@ -80,7 +82,7 @@ def add_engine(parser: ArgumentParser) -> None:
     )
 
 
-def counted(options: Namespace, corpus: Source | None) -> Source | None:
+def counted(options: Namespace, corpus: TrainingSource | None) -> TrainingSource | None:
     """The source, or its counts if an engine makes them; all stages of `add_stages` are in them then."""
     if options.engine is None:
         return corpus
@@ -167,7 +169,7 @@ def add_merging(parser: _ActionsContainer) -> None:
     parser.add_argument("--max-token-length", metavar="N", type=number, help="the longest token to make, in bytes")
 
 
-def source(options: Namespace, *behind: str, required: bool = True) -> Source | None:
+def source(options: Namespace, *behind: str, required: bool = True) -> TrainingSource | None:
     """The source that the arguments name; None if there is none and none is `required`.
 
     Args:
@@ -181,7 +183,7 @@ def source(options: Namespace, *behind: str, required: bool = True) -> Source | 
     if sum(map(bool, (options.files, groups, options.from_counts))) > 1:
         options.usage_error("FILE, --group and --from-counts do not go together")
     if options.from_counts:
-        for name in ("field", "errors", *behind):
+        for name in ("field", "delimiter", "errors", *behind):
             if getattr(options, name):
                 options.usage_error(
                     f"--{name.replace('_', '-')} is for text; a counts table has been made of it already"
@@ -191,10 +193,10 @@ def source(options: Namespace, *behind: str, required: bool = True) -> Source | 
         return {name: [path for group, path in groups if group == name] for name, _ in groups}
     if required and not options.files:
         options.usage_error("there is no text; name a FILE, a --group NAME=FILE, or a table --from-counts")
-    return [read("-")] if options.files == ["-"] else options.files or None
+    return stdin_texts(options.delimiter) if options.files == ["-"] else options.files or None
 
 
-def weights(options: Namespace, corpus: Source | None) -> dict[str, Decimal]:
+def weights(options: Namespace, corpus: TrainingSource | None) -> dict[str, Decimal]:
     """The weights of groups, which have to be those of the source."""
     found = dict(options.weight)
     groups: Sequence[str] = corpus.groups if isinstance(corpus, Counts) else [name for name, _ in options.group]
@@ -215,6 +217,8 @@ def corpus_options(options: Namespace) -> dict[str, Any]:
     progress = {"bar": True, "off": False}.get(options.progress, options.progress)
     return {
         "field": options.field,
+        # stdin has been cut already.
+        "delimiter": None if options.files == ["-"] else options.delimiter,
         "errors": options.errors or "strict",
         "threads": options.threads,
         "memory": options.memory,

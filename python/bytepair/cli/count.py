@@ -1,15 +1,19 @@
-"""Counts the tokens of text files, and their total, like wc."""
+"""Counts the tokens of the texts in files, and their total, like wc."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bytepair.cli.arguments import add_model, add_texts, load, text_options
-from bytepair.cli.streams import blame, read, write_line
+from bytepair.cli.arguments import add_field, add_model, add_texts, load, text_options
+from bytepair.cli.streams import write_line
+from bytepair.cli.texts import blamed, texts
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from bytepair.cli.texts import Texts
+    from bytepair.tokenizer import Tokenizer
 
 EXAMPLE = """\
 examples:
@@ -21,6 +25,7 @@ examples:
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
     add_texts(parser)
+    add_field(parser)
     parser.add_argument("--format", choices=("table", "jsonl"), default="table", help="default: table")
     add_model(parser)
 
@@ -28,11 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Writes a count and a name for each file."""
     tokenizer = load(options, options.model)
-    counts = []
-    for name in options.files or ["-"]:
-        data = read(name)
-        with blame(name):
-            counts.append((tokenizer.count(data, **text_options(options)), name))
+    counts = [(_count(one, tokenizer, text_options(options)), one.name) for one in texts(options)]
     if options.format == "jsonl":
         for count, name in counts:
             write_line(json.dumps({"file": name, "tokens": count}))
@@ -44,3 +45,15 @@ def run(options: Namespace) -> int:
         # Unnamed stdin has no name, as with wc.
         write_line(f"{count:>{width}} {name}" if options.files else str(count))
     return 0
+
+
+def _count(texts: Texts, tokenizer: Tokenizer, how: dict[str, Any]) -> int:
+    count = 0
+    for batch in texts.batches():
+        with blamed(batch):
+            count += (
+                tokenizer.count(batch.texts[0], **how)
+                if texts.is_one
+                else sum(tokenizer.count_batch(batch.texts, **how))
+            )
+    return count

@@ -6,7 +6,7 @@ import re
 from argparse import ArgumentTypeError, BooleanOptionalAction
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import delimiter
+from bytepair.cli.arguments import add_delimiter, add_field
 from bytepair.cli.corpus import checked
 from bytepair.shards.draws import threshold
 from bytepair.shards.sinks import FORMATS
@@ -32,18 +32,11 @@ def add_documents(parser: ArgumentParser) -> None:
         default=[],
         help="instead of FILE, what is summed up apart as the group NAME; once for each path or glob",
     )
-    group.add_argument(
-        "--field", metavar="NAME", help="the field, column or extension of the text (default: text, in .tar txt)"
-    )
+    add_field(group)
     group.add_argument(
         "--id-field", metavar="NAME", help="the field or column of the documents' own ids, which are kept"
     )
-    group.add_argument(
-        "--delimiter",
-        metavar="D",
-        type=delimiter,
-        help=r"between documents of plain text, such as '\n'; else each file is one",
-    )
+    add_delimiter(group)
     group.add_argument(
         "--longest",
         metavar="SIZE",

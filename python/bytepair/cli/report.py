@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument(
         "--parallel",
         action="store_true",
-        help="all corpora are the same content, document by document: of plain text line by line",
+        help="all corpora are the same content, document by document; plain text without --delimiter: line by line",
     )
     group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
     add_text_options(parser, special="text", replace=True)
@@ -78,6 +78,7 @@ def run(options: Namespace) -> int:
         rare=options.rare,
         parallel=options.parallel,
         field=options.field,
+        delimiter=options.delimiter,
         **text_options(options),
         examples=options.examples,
         threads=options.threads,

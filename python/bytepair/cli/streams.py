@@ -46,6 +46,15 @@ def lines(data: bytes) -> list[bytes]:
     return found if found[-1] else found[:-1]
 
 
+def stdin_texts(delimiter: str | None) -> list[bytes]:
+    """The texts of stdin: one, or those between delimiters, of which a last one need not follow."""
+    data = read("-")
+    if delimiter is None:
+        return [data]
+    found = data.split(delimiter.encode())
+    return found if found[-1] else found[:-1]
+
+
 def write(chunks: Iterable[bytes], output: str = "-") -> None:
     """Writes to stdout as the chunks come, or a file whole or not at all."""
     if output == "-":

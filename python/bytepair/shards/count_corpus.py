@@ -1,4 +1,4 @@
-"""A corpus -> one table of counts, by any engine: planning a run, having its tasks done, and taking its table."""
+"""A corpus -> one table of counts, on any engine: plan a run, have its tasks done, and read its table."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bytepair.errors import BytepairError
 from bytepair.model.split_patterns import split_pattern
 from bytepair.progress import reporter
 from bytepair.shards import ledger, locks, packages, plans, runs
-from bytepair.shards.counting_tasks import TABLE, counter, groups, reductions
+from bytepair.shards.counting_tasks import TABLE, counter, reductions
 from bytepair.shards.engines import engine as engine_of
 from bytepair.shards.plans import CountOptions, Plan, Stage
 from bytepair.sources import inputs, readers
 from bytepair.sources.compressed import arrow
-from bytepair.sources.inputs import Reading
-from bytepair.training.counting import check_groups
+from bytepair.sources.source import Reading
+from bytepair.training.counting import groups_of
 from bytepair.training.counts import Counts
 from bytepair.training.learning import check_choice
 from bytepair.training.memory import parse_bytes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bytepair.progress import Report
     from bytepair.shards.engines import Engine
-    from bytepair.sources.inputs import Source
+    from bytepair.sources.source import Source
 
 _MEMORY = "1GB"
 
@@ -52,28 +52,28 @@ def count_corpus(
 ) -> Counts:
     """Counts the pieces of a corpus, task by task, and adds up the tables of the tasks as a tree, eight at a time.
 
-    Of files that `bytepair.Counts.of` can read, this is the very table that it gives, first positions and all: so what
-    is trained from it is the same, whatever the ties. A document that cannot be used raises, as it does there.
+    The table is the one of `bytepair.Counts.of`, first positions included: so a tokenizer trained from it is the same,
+    whatever the ties. A document that cannot be used raises, as it does there.
 
     Args:
-        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of
-            groups to these. See `bytepair.sources.inputs.find`.
+        source: See `bytepair.sources.source`; no iterables and no data sets in memory, since a run that was killed
+            reads its source again.
         output: A folder on a file system that all workers share; made if need be. The table is ``counts.parquet``
             there.
         split: As for `bytepair.train`.
         normalizers: As for `bytepair.train`.
         special_tokens: Cut out of the documents, and never counted.
-        field: The field or column that holds the text.
-        delimiter: What lies between documents of plain text, and belongs to none. None: a file is one document, which
-            one task reads in windows, however long it is.
+        field: See `bytepair.sources.source.Reading`.
+        delimiter: See `bytepair.sources.source.Reading`. A file without one is read by one task in windows, however
+            long it is.
         errors: As for `bytepair.train`.
-        memory: What the table of a worker may take, such as ``"1GB"``; what does not fit goes to temporary files. None
+        memory: The memory limit of a worker's table, such as ``"1GB"``; the rest goes to temporary files. None
             for no limit. The counts are the same with any limit.
         digest: Whether inputs are read once more for the digest of the table.
         task_size: About how many bytes of inputs a task reads; None for what the size of the corpus suggests.
-        engine: Who does the tasks; see `bytepair.shard`.
-        workers: How many tasks are done at a time; None for what the engine finds good.
-        resume: Whether to go on with the run in `output`, if there is one.
+        engine: The engine that runs the tasks; see `bytepair.shard`.
+        workers: How many tasks run at a time; None for the engine's default.
+        resume: Whether to resume the run in `output`, if there is one.
         progress: As for `bytepair.train`.
 
     Returns:
@@ -82,7 +82,7 @@ def count_corpus(
     Raises:
         CorpusError: Sources, options or the plan of the run that is there do not fit.
         TrainingError, EncodeError, PatternError: As `bytepair.Counts.of`.
-        ArtifactError: A file cannot be read or written; the ledger keeps what is done.
+        ArtifactError: A file cannot be read or written; finished tasks are kept.
 
     Complexity:
         Linear in the corpus. A table is read and written once for each level of the tree, of which there are
@@ -99,12 +99,12 @@ def count_corpus(
         258
     """
     doer = engine_of(engine, workers)
-    arrow(TABLE)  # That it is not there is said before anything is counted.
+    arrow(TABLE)  # A missing package is reported before anything is counted.
     folder = Path(output)
     limit = None if memory is None else parse_bytes(memory)
     options = CountOptions(split_pattern(split), tuple(normalizers), tuple(special_tokens), errors, limit, digest)
     check_choice("errors", errors, ("strict", "replace"))
-    counter(options)  # Patterns and normalizers that are none are told before anything is counted.
+    counter(options)  # Wrong patterns and normalizers are reported before anything is counted.
     plan = _plan(source, options, Reading(field=field, delimiter=delimiter), task_size)
     with locks.held(folder):
         runs.begin(folder, plan, None, resume=resume)
@@ -121,10 +121,9 @@ def count_corpus(
 
 
 def _plan(source: Source, options: CountOptions, reading: Reading, size: str | int | None) -> Plan:
-    found = inputs.find(source)
+    found = inputs.find_files(source, "count_corpus")
     readers.check(found, reading)
     first = runs.first_stage("count", found, reading, size)
     tree = [Stage(f"reduce-{level}", tuple(tasks)) for level, tasks in enumerate(reductions(len(first.tasks)), 1)]
-    plan = Plan(options, reading, "", found, (first, *tree), packages.versions(["pyarrow"]))
-    check_groups(groups(plan))
-    return plan
+    groups_of(found)  # Too many are refused before anything is written.
+    return Plan(options, reading, "", found, (first, *tree), packages.versions(["pyarrow"]))

@@ -1,4 +1,4 @@
-"""Numbers drawn for documents: the same for the same seed, input and position, whoever asks, and in whatever order."""
+"""Numbers drawn for documents: the same for the same seed, input and position, in any worker and order."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Draw:
-    """Draws 64 bits for each document: those that SplitMix64 gives at its position, from a state that its input says.
+    """Draws 64 bits for each document: SplitMix64 at its position, from a state derived from its input.
 
     So a number does not depend on the other documents, nor on how inputs are cut: a document keeps its split when the
     corpus grows by further inputs.
 
     Args:
-        seed: What all draws of a run share.
-        purpose: What is drawn for; each purpose has draws of its own.
+        seed: The seed of all draws of a run.
+        purpose: The purpose of the draw; each has draws of its own.
         inputs: The names of the inputs.
 
     Source:

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 from bytepair.errors import BytepairError, LimitError
-from bytepair.shards import ledger, row_arrays
+from bytepair.model.marks import unknown_id
+from bytepair.shards import ledger
 from bytepair.shards.draws import Draw, threshold
 from bytepair.shards.outputs import TRAIN, VALIDATION, Output
 from bytepair.shards.plans import ShardOptions
 from bytepair.shards.sinks import Encoded
 from bytepair.shards.spooling import Spool
 from bytepair.shards.tally import Tally
-from bytepair.sources import inputs, readers
+from bytepair.sources import flat_rows, inputs, readers
 from bytepair.sources.documents import Documents, Fault, LongDocument
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.inputs import blame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,10 +45,10 @@ def encode(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, i
         work: The run.
         task: The task.
         folder: Where its shards go; or what the stage after it needs, if documents are shuffled.
-        tell: Is told the bytes that were read, and the documents and tokens so far.
+        tell: Gets the bytes read, and the documents and tokens so far.
 
     Returns:
-        What the ledger says of it.
+        The facts of its entry in the ledger.
 
     Raises:
         BytepairError: A document is bad, and the plan says ``raise``.
@@ -85,8 +86,8 @@ class _Encoding:
         options = self._options
         special = options.special if isinstance(options.special, str) else set(options.special)
         self._policy: dict[str, Any] = {"special": special, "added": options.added, "errors": options.errors}
-        self._unknown = _unknown_id(self._tokenizer)
-        # Those that the caller puts around documents are known.
+        self._unknown = unknown_id(self._tokenizer.spec.model)
+        # Unknown tokens in frames are not counted.
         self._framed = [*options.bos, *options.eos].count(-1 if self._unknown is None else self._unknown)
 
     @cached_property
@@ -121,7 +122,7 @@ class _Encoding:
                 self._batch(portion.input, input, found)
                 passed = before + found.passed
             tell(passed, *self._so_far())
-        # What was read while somebody wrote to it is neither the old nor the new file.
+        # A file that changed while it was read is neither the old nor the new one.
         inputs.check(input)
         return passed
 
@@ -145,7 +146,7 @@ class _Encoding:
             made = self._folder, split, self._task[1], self._plan
             output: Output | Spool = Spool(*made) if self._options.shuffle else Output(*made)
             self._outputs[split] = output
-            # What is open is closed, whatever happens.
+            # Closed also when an error is raised.
             self._stack.push(output)
         return self._outputs[split]
 
@@ -164,10 +165,6 @@ class _Encoding:
         for row, error in refused:
             keep[row] = False
             error.row = None
-            if input.content == "jsonl" and error.byte is not None:
-                # The text of a line has other bytes than the line.
-                error.what = f"{error.what}, at byte {error.byte} of the text"
-                error.byte = error.character = None
             faults.append(Fault(int(found.positions[row]), error, found.texts[row]))
         self.tally.empty += int((sizes == 0).sum())
         for fault in sorted(faults, key=lambda fault: fault.position):
@@ -222,7 +219,7 @@ class _Encoding:
             try:
                 for _ in found.parts:
                     pass
-            except LimitError as longer:  # which is what a document that is read whole is said to be
+            except LimitError as longer:  # the error that a document read whole would have
                 error = longer
             self._bad(input, Fault(found.position, error))
             return
@@ -231,7 +228,14 @@ class _Encoding:
         self.tally.count(split, input.group, np.array([tokens]), size)
 
     def _bad(self, input: Input, fault: Fault) -> None:
-        error = _placed(fault.error, input, fault.position)
+        error = fault.error
+        if error.file is None:
+            # Characters are counted in texts, but a run says where bytes are.
+            error.character = None
+            blame(error, input, fault.position)
+        else:
+            # Its reader has placed it, in the file of this machine.
+            error.file = input.name
         if self._options.bad == "raise":
             raise error
         self.tally.bad[type(error).__name__] += 1
@@ -243,41 +247,14 @@ class _Encoding:
                 except UnicodeDecodeError:
                     row["base64"] = base64.b64encode(fault.data).decode()
             line = json.dumps(row, ensure_ascii=False)
-            # What UTF-8 cannot say stands in strings, where the escape that Python writes is JSON's own.
+            # What is no UTF-8 is only in strings, where Python's escape is also JSON's.
             self._quarantine.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _where(encoded: Encoded, rows: NDArray[np.bool_]) -> Encoded:
     """Some of the documents."""
-    ids, offsets = row_arrays.where(encoded.ids, encoded.offsets, rows)
+    ids, offsets = flat_rows.where(encoded.ids, encoded.offsets, rows)
     if ids is encoded.ids:
         return encoded
-    names = encoded.names and ArrowTexts(*row_arrays.where(encoded.names.data, encoded.names.offsets, rows))
+    names = encoded.names and encoded.names.where(rows)
     return Encoded(ids, offsets, encoded.inputs[rows], encoded.positions[rows], names)
-
-
-def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:
-    """An error of a document, placed in its input by the name that this has everywhere."""
-    is_placed, error.file = error.file is not None, input.name
-    if is_placed:  # by its reader
-        return error
-    if input.content in ("parquet", "arrow", "tar"):
-        error.row = position
-    elif input.content == "jsonl":
-        error.what = f"{error.what}, in the line that starts at byte {position}"
-    else:
-        error.byte = position + (error.byte or 0)
-        error.character = None
-    return error
-
-
-def _unknown_id(tokenizer: Tokenizer) -> int | None:
-    """The id of what stands for what the vocabulary does not know."""
-    model = tokenizer.spec.model
-    if (id := getattr(model, "unk_id", None)) is not None:
-        return int(id)
-    token = getattr(model, "unk_token", None)
-    try:
-        return None if token is None else tokenizer.token_id(token)
-    except BytepairError:
-        return None

@@ -24,10 +24,10 @@ def join(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, int
         work: The run.
         task: The task; what it works on is the name of a split.
         folder: Where the one shard goes.
-        tell: Is told the bytes that were read, and the documents and tokens so far.
+        tell: Gets the bytes read, and the documents and tokens so far.
 
     Returns:
-        What the ledger says of it.
+        The facts of its entry in the ledger.
 
     Raises:
         CorpusError: The stage before is not done.

@@ -1,4 +1,4 @@
-"""What is done of a run: an entry for each task, and the files that it left, whole or not at all."""
+"""The ledger of a run: an entry for each finished task, and its files, whole or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 QUARANTINE = "quarantine"
 FINISH = ("finish", 0)
-"""What the last entry of a complete run is named, which is that of no task."""
+"""The name of the last entry of a complete run, which belongs to no task."""
 
 _TEMPORARY = "temporary"
 _INDEX = "index.json"
@@ -33,12 +33,12 @@ _BLOCK = 1 << 20
 class Commit:
     """The files of a task under way, as a context: either all of them get their names and an entry, or none.
 
-    Whoever does the task writes into `folder`. What it leaves there has its place in the folder of the run for the last
-    stage, and in ``work/STAGE/`` for others; what is in ``quarantine/`` stays there always. Two workers may do the same
+    The worker of the task writes into `folder`. Its files go to the folder of the run for the last
+    stage, and to ``work/STAGE/`` for others; files in ``quarantine/`` always stay there. Two workers may do the same
     task at the same time: they give the same files.
 
     Raises:
-        ArtifactError: A file cannot be written. What is in `folder` is removed, and the ledger is as it was.
+        ArtifactError: A file cannot be written. The files in `folder` are removed, and the ledger is as it was.
     """
 
     def __init__(self, run: Path, plan: Plan, task: TaskName) -> None:
@@ -66,7 +66,7 @@ class Commit:
         """Gives the files their names, and writes the entry, which it returns.
 
         Args:
-            facts: What the entry says of the task besides its files: JSON that depends on the plan and inputs alone.
+            facts: The entry of the task besides its files: JSON that depends on the plan and inputs alone.
         """
         stage, number = self._task
         is_last = stage == self._plan.stages[-1].name
@@ -107,7 +107,7 @@ class Commit:
 
 
 def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
-    """What the ledger says of a task; None if it is not done.
+    """The entry of a task; None if it is not done.
 
     Raises:
         IntegrityError: The entry is damaged, or of another plan.
@@ -125,7 +125,7 @@ def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
 
 
 def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
-    """The same; None also if the entry is damaged, or of another plan: of that task nobody knows that it is done."""
+    """The same; None also if the entry is damaged, or of another plan: then it is unknown whether the task is done."""
     try:
         return entry(run, plan, task)
     except IntegrityError:
@@ -160,7 +160,7 @@ def all_done(run: Path, plan: Plan, stage: str) -> Iterator[dict[str, Any]]:
 
 
 def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
-    """The tasks of a stage that gave documents to each split, by their numbers in order.
+    """The tasks of a stage that wrote documents to each split, by their numbers in order.
 
     All entries are read when this is first asked for, and what they say is kept in one file: as many tasks as there are
     ask for it, and would read as many entries each.
@@ -180,13 +180,13 @@ def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
         for split, amount in each["splits"].items():
             if amount["documents"]:
                 found.setdefault(split, []).append(each["number"])
-    if files.exists(place.parent):  # Where it is not, no task gave any.
+    if files.exists(place.parent):  # Where it is not, no task wrote any.
         sealed.write(place, {"plan": plan.digest, **found})
     return found
 
 
 def clean(run: Path) -> None:
-    """Removes what tasks left that were killed. Whoever is still at a task cannot commit it then."""
+    """Remove the files of killed tasks. A worker that is still at a task can no longer commit it."""
     with locks.alone(run / WORK):
         shutil.rmtree(run / WORK / _TEMPORARY, ignore_errors=True)
         for path in run.rglob(f"{files.TEMPORARY}*"):
@@ -213,7 +213,7 @@ def is_finished(run: Path, plan: Plan) -> bool:
 
 
 def finish(run: Path, plan: Plan, names: Iterable[str]) -> None:
-    """Says that the run is complete, and which files stand beside those of its tasks.
+    """Record that the run is complete, and the files beside those of its tasks.
 
     Raises:
         OSError: It cannot be written.
@@ -265,7 +265,7 @@ def none_done(folder: Path) -> str:
 
 
 def unwritten(run: Path, error: OSError) -> ArtifactError:
-    """What is raised where the folder of a run cannot be written to."""
+    """The error for a folder of a run that cannot be written to."""
     return ArtifactError(
         f"cannot write: {error.strerror or error}",
         file=str(error.filename or run),

@@ -1,7 +1,7 @@
-"""Who is at work in the folder of a run: locks on files, where the file system has them.
+"""Locks on the folder of a run, where the file system has locks on files.
 
 A lock goes with the process that has it, however that ends. Where there are none (some file systems of clusters, other
-systems than POSIX), nobody is kept out.
+systems than POSIX), no process is kept out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PAUSE = 0.01
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Has a folder, made if need be, for this process alone, which plans and has tasks done.
+    """Lock a folder, made if need be, for this process alone, which plans and has tasks done.
 
     Raises:
         ArtifactError: It cannot be written to, or another process has it.
@@ -47,7 +47,7 @@ def held(folder: Path) -> Iterator[None]:
                     file=str(folder),
                     remedy="wait for it, or choose another folder",
                 )
-            # Whoever had it may have removed it in between; then it keeps nobody out.
+            # Its owner may have removed it in between; then it keeps no process out.
             if _is_there(handle, place):
                 break
             os.close(handle)
@@ -69,7 +69,7 @@ def held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def committing(work: Path) -> Iterator[None]:
-    """Has the right to give files their names, which many can have at a time.
+    """Hold the right to rename files, which many processes can hold at a time.
 
     Args:
         work: The folder of what is under way; it is there.
@@ -83,7 +83,7 @@ def committing(work: Path) -> Iterator[None]:
 
 @contextmanager
 def alone(work: Path) -> Iterator[None]:
-    """Has the same right alone, once those are ready who had it; nothing is waited for if the folder is not there.
+    """Hold the same right alone, once all other holders are ready; return at once if the folder is not there.
 
     Raises:
         ArtifactError: They are not ready for a minute.

@@ -24,7 +24,7 @@ TRAIN, VALIDATION = "train", "val"
 
 
 class Output:
-    """What one task writes for one split, as a context that closes its files whatever happens.
+    """The output of one task for one split, as a context that closes its files also after errors.
 
     Args:
         folder: Where the files go.
@@ -75,7 +75,7 @@ class Output:
 
 
 def shape(plan: Plan) -> tuple[np.dtype[Any], list[str]]:
-    """What ids are written as, and the names of inputs: what every shard is told."""
+    """The dtype of ids and the names of inputs, for every shard."""
     return np.dtype(cast("ShardOptions", plan.options).dtype).newbyteorder("<"), [input.name for input in plan.inputs]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def versions(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The versions of packages that are installed, sorted; who needs another one says so when it is asked for.
+    """The versions of packages that are installed, sorted; a missing one is reported by the writer that needs it.
 
     Args:
         names: As pip knows them.
@@ -28,7 +28,7 @@ def versions(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 
 def check(plan: Plan) -> None:
-    """Asks whether this worker has the versions that the run was planned with.
+    """Check that this worker has the versions that the run was planned with.
 
     Raises:
         CorpusError: It has another one, or none.

@@ -1,4 +1,4 @@
-"""What a run over a corpus will do: inputs, options, and tasks; kept as ``plan.json`` in its folder."""
+"""The plan of a run over a corpus: inputs, options, and tasks; kept as ``plan.json`` in its folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bytepair import files
 from bytepair.errors import ArtifactError, CorpusError, FormatError
 from bytepair.shards import sealed
-from bytepair.sources.inputs import Input, Reading
+from bytepair.sources.inputs import Input
+from bytepair.sources.source import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ NAME = "plan.json"
 TOKENIZER = "tokenizer"
 WORK = "work"
 LEDGER = "ledger"
-"""What lies in the folder of a run beside its shards."""
+"""Names in the folder of a run beside its shards."""
 
 TaskName: TypeAlias = "tuple[str, int]"
 """A stage and the number of a task in it."""
@@ -49,8 +50,8 @@ class Stage:
     """Tasks that need no other task of the same stage, and all of the stage before.
 
     Attributes:
-        name: What its tasks do: ``encode``, ``shuffle``, ``join``, ``count``, ``reduce-1`` and so on.
-        tasks: What each task works on: portions of inputs for the first stage; for others whatever that stage says.
+        name: The work of its tasks: ``encode``, ``shuffle``, ``join``, ``count``, ``reduce-1`` and so on.
+        tasks: The arguments of each task: portions of inputs for the first stage; for others as that stage defines.
     """
 
     name: str
@@ -66,10 +67,10 @@ class ShardOptions:
         dtype: Of the ids, as NumPy names it.
         bos: Ids before each document.
         eos: Ids after each document.
-        special: What becomes of special tokens in documents: ``raise``, ``text``, ``allow``, or a sorted list of them.
+        special: The policy for special tokens in documents: ``raise``, ``text``, ``allow``, or a sorted list of them.
         added: The same of added tokens that are not special.
         errors: ``strict`` or ``replace``, for documents that are not UTF-8.
-        bad: ``raise``, ``skip`` or ``quarantine``: what becomes of documents that cannot be used.
+        bad: ``raise``, ``skip`` or ``quarantine``, for documents that cannot be used.
         shuffle: Whether documents are in the order of a draw rather than of the inputs.
         seed: Of all draws.
         validation: The share of documents that go to the validation split, as a decimal.
@@ -101,7 +102,7 @@ class CountOptions:
         normalizers: As for `bytepair.Counts.of`.
         special_tokens: As for `bytepair.Counts.of`.
         errors: As for `bytepair.Counts.of`.
-        memory: What the table of a task may take, in bytes, before it goes to temporary files; None for no limit.
+        memory: The memory limit of a task's table, in bytes; the rest goes to temporary files. None for no limit.
         digest: Whether inputs are read once more for the digest of the table.
     """
 
@@ -115,14 +116,14 @@ class CountOptions:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do. The same plan gives the same bytes, whoever does its tasks, wherever and in whatever order.
+    """The plan of a run. The same plan makes the same bytes on any workers, machines, and in any order of tasks.
 
     Attributes:
         options: `ShardOptions` or `CountOptions`.
-        reading: What a document is.
+        reading: How documents are found.
         tokenizer: The fingerprint of the tokenizer; empty for counts.
-        inputs: What is read.
-        stages: What is done, in order.
+        inputs: The inputs.
+        stages: The stages, in order.
         packages: The packages whose writers decide what bytes files have, and their versions, sorted.
     """
 
@@ -165,7 +166,7 @@ class Plan:
         return f"{number:0{max(5, len(str(most - 1)))}}"
 
     def stem(self, name: str, number: int) -> str:
-        """What names of files of a task begin with.
+        """The prefix of file names of a task.
 
         Args:
             name: A split, or a stage.
@@ -175,7 +176,7 @@ class Plan:
 
 
 def task_size(inputs: Sequence[Input]) -> int:
-    """About how many bytes of inputs a task reads, unless it is said: by the size of all, and nothing else."""
+    """About how many bytes of inputs a task reads, by default: a function of the size of all inputs."""
     return min(max(sum(input.size for input in inputs) // _USUAL_TASKS, _LEAST_TASK), _MOST_TASK)
 
 
@@ -187,7 +188,7 @@ def gather(
     Args:
         inputs: All inputs.
         portions: How each of them is cut.
-        size: When a task has so many bytes, the next one begins.
+        size: A task ends when it has this many bytes.
     """
     tasks: list[tuple[Portion, ...]] = []
     task: list[Portion] = []
@@ -262,7 +263,7 @@ def read(folder: Path) -> Plan:
         ),
         tuple(table["packages"].items()),
     )
-    # Where that property keeps it: to compute it once more takes seconds, of a plan of many tasks.
+    # Stored where the property keeps it: to compute it again takes seconds for a plan of many tasks.
     plan.__dict__["digest"] = digest
     return plan
 

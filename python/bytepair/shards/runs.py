@@ -1,4 +1,4 @@
-"""What all runs over a corpus do: begin in a folder, have the tasks done that are not done yet, stage after stage."""
+"""The course of every run over a corpus: begin in a folder, and have missing tasks done, stage after stage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from bytepair.progress import Report
     from bytepair.shards.engines import Engine
     from bytepair.shards.plans import TaskName
-    from bytepair.sources.inputs import Input, Reading
+    from bytepair.sources.inputs import Input
+    from bytepair.sources.source import Reading
     from bytepair.tokenizer import Tokenizer
 
 _MARK = ".planning"
@@ -35,7 +36,7 @@ def first_stage(name: str, found: Sequence[Input], reading: Reading, size: str |
     Args:
         name: Its name.
         found: The inputs.
-        reading: What a document is.
+        reading: How documents are found.
         size: About how many bytes a task reads; None for what the size of all suggests.
 
     Raises:
@@ -48,7 +49,7 @@ def first_stage(name: str, found: Sequence[Input], reading: Reading, size: str |
 
 
 def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool) -> bool:
-    """Writes the plan into a folder, or finds the same one there. Nobody else may be at work.
+    """Writes the plan into a folder, or find the same one there. No other process may be at work.
 
     Returns:
         Whether it was written now, and the tokenizer with it.
@@ -93,10 +94,10 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
 
 
 def carry_out(folder: Path, plan: Plan, engine: Engine, report: Report | None) -> None:
-    """Has all tasks done that are not done yet.
+    """Have all missing tasks done.
 
     Raises:
-        BytepairError: What the first task raises that fails.
+        BytepairError: The error of the first task that fails.
     """
     left = _left(folder, plan)
     try:
@@ -112,7 +113,7 @@ def carry_out(folder: Path, plan: Plan, engine: Engine, report: Report | None) -
                     engine.run(str(folder), tasks, watch.told)
                     _check_done(folder, plan, tasks)
                 if number:
-                    # What the stage before left has been read.
+                    # The files of the stage before have been read.
                     shutil.rmtree(folder / plans.WORK / plan.stages[number - 1].name, ignore_errors=True)
     except OSError as error:
         if isinstance(error, BytepairError):
@@ -131,7 +132,7 @@ def _left(folder: Path, plan: Plan) -> list[list[TaskName]]:
         is_whole.append([whole for _, whole in kept])
     left: list[list[TaskName]] = []
     for number, stage in reversed(list(enumerate(plan.stages))):
-        # What a stage left for the next one may be gone when all of that one is there.
+        # The files that a stage left for the next one may be gone when the next one is complete.
         flags = is_whole[number] if left and left[0] else is_done[number]
         left.insert(0, [(stage.name, task) for task, done in enumerate(flags) if not done])
     return left

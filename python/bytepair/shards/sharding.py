@@ -1,6 +1,6 @@
-"""A corpus -> shards of ids: planning a run, having its tasks done, and finishing it.
+"""A corpus -> shards of ids: plan a run, have its tasks done, and finish it.
 
-Long because one call spells out all that a run can be told, so that editors and type checkers know it.
+Long because one call spells out all options of a run, so that editors and type checkers know them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bytepair.shards.plans import Plan, ShardOptions, Stage
 from bytepair.shards.sinks import FORMATS
 from bytepair.shards.summaries import Summary
 from bytepair.sources import inputs, readers
-from bytepair.sources.inputs import Reading
+from bytepair.sources.source import Reading
 from bytepair.training.memory import parse_bytes
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bytepair.call.ragged import Special
     from bytepair.progress import Report
     from bytepair.shards.engines import Engine
-    from bytepair.sources.inputs import Source
+    from bytepair.sources.source import Source
     from bytepair.tokenizer import Tokenizer
 
 Frame: TypeAlias = "str | int | Sequence[str | int] | None"
@@ -74,24 +74,23 @@ def shard(
     r"""Encodes the documents of a corpus into shards that trainers read.
 
     The bytes of the shards are a function of the inputs, the tokenizer and these options: the same with any engine, any
-    number of workers, and however often the run was killed and gone on with.
+    number of workers, and however often the run was killed and resumed.
 
     Args:
-        source: A path, glob or URL; a folder of a Hugging Face data set; a list of these; or a mapping of names of
-            groups to these. See `bytepair.sources.inputs.find`.
-        tokenizer: What encodes.
+        source: See `bytepair.sources.source`; no iterables and no data sets in memory, since a run that was killed
+            reads its source again.
+        tokenizer: The tokenizer.
         output: A folder on a file system that all workers share; made if need be.
         format: ``bin`` (ids alone, as nanoGPT reads them), ``npy``, ``megatron``, ``parquet``, ``arrow``, ``mds`` or
             ``litdata``.
-        field: The field, column or extension that holds the text; None for ``text`` (in a tar ``txt``).
-        id_field: The field or column of the documents' own ids.
-        delimiter: What stands between documents of plain text; None if each file is one.
-        bos: What comes before each document.
-        eos: What comes after each document.
+        field: See `bytepair.sources.source.Reading`.
+        id_field: See `bytepair.sources.source.Reading`.
+        delimiter: See `bytepair.sources.source.Reading`.
+        bos: The tokens before each document.
+        eos: The tokens after each document.
         special: As for `Tokenizer.encode`.
         added: As for `Tokenizer.encode`.
-        errors: What to do about text that is not UTF-8: ``strict`` makes a bad document of it, ``replace`` encodes
-            U+FFFD.
+        errors: For text that is not UTF-8: ``strict`` makes it a bad document, ``replace`` encodes U+FFFD.
         bad: Documents that cannot be used: ``raise``, ``skip`` and count them, or ``quarantine``: write them with their
             errors into ``quarantine/`` as well.
         longest: The most bytes of a document, such as ``"1GB"``; longer ones are bad. None for no limit.
@@ -104,22 +103,22 @@ def shard(
         join: Whether each split becomes one file.
         task_size: About how many bytes of inputs a task reads, such as ``"256MB"``: of each task come a shard of each
             split. None for what the size of the corpus suggests.
-        engine: Who does the tasks: ``local``, ``slurm``, ``ray``, ``spark``, or an engine that is made already.
-        workers: How many tasks are done at a time; None for what the engine finds good.
-        resume: Whether to go on with the run in `output`, if there is one.
+        engine: The engine that runs the tasks: ``local``, ``slurm``, ``ray``, ``spark``, or an engine object.
+        workers: How many tasks run at a time; None for the engine's default.
+        resume: Whether to resume the run in `output`, if there is one.
         progress: True for a bar on stderr if that is a terminal, ``"json"`` for JSON lines on stderr, or a call.
 
     Returns:
-        What it came to; also in ``summary.json`` and ``summary.txt``.
+        The totals; also in ``summary.json`` and ``summary.txt``.
 
     Raises:
         CorpusError: Sources, options or the plan of the run that is there do not fit.
-        ArtifactError: A file cannot be read or written; the ledger keeps what is done.
+        ArtifactError: A file cannot be read or written; finished tasks are kept.
         BytepairError: A document is bad, and `bad` is ``raise``.
 
     Complexity:
         Linear in the corpus. Memory is bounded for each worker, whatever the documents are, but for one document of a
-        format that gives documents whole, which are at most `longest`.
+        format that is read a document at a time, of at most `longest` bytes.
 
     Example:
         >>> import tempfile, bytepair as bp, numpy as np
@@ -153,14 +152,14 @@ def shard(
     _check_format(plan)
     with locks.held(folder):
         is_new = runs.begin(folder, plan, tokenizer, resume=resume)
-        # Of a run that is gone on with, nobody knows yet what its folder holds.
+        # The folder of a resumed run has not been checked yet.
         with tasks.at_hand(folder, plan, tokenizer) if is_new else nullcontext():
             runs.carry_out(folder, plan, doer, reporter(progress))
         return finish(folder, plan)
 
 
 def _check_format(plan: Plan) -> None:
-    """Begins a shard that nobody wants: what its format needs and is not there is told before a folder is."""
+    """Begin a shard elsewhere, so that a missing package is reported before the folder is made."""
     with TemporaryDirectory() as place, Output(Path(place), TRAIN, 0, plan) as output:
         output.close()
 
@@ -182,7 +181,7 @@ def finish(folder: Path, plan: Plan) -> Summary:
             yield entry
 
     # Twice, since all entries are too many to be held.
-    agree(folder, plan, ledger.entries(folder, plan))
+    check_stage_totals(folder, plan, ledger.entries(folder, plan))
     summary = Summary.of(plan, noting_names(ledger.entries(folder, plan)))
     try:
         with locks.alone(folder / plans.WORK):
@@ -197,8 +196,8 @@ def finish(folder: Path, plan: Plan) -> Summary:
     return summary
 
 
-def agree(folder: Path, plan: Plan, entries: Iterable[dict[str, Any]]) -> None:
-    """Asks whether each stage gave as many documents and tokens as the first, split by split.
+def check_stage_totals(folder: Path, plan: Plan, entries: Iterable[dict[str, Any]]) -> None:
+    """Check that each stage wrote as many documents and tokens as the first, split by split.
 
     Raises:
         IntegrityError: One did not.
@@ -235,16 +234,16 @@ def plan_of(
 
     Args:
         source: As for `shard`.
-        tokenizer: What encodes.
+        tokenizer: The tokenizer.
         options: How documents become shards.
         reading: What a document is.
         size: As `task_size` of `shard`.
-        output: The folder of the run. What lies in it is the run's own, and no input, also if a pattern matches it.
+        output: The folder of the run. Its files belong to the run and are no inputs, even if a pattern matches them.
 
     Raises:
         CorpusError, ArtifactError: As `shard`.
     """
-    found = inputs.find(source)
+    found = inputs.find_files(source, "shard")
     if output is not None:
         # It may not be there yet, and be named through links. A run begins in an empty folder only.
         own = os.path.join(os.path.realpath(output), "")  # noqa: PTH118  # with the separator at its end

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import ArtifactError, IntegrityError
-from bytepair.shards import ledger, plans, row_arrays
+from bytepair.shards import ledger, plans
 from bytepair.shards.outputs import TRAIN, VALIDATION, Output
 from bytepair.shards.sinks import Encoded
-from bytepair.shards.sinks.row_groups import offsets_of
 from bytepair.shards.spooling import BOUNDS, IDS, NAMES, ROW, ROWS, beside, dtype_of
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources import flat_rows
+from bytepair.sources.flat_rows import FlatTexts, offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 16 << 20
 _BATCH_DOCUMENTS = 1 << 14
-"""What a task reads and writes at a time."""
+"""Bytes that a task reads and writes at a time."""
 
 _GAP = 1 << 10
 """Bytes that are rather read and thrown away than passed over by another read."""
@@ -60,10 +60,10 @@ def shuffle(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, 
         work: The run.
         task: The task, whose number is that of the bucket.
         folder: Where its shards go.
-        tell: Is told the bytes of ids that were read, and the documents and tokens so far.
+        tell: Gets the bytes of ids read, and the documents and tokens so far.
 
     Returns:
-        What the ledger says of it.
+        The facts of its entry in the ledger.
 
     Raises:
         CorpusError: The stage before is not done.
@@ -139,7 +139,7 @@ def _copy(bucket: _Bucket, start: int, end: int, output: Output, dtype: np.dtype
     names = None
     if rows["name_bytes"].any():
         data = _gathered(bucket.paths, NAMES, files, rows["name_start"], rows["name_bytes"], np.dtype(np.uint8))
-        names = ArrowTexts(data, offsets_of(rows["name_bytes"]))
+        names = FlatTexts(data, offsets_of(rows["name_bytes"]))
     if len(rows) == 1 and int(rows["tokens"][0]) * dtype.itemsize > _BATCH_BYTES:
         row = rows[0]
         output.begin()
@@ -182,7 +182,7 @@ def _gathered(  # noqa: PLR0917 (what a row of a file is)
     # Where each row begins in what was found.
     places = np.empty(len(order), np.int64)
     places[order] = begin + np.repeat(at[:-1] - begin[firsts], lasts - firsts + 1)
-    return np.concatenate([np.empty(0, dtype), *row_arrays.taken(found, places, lengths)])
+    return np.concatenate([np.empty(0, dtype), *flat_rows.taken(found, places, lengths)])
 
 
 @contextmanager

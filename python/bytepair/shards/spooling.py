@@ -1,4 +1,4 @@
-"""What the first stage leaves for a shuffle: its documents, grouped by where they go.
+"""The files of the first stage for a shuffle: its documents, grouped by where they go.
 
 Each document has a key of 64 bits, drawn from the seed, its input and its position. The range of keys is cut into as
 many buckets as the shuffle has tasks. The first stage groups its documents by bucket, a *run* of bounded size at a
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bytepair.shards import row_arrays
 from bytepair.shards.draws import Draw
-from bytepair.shards.sinks.row_groups import offsets_of
 from bytepair.shards.sinks.shard import narrowed
+from bytepair.sources import flat_rows
+from bytepair.sources.flat_rows import offsets_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ _HELD_DOCUMENTS = 1 << 19
 
 
 class Spool:
-    """What the first stage writes for one task and split, as a context; it has the methods of `Output`.
+    """The output of the first stage for one task and split, as a context with the methods of `Output`.
 
     Memory is at most twice 64 MB and 512K documents, and a batch. Ids of long documents go to the file at once.
 
@@ -171,9 +171,9 @@ class Spool:
         starts = self._ids_at + offsets_of(lengths[order])[:-1]
         sorted_rows["start"] = np.where(held[order], starts, sorted_rows["start"])
         sorted_rows["name_start"] = self._names_at + offsets_of(sorted_rows["name_bytes"])[:-1]
-        for part in row_arrays.taken(ids, offsets_of(lengths)[:-1][order], lengths[order]):
+        for part in flat_rows.taken(ids, offsets_of(lengths)[:-1][order], lengths[order]):
             _put(self._files[IDS], part)
-        for part in row_arrays.taken(names, offsets_of(rows["name_bytes"])[:-1][order], sorted_rows["name_bytes"]):
+        for part in flat_rows.taken(names, offsets_of(rows["name_bytes"])[:-1][order], sorted_rows["name_bytes"]):
             _put(self._files[NAMES], part)
         _put(self._files[ROWS], sorted_rows)
         self._begins.append(self._rows_at + np.searchsorted(bucket[order], np.arange(self._buckets + 1)))
@@ -200,7 +200,7 @@ def bucket_of(keys: NDArray[np.uint64], buckets: int) -> NDArray[np.int64]:
 
 
 def dtype_of(plan: Plan) -> np.dtype[Any]:
-    """What ids are written as, as the plan says."""
+    """The dtype of ids in the plan."""
     return np.dtype(cast("ShardOptions", plan.options).dtype).newbyteorder("<")
 
 

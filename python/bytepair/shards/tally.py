@@ -1,4 +1,4 @@
-"""What documents came to: numbers that add up over tasks."""
+"""Totals of documents, which add up over tasks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Amount:
 
 @dataclass(slots=True)
 class Tally:
-    """What the documents of a task, or of many, came to.
+    """The totals of the documents of a task, or of many.
 
     Attributes:
         splits: What went to ``train`` and ``val``.
@@ -116,7 +116,7 @@ class Tally:
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> Tally:
-        """What `to_json` gave."""
+        """The tally of `to_json`."""
         return cls(
             {name: Amount(**amount) for name, amount in table["splits"].items()},
             {name: Amount(**amount) for name, amount in table["groups"].items()},

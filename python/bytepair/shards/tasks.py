@@ -52,7 +52,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the tasks of a run share.
+    """Data that the tasks of a run share.
 
     Attributes:
         folder: The folder of the run.
@@ -74,7 +74,7 @@ def run(
         folder: The folder of the run, with its plan.
         stage: The stage of the task.
         number: Its number in the stage.
-        tell: Is told now and then how far it is; what it raises ends the task.
+        tell: Gets the progress now and then; an error that it raises ends the task.
         worker: Who does it, for `tell`; None for the number of the process.
 
     Returns:

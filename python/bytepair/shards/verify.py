@@ -18,7 +18,7 @@ from bytepair.formats import manifest
 from bytepair.progress import Progress, reporter
 from bytepair.shards import ledger, locks, plans, summaries, tasks
 from bytepair.shards.plans import ShardOptions
-from bytepair.shards.sharding import agree
+from bytepair.shards.sharding import check_stage_totals
 from bytepair.shards.sinks import FORMATS
 from bytepair.shards.sinks.flat import FlatShard
 from bytepair.shards.summaries import Summary
@@ -32,7 +32,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a run was found to hold.
+    """The contents of a verified run.
 
     Attributes:
         tasks: How many tasks there were.
@@ -52,7 +52,7 @@ class Verified:
 def verify_shards(
     folder: str | os.PathLike[str], *, threads: int | None = None, progress: bool | str | Report = False
 ) -> Verified:
-    """Asks whether the shards of a run are complete, and all that its tasks wrote.
+    """Check that the shards of a run are complete and as its tasks wrote them.
 
     It reads each file once: sizes and SHA-256, and in formats that are ids alone also whether each id can be one of the
     tokenizer's. The plan, the tokenizer, the ledger and the summary must be whole and say the same; there must be no
@@ -64,7 +64,7 @@ def verify_shards(
         progress: As for `bytepair.shard`.
 
     Returns:
-        What was found.
+        The contents.
 
     Raises:
         CorpusError: Tasks are not done yet, or the run is one that counts.
@@ -117,7 +117,7 @@ def verify_shards(
 
 
 class _Found:
-    """What is found of a run, and what is wrong with it."""
+    """The contents of a run so far, and its faults."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
         self.wrong: list[str] = []
@@ -194,7 +194,7 @@ class _Found:
     def look_at_sums(self) -> None:
         """Compares what the stages and the summary say."""
         try:
-            agree(self._folder, self._plan, ledger.entries(self._folder, self._plan))
+            check_stage_totals(self._folder, self._plan, ledger.entries(self._folder, self._plan))
             if Summary.read(self._folder) != Summary.of(self._plan, ledger.entries(self._folder, self._plan)):
                 self.wrong.append(f"{summaries.NAME} does not say what the ledger says")
         except BytepairError as error:
@@ -245,7 +245,7 @@ class _Found:
         return None
 
     def _flat(self, name: str) -> tuple[np.dtype[Any] | None, int]:
-        """What the ids of a file are if it holds nothing else, and the bytes before them."""
+        """The dtype of the ids of a file that holds nothing else, and the bytes before them."""
         options = self._plan.options
         assert isinstance(options, ShardOptions)
         kind: Any = FORMATS[options.format].open
@@ -253,7 +253,7 @@ class _Found:
         return (np.dtype(options.dtype).newbyteorder("<"), kind.head) if is_flat else (None, 0)
 
     def verified(self) -> Verified:
-        """What there is."""
+        """The contents so far."""
         return Verified(
             tasks=self._tasks,
             files=len(self._rows),

@@ -1,6 +1,6 @@
 """Parquet and Arrow files -> the texts in one of their columns, in buffers, without an object for each.
 
-Long because two formats, opened, asked for columns and checked in ways of their own, end in arrays of seven types.
+Long because two formats, each opened and checked in its own way, hold arrays of seven types.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytepair.errors import BytepairError, SourceError, TrainingError
+from bytepair.errors import BytepairError, SourceError
 from bytepair.sources.compressed import arrow
+from bytepair.sources.flat_rows import FlatTexts
 from bytepair.sources.opening import REMOTE_BLOCK, is_url, open_raw, state, unreadable
-from bytepair.sources.parts import ArrowTexts, Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,47 +44,8 @@ class Columns(NamedTuple):
     position: int
 
 
-class Portion(NamedTuple):
-    """Row groups of Parquet, or record batches of the Arrow file format: from `start` to before `end`, None for all."""
-
-    start: int = 0
-    end: int | None = None
-
-
-_ALL = Portion()
-
-
-def batches(path: str | os.PathLike[str], content: str, field: str | None, size: int) -> Iterator[Batch]:
-    """The texts of a column of strings or binaries, plain, large, as views or in a dictionary.
-
-    Args:
-        path: The file.
-        content: ``parquet`` or ``arrow`` (which is also Feather 2: the file and the stream format).
-        field: The column. None takes ``text`` if there is one.
-        size: About how many bytes the texts of a batch have; more only if one text does.
-
-    Raises:
-        SourceError: There is no such column, or it holds something else; or ``pyarrow`` is not installed.
-        TrainingError: A value is null.
-        ArtifactError: The file cannot be read, is cut off or damaged.
-    """
-    for rows in read(path, content, field, size):
-        valid = valid_rows(rows.texts)
-        if valid is not None:
-            raise TrainingError(
-                null_value(field),
-                file=os.fspath(path),
-                row=rows.first_row + int(np.argmin(valid)),
-                remedy=OF_NULL,
-            )
-        first_row = rows.first_row
-        for texts in readable(path, split(rows.texts, size)):
-            yield Batch(texts, first_row, rows.position, os.fspath(path))
-            first_row += len(texts)
-
-
 def null_value(field: str | None) -> str:
-    """What is said of a value that is null."""
+    """The message for a value that is null."""
     return f"a value of the column {_named(field)!r} is null"
 
 
@@ -95,7 +56,8 @@ def read(
     size: int,
     *,
     id_field: str | None = None,
-    portion: Portion = _ALL,
+    start: int = 0,
+    end: int | None = None,
 ) -> Iterator[Columns]:
     """A column of texts and a column of ids, some rows at a time.
 
@@ -105,7 +67,8 @@ def read(
         field: The column of texts; None for ``text``.
         size: About how many bytes the texts have together, where the format lets us choose.
         id_field: The column of ids: of strings, binaries or integers, which are written in decimal.
-        portion: What of the file is read.
+        start: The first row group of Parquet, or record batch of the Arrow file format, to read.
+        end: The one behind the last; None for all.
 
     Raises:
         SourceError: There is no such column, or it holds something else; or ``pyarrow`` is not installed.
@@ -114,12 +77,12 @@ def read(
     arrow(path)
     address = os.fspath(path)
     read_rows = _parquet if content == "parquet" else _ipc
-    for texts, ids, first_row, position in readable(path, read_rows(address, field, id_field, size, portion)):
+    for texts, ids, first_row, position in readable(path, read_rows(address, (field, id_field), size, (start, end))):
         yield Columns(texts, ids, first_row, position)
 
 
 def readable(path: str | os.PathLike[str], source: Iterator[Any]) -> Iterator[Any]:
-    """What a source gives; what damaged files raise, which is of many kinds, becomes an ArtifactError."""
+    """The items of a source; errors of damaged files, which are of many types, become an ArtifactError."""
     pa = arrow(path)
     try:
         yield from source
@@ -130,25 +93,25 @@ def readable(path: str | os.PathLike[str], source: Iterator[Any]) -> Iterator[An
 
 
 def _parquet(
-    address: str, field: str | None, id_field: str | None, size: int, portion: Portion
+    address: str, fields: tuple[str | None, str | None], size: int, bounds: tuple[int, int | None]
 ) -> Iterator[tuple[Any, Any | None, int, int]]:
+    (field, id_field), (start, end) = fields, bounds
     with ExitStack() as stack:
         file, on_disk = _open_parquet(address, stack)
-        name = _column(file.schema_arrow, field, address)[1]
+        name = text_column(file.schema_arrow, field, address)[1]
         id_name = None if id_field is None else _id_column(file.schema_arrow, id_field, address)[1]
         columns = [name] if id_name in (None, name) else [name, id_name]
         rows = file.metadata.num_rows
-        first_row = done = sum(file.metadata.row_group(group).num_rows for group in range(portion.start))
-        end = file.num_row_groups if portion.end is None else portion.end
-        for number in range(portion.start, end):
+        first_row = done = sum(file.metadata.row_group(group).num_rows for group in range(start))
+        for number in range(start, file.num_row_groups if end is None else end):
             group = file.metadata.row_group(number)
-            # Of one column alone pyarrow cannot be asked: where that is damaged, it ends the process.
+            # The size of one column is not used: where that is damaged, pyarrow ends the process.
             row_bytes = max(group.total_byte_size // max(group.num_rows, 1), 1)
             at_once = min(max(min(size, _AT_ONCE) // row_bytes, 1), _MOST_ROWS)
             expected = done + group.num_rows
             for batch in file.iter_batches(at_once, row_groups=[number], columns=columns, use_threads=False):
                 texts, ids = batch.column(name), None if id_name is None else _ids(batch.column(id_name))
-                _check(texts)
+                check(texts)
                 done += len(batch)
                 yield texts, ids, done - len(batch), on_disk * (done - first_row) // max(rows, 1)
             if done != expected:
@@ -158,7 +121,7 @@ def _parquet(
 def _open_parquet(address: str, stack: ExitStack) -> tuple[Any, int]:
     import pyarrow.parquet as pq
 
-    # Given a path, pyarrow could take it for an address.
+    # pyarrow could read a path as an address.
     source = stack.enter_context(open_raw(address))
     size = REMOTE_BLOCK if is_url(address) else 1 << 20
     options = {"buffer_size": size, "pre_buffer": False, "page_checksum_verification": True}
@@ -198,53 +161,59 @@ def record_batches(path: str) -> int:
 
 
 def _ipc(
-    address: str, field: str | None, id_field: str | None, _: int, portion: Portion
+    address: str, fields: tuple[str | None, str | None], _: int, bounds: tuple[int, int | None]
 ) -> Iterator[tuple[Any, Any | None, int, int]]:
     import pyarrow as pa
 
+    (field, id_field), (start, end) = fields, bounds
     on_disk = state(address).size
     with ExitStack() as stack:
         file = stack.enter_context(pa.PythonFile(open_raw(address)) if is_url(address) else pa.memory_map(address))
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
-        start = pa.ipc.open_file if is_file else pa.ipc.open_stream
-        schema = start(file).schema
-        column = _column(schema, field, address)[0]
+        opened = pa.ipc.open_file if is_file else pa.ipc.open_stream
+        schema = opened(file).schema
+        column = text_column(schema, field, address)[0]
         id_column = None if id_field is None else _id_column(schema, id_field, address)[0]
         wanted = sorted({column, column if id_column is None else id_column})
         file.seek(0)
-        reader = stack.enter_context(start(file, options=pa.ipc.IpcReadOptions(included_fields=wanted)))
+        reader = stack.enter_context(opened(file, options=pa.ipc.IpcReadOptions(included_fields=wanted)))
 
         def columns(batch: Any) -> tuple[Any, Any | None]:
             texts = batch.column(wanted.index(column))
-            _check(texts)
+            check(texts)
             return texts, None if id_column is None else _ids(batch.column(wanted.index(id_column)))
 
         first_row = 0
         if is_file:
-            end = reader.num_record_batches if portion.end is None else portion.end
-            for number in range(portion.start):
+            batches = reader.num_record_batches
+            for number in range(start):
                 first_row += reader.get_batch(number).num_rows
-            for number in range(portion.start, end):
+            for number in range(start, batches if end is None else end):
                 batch = reader.get_batch(number)
-                yield *columns(batch), first_row, on_disk * (number + 1 - portion.start) // reader.num_record_batches
+                yield *columns(batch), first_row, on_disk * (number + 1 - start) // batches
                 first_row += batch.num_rows
             return
         for batch in reader:
             yield *columns(batch), first_row, file.tell()
             first_row += batch.num_rows
         # The format lets a stream end without its mark, as one does that was cut off between two batches.
-        end = file.tell()
-        file.seek(max(end - len(_END_OF_STREAM), 0))
-        if end != on_disk or file.read(len(_END_OF_STREAM)) != _END_OF_STREAM:
-            unreadable(address, EOFError("the stream does not end with its end mark"), byte=end)
+        at = file.tell()
+        file.seek(max(at - len(_END_OF_STREAM), 0))
+        if at != on_disk or file.read(len(_END_OF_STREAM)) != _END_OF_STREAM:
+            unreadable(address, EOFError("the stream does not end with its end mark"), byte=at)
 
 
 def _named(field: str | None) -> str:
     return "text" if field is None else field
 
 
-def _column(schema: Any, field: str | None, path: str) -> tuple[int, str]:
+def text_column(schema: Any, field: str | None, path: str | None) -> tuple[int, str]:
+    """The number and the name of the column of texts.
+
+    Raises:
+        SourceError: There is no such column, or it holds something else.
+    """
     texts = [column.name for column in schema if _is_text(column.type)]
     if field is None and "text" not in schema.names:
         known = ", ".join(map(repr, texts[:20])) + (" and others" if len(texts) > 20 else "")
@@ -297,7 +266,7 @@ def _ids(array: Any) -> Any:
     # A column of nothing but nulls can have no other type.
     if _is_number(array.type):
         return array.cast("string").view("binary").cast("large_binary").fill_null(b"")
-    _check(array)
+    check(array)
     if hasattr(array, "dictionary"):
         words = _large(array.dictionary).fill_null(b"")
         return words.take(array.indices).fill_null(b"")
@@ -316,11 +285,11 @@ def valid_rows(array: Any) -> NDArray[np.bool_] | None:
     return ~nulls.to_numpy(zero_copy_only=False) if nulls.true_count else None
 
 
-def _check(array: Any) -> None:
-    """Raises ValueError if a file says what cannot be; pyarrow believes it, and would read anywhere."""
+def check(array: Any) -> None:
+    """Raise ValueError for sizes and offsets that cannot be; pyarrow would trust them, and read anywhere."""
     array.validate()
     if hasattr(array, "dictionary"):
-        _check(array.dictionary)
+        check(array.dictionary)
         numbers = array.indices.drop_null().to_numpy(zero_copy_only=False)
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(array.dictionary):
             raise ValueError("an index leaves its dictionary")
@@ -330,7 +299,7 @@ def _check(array: Any) -> None:
         buffers(array)
 
 
-def split(array: Any, size: int, valid: NDArray[np.bool_] | None = None) -> Iterator[ArrowTexts]:
+def split(array: Any, size: int, valid: NDArray[np.bool_] | None = None) -> Iterator[FlatTexts]:
     """The values of an array in groups of at most `size` bytes, or of one value; as they lie in memory if they do so in
     one buffer.
 
@@ -342,7 +311,7 @@ def split(array: Any, size: int, valid: NDArray[np.bool_] | None = None) -> Iter
     import pyarrow as pa
 
     if hasattr(array, "dictionary"):
-        # What repeats is copied out no more than a batch at a time.
+        # Repeated values are copied a batch at a time.
         words, indices = _large(array.dictionary), array.indices
         if valid is not None:
             indices = indices.filter(pa.array(valid))
@@ -358,17 +327,17 @@ def split(array: Any, size: int, valid: NDArray[np.bool_] | None = None) -> Iter
             values = values.filter(pa.array(valid[start : start + at_once]))
         texts = buffers(values)
         for first, end in _cuts(texts.offsets, size):
-            yield ArrowTexts(texts.data, texts.offsets[first : end + 1])
+            yield FlatTexts(texts.data, texts.offsets[first : end + 1])
 
 
 def _large(array: Any) -> Any:
-    # By way of a view, since a cast would ask whether strings are UTF-8.
+    # As a view, since a cast would check that strings are UTF-8.
     kind = str(array.type)
     same = kind.replace("string", "binary")
     return array.view(same).cast("large_binary")
 
 
-def taken(array: Any, rows: NDArray[np.int64]) -> ArrowTexts:
+def taken(array: Any, rows: NDArray[np.int64]) -> FlatTexts:
     """Some values of an array without nulls, by their rows, which rise."""
     import pyarrow as pa
 
@@ -377,19 +346,19 @@ def taken(array: Any, rows: NDArray[np.int64]) -> ArrowTexts:
     return buffers(array.take(pa.array(rows)))
 
 
-def buffers(array: Any) -> ArrowTexts:
+def buffers(array: Any) -> FlatTexts:
     """The values of an array of strings or binaries as they lie in memory; ValueError if they cannot lie so."""
     integer = np.int64 if str(array.type).startswith("large") else np.int32
     _, offsets_buffer, data_buffer = array.buffers()
     data = np.frombuffer(data_buffer, np.uint8) if data_buffer is not None else np.empty(0, np.uint8)
     if not len(array):
-        return ArrowTexts(data, np.zeros(1, np.int64))
+        return FlatTexts(data, np.zeros(1, np.int64))
     raw = np.frombuffer(offsets_buffer, integer, count=array.offset + len(array) + 1)[array.offset :]
     offsets = raw.astype(np.int64, copy=False)
-    # A file can say anything here, and pyarrow has looked at the last offset only.
+    # A damaged file can have any numbers here; pyarrow has checked the last offset only.
     if offsets[0] < 0 or offsets[-1] > len(data) or bool((offsets[1:] < offsets[:-1]).any()):
         raise ValueError("its offsets leave the data")
-    return ArrowTexts(data, offsets)
+    return FlatTexts(data, offsets)
 
 
 def _cuts(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:

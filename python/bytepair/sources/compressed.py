@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import ArtifactError, SourceError
 from bytepair.sources.opening import name_of, open_stream, state, unreadable
-from bytepair.sources.parts import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,9 +38,9 @@ def arrow(path: str | os.PathLike[str]) -> Any:
 class ByteReader:
     """Reads a file, or what a URL names, from front to back, through ``gzip`` or ``zstd`` if it is compressed.
 
-    Files of several gzip members or zstd frames are one text. zstd goes through ``pyarrow``: of the packages that were
-    tried it alone refuses a file that was cut off within a frame (``zstandard`` reads what is there), and Python has
-    ``compression.zstd`` only from 3.14 on. A cut between two members or frames cannot be told from a whole file.
+    Files of several gzip members or zstd frames are one text. zstd goes through ``pyarrow``: of the packages tried
+    it alone refuses a file that was cut off within a frame (``zstandard`` reads up to the cut), and Python has
+    ``compression.zstd`` only from 3.14 on. A file that was cut between two members or frames looks whole.
 
     Args:
         path: The file, or its URL.
@@ -65,7 +64,7 @@ class ByteReader:
                 self._file = self._exit.enter_context(gzip.GzipFile(fileobj=self._raw, mode="rb"))
             elif compression == "zstd":
                 self._file = self._exit.enter_context(arrow(path).CompressedInputStream(self._raw, "zstd"))
-            # Nothing compressed is never nothing: both libraries would take an empty file for an empty text.
+            # An empty file is never valid, but both libraries would read it as an empty text.
             if compression and state(self._path).size == 0:
                 unreadable(path, EOFError(f"it is empty, which no {compression} file is"), byte=0)
         except OSError as error:
@@ -101,12 +100,12 @@ class ByteReader:
         self._exit.close()
 
 
-def chunks(path: str | os.PathLike[str], compression: str | None, size: int) -> Iterator[Chunk]:
-    """The text of a file in chunks of at most so many bytes, cut anywhere.
+def blocks(path: str | os.PathLike[str], compression: str | None, size: int) -> Iterator[bytes]:
+    """The text of a file in blocks of at most `size` bytes, cut anywhere.
 
     Raises:
         ArtifactError, SourceError: See `ByteReader`.
     """
     with ByteReader(path, compression) as reader:
         while data := reader.read(size):
-            yield Chunk(data, reader.position)
+            yield data

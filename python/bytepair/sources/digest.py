@@ -1,15 +1,18 @@
-"""What a corpus was: one digest of all its parts, which adds up."""
+"""The digest of a corpus: a sum over its parts."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bytepair.sources.opening import unreadable
+from bytepair.sources.compressed import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 _MODULUS = 1 << 256
-_CHUNK = 1 << 20
+_BLOCK = 1 << 20
 
 
 class SourceDigest:
@@ -17,8 +20,8 @@ class SourceDigest:
 
     The order of the parts does not matter, and the digests of two sources add up to that of both together. A part is a
     file as it is on disk, compressed or not, or an iterable: its texts, each after its length in bytes (eight bytes,
-    the lowest first). Names and groups do not count. Sums of hashes find accidents; who wants two corpora of one
-    digest can make them.
+    the lowest first). Names and groups do not count. Sums of hashes find accidents; two
+    corpora with one digest can be made on purpose.
 
     Example:
         >>> one, other, both = SourceDigest(), SourceDigest(), SourceDigest()
@@ -39,19 +42,15 @@ class SourceDigest:
             raise ValueError(f"a SHA-256 has 32 bytes, not {len(sha256)}")
         self._value = (self._value + int.from_bytes(sha256, "big")) % _MODULUS
 
-    def add_file(self, path: str | Path) -> None:
-        """Adds a file, which is read once from front to back.
+    def add_file(self, address: str | Path) -> None:
+        """Adds a file, local or behind a URL, as it is stored; it is read once from front to back.
 
         Raises:
             ArtifactError: It cannot be read.
         """
         whole = hashlib.sha256()
-        try:
-            with Path(path).open("rb") as file:
-                while data := file.read(_CHUNK):
-                    whole.update(data)
-        except (OSError, ValueError) as error:
-            unreadable(Path(path), error)
+        for data in blocks(address, None, _BLOCK):
+            whole.update(data)
         self.add(whole.digest())
 
     def add_texts(self, texts: Iterable[str | bytes]) -> None:
@@ -66,7 +65,7 @@ class SourceDigest:
 
     @classmethod
     def from_hex(cls, digits: str) -> SourceDigest:
-        """The digest that `hex` gave.
+        """The digest from the digits of `hex`.
 
         Raises:
             ValueError: It is not 64 hexadecimal digits.

@@ -1,4 +1,4 @@
-"""What readers give: documents in order, those that cannot be used, and those that are too long to be held."""
+"""Documents as readers yield them: whole ones in batches, faulty ones, and those too long to be held."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair.errors import BytepairError
-    from bytepair.sources.parts import ArrowTexts
+    from bytepair.sources.flat_rows import FlatTexts
+    from bytepair.sources.source import Text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,9 +22,8 @@ class Fault:
 
     Attributes:
         position: Where it is, as in `Documents`.
-        error: What is wrong with it; names the file.
-        data: What it is, as it was read (a line, a value), for those who keep such documents apart; None if it is too
-            long, or nothing.
+        error: The reason, with the name of the file.
+        data: Its bytes as they were read (a line, a value), to be kept apart; None if it is too long, or has none.
     """
 
     position: int
@@ -33,21 +33,36 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """Some whole documents of one input, in the order of their positions.
+    """Some whole documents of a file, in the order of their positions.
 
     Attributes:
-        texts: What they are, in one buffer; nobody has looked yet whether they are UTF-8.
+        texts: Their texts, in one buffer. Whether they are UTF-8 has not been checked.
         positions: Where each is: its first byte in the (decompressed) input for text and lines of JSON, its row for
             Parquet and Arrow, the number of its sample for tar.
         ids: The documents' own ids as UTF-8, if the source has them. An id that is null is empty.
-        faults: Those among them that cannot be used; they are in none of the above.
+        faults: The documents among them that cannot be used; they are in none of the above.
         passed: How many bytes of the portion, as they are stored, have been read with them; for progress.
     """
 
-    texts: ArrowTexts
+    texts: FlatTexts
     positions: NDArray[np.int64]
-    ids: ArrowTexts | None
+    ids: FlatTexts | None
     faults: tuple[Fault, ...]
+    passed: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenDocuments:
+    """Some documents of an iterable.
+
+    Attributes:
+        texts: Their texts. A ``str`` can hold lone surrogates, and bytes can be no UTF-8.
+        positions: The number of each, from 0.
+        passed: About how many bytes of memory the texts take up to these; for progress.
+    """
+
+    texts: list[Text]
+    positions: range
     passed: int
 
 
@@ -59,7 +74,7 @@ class LongDocument:
         position: Where it is, as in `Documents`.
         id: Its own id, if the source has them.
         parts: Its bytes, cut anywhere, also within characters; to be used before the reader goes on, which passes over
-            what is left of them. A ``LimitError`` is raised where the document turns out to be longer than it may be:
+            the rest of them. A ``LimitError`` is raised where the document turns out to be longer than it may be:
             that is a fault of this document alone. All other errors are those of the reader.
         passed: How many bytes of the portion, as they are stored, have been read by now.
     """

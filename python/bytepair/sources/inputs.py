@@ -1,19 +1,18 @@
-"""What a user gives as a source of shards -> inputs: files and what URLs name, each of a kind that its name tells."""
+"""A source -> its inputs: files, files behind URLs, and texts in memory."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from bytepair.errors import ArtifactError, SourceError
+from bytepair import files
+from bytepair.errors import ArtifactError, BytepairError, SourceError
 from bytepair.sources import opening, paths
-from bytepair.sources.paths import PathLike
-
-Source: TypeAlias = "PathLike | Sequence[PathLike] | Mapping[str, PathLike | Sequence[PathLike]]"
+from bytepair.sources.source import Source, Text, Ungrouped, groups, holds_counts, is_data_set, is_paths
 
 _DATA_SET, _DATA_SETS = "state.json", "dataset_dict.json"
 
@@ -23,13 +22,13 @@ class Input:
     """A file of documents, local or behind a URL.
 
     Attributes:
-        name: What the caller's path or glob calls it; it says the same on every machine.
-        address: Its absolute path, or its URL.
+        name: The path as the caller's path or glob spells it; the same on every machine.
+        address: Its path, or its URL.
         content: ``text``, ``jsonl``, ``parquet``, ``arrow`` or ``tar``.
         compression: ``gzip``, ``zstd`` or None.
         size: Its bytes as they are stored.
-        version: What changes when it does (`opening.state`); empty if that cannot be known.
-        group: The name of the source that it belongs to, if sources have names.
+        version: A value that changes when the file does (`opening.state`); empty if none is known.
+        group: The name of the source's group that it belongs to; empty if there are no groups.
     """
 
     name: str
@@ -40,48 +39,48 @@ class Input:
     version: str
     group: str = ""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a local file rather than one behind a URL."""
+        return not opening.is_url(self.address)
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What is a document, and what is its id.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """Texts that the caller holds, which may be read only once: an iterable, or a data set of ``datasets``.
 
     Attributes:
-        field: The column, the JSON field, or the extension of the members of a tar file that hold the text; of members
-            of JSON with their field, such as ``json:caption``. None for ``text``, of tar files ``txt``.
-        id_field: The column or JSON field that holds the document's own id: strings or integers. The id of a sample in
-            a tar file is always its key.
-        delimiter: What stands between two documents of plain text, and belongs to neither. None: a file is one
-            document.
-        longest: How many bytes a document may have, of JSON its line; a longer one is a fault. None: no limit.
-
-    Example:
-        >>> Reading(field="content", id_field="url").delimiter is None
-        True
+        texts: The iterable or data set.
+        content: ``texts`` or ``dataset``.
+        group: As in `Input`.
     """
 
-    field: str | None = None
-    id_field: str | None = None
-    delimiter: str | None = None
-    longest: int | None = None
+    texts: Iterable[Text]
+    content: str
+    group: str = ""
+    name: ClassVar[None] = None
+    size: ClassVar[None] = None
 
 
-def find(source: Source) -> tuple[Input, ...]:
-    """The inputs of a source, in its order; those of one glob are sorted. Of files it looks at names and sizes only.
+AnyInput: TypeAlias = "Input | Given"
+
+
+def find(source: Source, call: str = "this call") -> tuple[AnyInput, ...]:
+    """The inputs of a source, in its order; those of one glob are sorted. Only names and sizes of files are read.
 
     Args:
-        source: A path, a glob or a URL of any protocol that fsspec knows, with a pattern in it or not; the folder of a
-            data set of Hugging Face, as ``save_to_disk`` leaves it; a list of these; or a mapping of the names of
-            groups to these. Files are plain text, lines of JSON (``.jsonl``, ``.ndjson``), both also compressed;
-            Parquet; Arrow (``.arrow``, ``.arrows``, ``.feather``, ``.ipc``); or archives of samples (``.tar``, also as
-            ``.gz``, ``.zst`` and ``.tgz``). A file stands once in a source or group, also if it is named twice.
+        source: See `bytepair.sources.source`.
+        call: The name of the call, for messages.
 
     Returns:
         The inputs. Those of one group are together.
 
     Raises:
-        SourceError: A path or pattern matches no file, is a folder, or a file is of a kind that cannot be read.
-        TypeError: The source is none of these.
-        ArtifactError: A server cannot be asked, what its protocol needs is not installed, or a data set is damaged.
+        SourceError: A path or pattern matches no file, is a folder, or a file is of a kind that cannot be read; or the
+            source is a mapping of pieces to counts.
+        TypeError: It is no source.
+        ArtifactError: A server does not answer, its protocol needs a package that is not installed, or a data set is
+            damaged.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -90,16 +89,42 @@ def find(source: Source) -> tuple[Input, ...]:
         ...     (found,) = find({"web": f"{folder}/*.gz"})
         >>> found.content, found.compression, found.size, found.group
         ('jsonl', 'gzip', 3, 'web')
+        >>> [one.content for one in find({"own": iter(["low", "lower"])})]
+        ['texts']
     """
-    if not isinstance(source, Mapping):
-        return tuple(_inputs(source, ""))
-    for group, part in source.items():
-        paths.check_group(group, part, "paths and URLs")
-    return tuple(found for group, part in source.items() for found in _inputs(part, group))
+    _check_texts(source, call)
+    return tuple(found for group, one in groups(source) for found in _inputs(one, group))
+
+
+def find_files(source: Source, call: str) -> tuple[Input, ...]:
+    """The inputs of a source that every worker of a run can read, and read again: files, by their absolute addresses.
+
+    Args:
+        source: See `bytepair.sources.source`.
+        call: The name of the call, for messages.
+
+    Raises:
+        SourceError: As `find`; or the source holds an iterable or a data set in memory, or a name that is not UTF-8.
+        TypeError, ArtifactError: As `find`.
+    """
+    _check_texts(source, call)
+    named = groups(source)
+    for group, one in named:
+        if not is_paths(one):
+            where = f" (group {group!r})" if group else ""
+            data_set = is_data_set(one)
+            raise SourceError(
+                f"{call} takes no {'data set in memory' if data_set else 'iterable of texts'}{where}: a run that was "
+                "killed reads its source again when it is resumed, and so does each worker",
+                remedy="save it with save_to_disk(folder), and pass the folder"
+                if data_set
+                else 'write the texts to a file, such as one {"text": ...} on a line of a .jsonl, and pass its path',
+            )
+    return tuple(_portable(found) for group, one in named for found in _files(one, group, texts=False))
 
 
 def check(input: Input) -> None:  # the word for it
-    """Asks whether a file is still what it was when it was found.
+    """Check that a file has not changed since it was found.
 
     Raises:
         ArtifactError: It is gone, or its size or version is another.
@@ -125,34 +150,68 @@ def changed(input: Input, size: int) -> ArtifactError:
     )
 
 
-def _inputs(source: object, group: str) -> Iterator[Input]:
-    if not paths.is_paths(source):
-        raise TypeError(f"a source of shards is paths and URLs, or groups of these, not {_shown(source)}")
+def total_size(found: Sequence[AnyInput]) -> int | None:
+    """The bytes of all inputs as they are stored; None if one is no file."""
+    sizes = [input.size for input in found]
+    return None if None in sizes else sum(size or 0 for size in sizes)
+
+
+def blame(error: BytepairError, input: AnyInput, position: int) -> None:
+    """Adds to the error of a document the name of its input and where it is there.
+
+    Args:
+        error: Its places, if it has any, are those within the document.
+        input: The input.
+        position: The position of the document, as readers say.
+    """
+    error.file = input.name
+    if input.content == "text":
+        error.row = None
+        if position:
+            # The characters before the document have not been counted.
+            error.byte, error.character = position + (error.byte or 0), None
+    elif input.content == "jsonl":
+        # The text of a line has other bytes than the line.
+        within = "" if error.byte is None else f", at byte {error.byte} of the text"
+        error.what = f"{error.what}{within}, in the line that starts at byte {position}"
+        error.row = error.byte = error.character = None
+    else:
+        error.row = position
+
+
+def _check_texts(source: object, call: str) -> None:
+    if isinstance(source, Mapping) and source and holds_counts(source):
+        raise SourceError(
+            f"{call} reads texts, and the source is a mapping of pieces to counts", remedy="name the texts themselves"
+        )
+
+
+def _inputs(source: Ungrouped, group: str) -> Iterator[AnyInput]:
+    if is_paths(source):
+        yield from _files(source, group)
+    else:
+        yield Given(source, "dataset" if is_data_set(source) else "texts", group)  # type: ignore[arg-type]  # no paths
+
+
+def _files(source: Ungrouped, group: str, *, texts: bool = True) -> Iterator[Input]:
     items: Any = [source] if isinstance(source, (str, os.PathLike)) else source
     seen: set[str] = set()
     for item in items:
         name = os.fspath(item)
         if not isinstance(name, str):
             raise TypeError(f"{name!r} is a path in bytes; name it as str")
-        for found in _remote(name, group) if opening.is_url(name) else _local(name, group):
-            if found.address not in seen:
-                seen.add(found.address)
+        for found in _remote(name, group) if opening.is_url(name) else _local(name, group, texts):
+            place = found.address if opening.is_url(name) else os.path.abspath(found.address)  # noqa: PTH100  # links stay
+            if place not in seen:
+                seen.add(place)
                 yield found
 
 
-def _shown(source: object) -> str:
-    if isinstance(source, (list, tuple)):
-        odd = next(item for item in source if not isinstance(item, (str, os.PathLike)))
-        return f"a list with {type(odd).__name__} in it"
-    return type(source).__name__
-
-
-def _local(name: str, group: str) -> Iterator[Input]:
+def _local(name: str, group: str, texts: bool) -> Iterator[Input]:  # as `_files` has it
     # A data set's own files; else whatever matches.
-    inside = _data_files(name) if Path(name).is_dir() else None
-    for path in paths.find([name] if inside is None else inside, texts=False):
-        address = os.path.abspath(path)  # noqa: PTH100  # links stay as the caller has them
-        yield _input(str(path), address, opening.state(address), group)
+    inside = _data_files(name) if files.is_folder(Path(name)) else None
+    for path in paths.find([name] if inside is None else inside, texts=texts):
+        yield _input(str(path), str(path), opening.state(str(path)), group)
 
 
 def _remote(url: str, group: str) -> Iterator[Input]:
@@ -170,19 +229,26 @@ def _remote(url: str, group: str) -> Iterator[Input]:
 
 
 def _input(name: str, address: str, state: opening.State, group: str) -> Input:
-    try:
-        address.encode()
-    except UnicodeEncodeError as error:
-        shown = address.encode("utf-8", "backslashreplace").decode()
-        raise SourceError(
-            "the name of the file is not UTF-8, as those of plans and tables are", file=shown, remedy="rename it"
-        ) from error
-    content, compression = paths.kind(opening.name_of(address), archives=True)
+    content, compression = paths.kind(opening.name_of(address))
     return Input(name, address, content, compression, state.size, state.version, group)
 
 
+def _portable(input: Input) -> Input:
+    """The same input, by an address that holds in every folder."""
+    try:
+        input.address.encode()
+    except UnicodeEncodeError as error:
+        shown = input.address.encode("utf-8", "backslashreplace").decode()
+        raise SourceError(
+            "the name of the file is not UTF-8, as those of plans and tables are", file=shown, remedy="rename it"
+        ) from error
+    if not input.is_local:
+        return input
+    return replace(input, address=os.path.abspath(input.address))  # noqa: PTH100  # links stay as the caller has them
+
+
 def _data_files(folder: str) -> list[str] | None:
-    """The files of a data set of Hugging Face, in its order; None if the folder holds none."""
+    """The files of a data set of ``datasets``, in its order; None if the folder holds none."""
     base = folder.rstrip("/")
     if opening.exists(f"{base}/{_DATA_SETS}"):
         splits = _json(f"{base}/{_DATA_SETS}").get("splits")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-REMOTE_BLOCK = 8 << 20  # asked for at once, so that what an answer takes to begin is small beside the rest of it
+REMOTE_BLOCK = 8 << 20  # requested at once, so that latency is small beside the transfer
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://|::)")
-# What the packages call that which changes with a file, the surest first.
+# Keys of values that change with a file, the most reliable first.
 _VERSIONS = (
     "ETag",
     "etag",
@@ -35,7 +35,7 @@ _TIMES = ("mtime", "LastModified", "last_modified", "Last-Modified", "updated", 
 
 
 class State(NamedTuple):
-    """The size of a file in bytes, as it is stored, and what changes when the file does (empty if nothing is known)."""
+    """The stored size of a file in bytes, and a value that changes when the file does (empty if none is known)."""
 
     size: int
     version: str
@@ -52,7 +52,7 @@ def is_url(name: str) -> bool:
 
 
 def name_of(address: str) -> PurePath:
-    """The path in an address, which ends as its name does.
+    """The path in an address, with its file name last.
 
     Example:
         >>> name_of("https://example.org/a.jsonl.gz?download=true").name
@@ -66,9 +66,9 @@ def name_of(address: str) -> PurePath:
 
 
 def unreadable(path: str | os.PathLike[str], error: BaseException, *, byte: int | None = None) -> NoReturn:
-    """Raises what a file that cannot be read is: an `ArtifactError` that names it."""
+    """Raise ArtifactError for an unreadable file."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-    # What the libraries say of damaged files is an OSError too, but without a number.
+    # For damaged files the libraries raise OSError too, but without a number.
     refused = isinstance(error, OSError) and error.errno is not None
     raise ArtifactError(
         f"cannot read the file: {reason.splitlines()[0]}",
@@ -81,7 +81,7 @@ def unreadable(path: str | os.PathLike[str], error: BaseException, *, byte: int 
 
 
 def unreachable(url: str, error: BaseException) -> NoReturn:
-    """Raises what a URL that gives nothing is: an `ArtifactError` that names it."""
+    """Raise ArtifactError for an unreadable URL."""
     if isinstance(error, BytepairError):
         raise error
     reason = (str(error) or type(error).__name__).splitlines()[0]
@@ -96,8 +96,8 @@ def filesystem(url: str) -> tuple[Any, str]:
     """The file system of a URL, as fsspec has it, and the path there.
 
     Raises:
-        ArtifactError: fsspec, or the package that it needs for the protocol, is not installed; or nobody knows the
-            protocol.
+        ArtifactError: fsspec, or the package that it needs for the protocol, is not installed; or the
+            protocol is unknown.
     """
     try:
         import fsspec
@@ -114,7 +114,7 @@ def filesystem(url: str) -> tuple[Any, str]:
         raise ArtifactError(
             f"reading {protocols[-1]}:// URLs needs the package {package}", file=url, remedy=f"pip install {package}"
         ) from error
-    except Exception as error:  # what the packages raise is of many kinds
+    except Exception as error:  # packages raise errors of many types
         if isinstance(error, ValueError) and "rotocol not known" in str(error):
             raise ArtifactError(
                 f"no package for the protocol {url.partition(':')[0]!r} is known to fsspec",
@@ -131,7 +131,7 @@ def _package(protocols: list[str], known: Mapping[str, Mapping[str, str]], error
             __import__(package or "fsspec")
         except ImportError:
             return package
-    # One that fsspec has itself, and that stands on another package.
+    # A protocol of fsspec itself, which needs another package.
     cause = error.__cause__
     missing = getattr(cause, "name", None) or error.name
     return str(missing).partition(".")[0] if missing else str(error)
@@ -140,8 +140,8 @@ def _package(protocols: list[str], known: Mapping[str, Mapping[str, str]], error
 def state(address: str) -> State:
     """The size and the version of a file as they are now.
 
-    The version is the time of the last change, in nanoseconds, of local files; for URLs what their package says, first
-    of all an ETag or a checksum, else a time of change.
+    The version is the time of the last change, in nanoseconds, of local files; for URLs it is from
+    their package: an ETag or a checksum if there is one, else a time of change.
 
     Raises:
         ArtifactError: It is gone, or may not be read.
@@ -156,18 +156,18 @@ def state(address: str) -> State:
     try:
         system.invalidate_cache(path)
         return state_of(address, system.info(path))
-    except Exception as error:  # what the packages raise is of many kinds
+    except Exception as error:  # packages raise errors of many types
         unreachable(address, error)
 
 
 def state_of(url: str, info: Mapping[str, Any]) -> State:
-    """What the information of fsspec says of a file.
+    """The state of a file from the information of fsspec.
 
     Raises:
-        ArtifactError: Its size is not known, so that nobody could see that it was cut off.
+        ArtifactError: Its size is not known, so that a file that was cut off could not be recognized.
     """
     if info.get("size") is None:
-        raise ArtifactError("the server does not tell the file's size", file=url, remedy="copy it to a disk first")
+        raise ArtifactError("the server does not report the file's size", file=url, remedy="copy it to a disk first")
     version = next((info[key] for key in (*_VERSIONS, *_TIMES) if info.get(key)), "")
     return State(int(info["size"]), version.isoformat() if hasattr(version, "isoformat") else str(version))
 
@@ -176,14 +176,14 @@ def exists(address: str) -> bool:
     """Whether there is a file of this address.
 
     Raises:
-        ArtifactError: There is no asking.
+        ArtifactError: The server does not answer.
     """
     if not is_url(address):
         return Path(address).is_file()
     system, path = filesystem(address)
     try:
         return bool(system.isfile(path))
-    except Exception as error:  # what the packages raise is of many kinds
+    except Exception as error:  # packages raise errors of many types
         unreachable(address, error)
 
 
@@ -193,31 +193,31 @@ def matches(url: str) -> list[tuple[str, State]]:
     In a chain of URLs, such as ``simplecache::s3://bucket/a.txt``, patterns match nothing.
 
     Raises:
-        ArtifactError: The server cannot be asked.
+        ArtifactError: The server does not answer.
     """
     system, path = filesystem(url)
     try:
         try:
             info = system.info(path)
         except FileNotFoundError as error:
-            # So says the one for http also if there was no answer.
+            # The http package raises this also if there was no answer.
             if isinstance(error.__cause__, OSError) and not isinstance(error.__cause__, FileNotFoundError):
                 raise error.__cause__ from None
             info = {}
         if info.get("type") == "file":
             return [(url, state_of(url, info))]
-        # A pattern in a chain of URLs would give names without the chain.
+        # A pattern in a chain of URLs would match names without the chain.
         if info or "::" in url or not glob.has_magic(path):
             return []
         found = sorted(system.glob(path))
         infos = [(system.unstrip_protocol(name), system.info(name)) for name in found]
         return [(name, state_of(name, info)) for name, info in infos if info.get("type") == "file"]
-    except Exception as error:  # what the packages raise is of many kinds
+    except Exception as error:  # packages raise errors of many types
         unreachable(url, error)
 
 
 def open_raw(address: str) -> BinaryIO:
-    """A file for those who say what they read: nothing more is asked of a server.
+    """Open a file for random access: a server gets requests for no more than each read.
 
     Raises:
         OSError: A local file cannot be opened.
@@ -227,7 +227,7 @@ def open_raw(address: str) -> BinaryIO:
 
 
 def open_stream(address: str) -> BinaryIO:
-    """A file for those who read it from front to back: a server is asked for some megabytes at a time.
+    """Open a file to read from front to back: a server gets requests of some megabytes.
 
     Raises:
         OSError, ArtifactError: See `open_raw`.
@@ -236,7 +236,7 @@ def open_stream(address: str) -> BinaryIO:
 
 
 class _Remote(io.RawIOBase):
-    """A file of fsspec, whose errors are ours, and which reads what it is asked for and no more."""
+    """A file of fsspec that raises our errors, and requests only the bytes of each read."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -244,15 +244,15 @@ class _Remote(io.RawIOBase):
         try:
             self._file = system.open(path, "rb", cache_type="none")
             if isinstance(self._file, io.BytesIO):
-                # All who open a file in memory share one, with one place for reading.
+                # fsspec opens a file in memory once, with one position for all readers.
                 self._file = io.BytesIO(self._file.getvalue())
             seekable = self._file.seekable()
             self._size = self._file.seek(0, io.SEEK_END) if seekable else 0
-        except Exception as error:  # what the packages raise is of many kinds
+        except Exception as error:  # packages raise errors of many types
             unreachable(url, error)
         if not seekable:
             raise ArtifactError(
-                "the server gives files whole, not in parts", file=url, remedy="copy it to a disk first"
+                "the server sends files whole, not in parts", file=url, remedy="copy it to a disk first"
             )
         self._position = 0
 
@@ -277,7 +277,7 @@ class _Remote(io.RawIOBase):
             self._file.seek(self._position)
             for done in self._filled(view[:wanted]):
                 self._position += done
-        except Exception as error:  # what the packages raise is of many kinds
+        except Exception as error:  # packages raise errors of many types
             unreachable(self._url, error)
         return wanted
 
@@ -287,7 +287,7 @@ class _Remote(io.RawIOBase):
             if not data:
                 raise EOFError(f"it ends at byte {self._position} of {self._size}")
             if len(data) > len(view):
-                raise ValueError("the server gave more than it was asked for")
+                raise ValueError("the server sent more than was requested")
             view[: len(data)] = data
             view = view[len(data) :]
             yield len(data)

@@ -1,17 +1,17 @@
-"""Paths and globs -> files, each of a kind that its name tells."""
+"""Paths and globs -> files, and the kind of each by its name."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair import files
 from bytepair.errors import SourceError
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _KINDS = {
@@ -28,42 +28,26 @@ _REFUSED = {".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".z", ".zip", 
 
 
 class Kind(NamedTuple):
-    """What a file holds (``text``, ``jsonl``, ``parquet``, ``arrow``, ``tar``), and how it is compressed, if it is."""
+    """The content of a file (``text``, ``jsonl``, ``parquet``, ``arrow``, ``tar``), and its compression or None."""
 
     content: str
     compression: str | None
 
 
-def check_group(name: object, source: object, allowed: str) -> None:
-    """Raises TypeError if a group of a source has no proper name, or is a mapping itself and not what is allowed."""
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"{name!r} is no name of a group: those are str, and not empty")
-    if isinstance(source, Mapping):
-        raise TypeError(f"the group {name!r} is a mapping; its source is {allowed}")
-
-
-def is_paths(source: object) -> bool:
-    """Whether a source is a path, or a list of nothing but paths."""
-    return isinstance(source, (str, os.PathLike)) or (
-        isinstance(source, (list, tuple)) and all(isinstance(item, (str, os.PathLike)) for item in source)
-    )
-
-
-def find(source: PathLike | Sequence[PathLike], *, texts: bool = True) -> list[Path]:
+def find(names: Sequence[str], *, texts: bool = True) -> list[Path]:
     """The files that paths and globs name: in their order, those of one glob sorted, each file once.
 
     Folders that a glob matches are left out.
 
     Args:
-        source: A path or glob, or several.
-        texts: Whether the caller takes texts as well, which are easily taken for paths.
+        names: Paths and globs.
+        texts: Whether the call also takes texts, which are easily passed as paths by mistake.
 
     Raises:
         SourceError: A path or glob matches no file.
     """
     paths: dict[Path, None] = {}
-    for item in [source] if isinstance(source, (str, os.PathLike)) else source:
-        name = os.fspath(item)
+    for name in names:
         found = [name] if files.is_file(Path(name)) else sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
         matched = [Path(path) for path in found if files.is_file(Path(path))]
         if len(matched) > 1:
@@ -76,7 +60,7 @@ def find(source: PathLike | Sequence[PathLike], *, texts: bool = True) -> list[P
                 f"{shown!r} is a folder" if folder else f"no file matches {shown!r}",
                 remedy=f"name what is in it, such as {inside!r}"
                 if folder
-                else "check the path" + ("; to train on the strings of a list, pass iter(texts)" if texts else ""),
+                else "check the path" + ("; for the strings of a list themselves, pass iter(texts)" if texts else ""),
             )
         paths.update(dict.fromkeys(matched))
     return list(paths)
@@ -93,7 +77,7 @@ def _usual(folder: Path) -> str:
 
 
 def _once(found: list[Path]) -> list[Path]:
-    """The same files in order; what links between folders give again is there once, by its shortest path."""
+    """The same files in order; a file that links between folders repeat is kept once, by its shortest path."""
     folders = {path.parent for path in found}
     real = {folder: os.path.realpath(folder) for folder in folders}
     if len(set(real.values())) == len(folders):
@@ -105,12 +89,11 @@ def _once(found: list[Path]) -> list[Path]:
     return [path for path in found if path in kept]
 
 
-def kind(path: PurePath, *, archives: bool = False) -> Kind:
+def kind(path: PurePath) -> Kind:
     """The kind of a file by the end of its name, in small or capital letters.
 
     Args:
         path: The file, or the path in its URL.
-        archives: Whether tar files can be read by the one who asks.
 
     Raises:
         SourceError: It is of a kind, or compressed in a way, that is not supported.
@@ -129,9 +112,9 @@ def kind(path: PurePath, *, archives: bool = False) -> Kind:
         suffixes.pop()
     last = suffixes[-1] if suffixes else ""
     content = _KINDS.get(last, "text")
-    refused = last in _REFUSED or (content == "tar" and not archives)
+    refused = last in _REFUSED
     if refused or (compression and content in ("parquet", "arrow")):
-        ends = path.suffixes[-2:] if compression and path.suffix.lower() != ".tgz" else path.suffixes[-1:]
+        ends = path.suffixes[-2:] if compression else path.suffixes[-1:]
         raise SourceError(
             f"{''.join(ends)} files cannot be read",
             file=str(path),

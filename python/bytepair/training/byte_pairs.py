@@ -21,8 +21,9 @@ from bytepair.model.byte_alphabet import BYTES_IN_ALPHABET_ORDER
 from bytepair.model.loaded import AddedRow, Loaded
 from bytepair.model.split_patterns import split_name, split_pattern
 from bytepair.progress import Report, reporter
+from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
-from bytepair.training.counting import Source as TextSource
+from bytepair.training.counting import Countable, check_unread
 from bytepair.training.counts import MOST, Counts
 from bytepair.training.learning import TIES, Learned, Merge, Ties, check_choice, learn_merges, with_bytes
 from bytepair.training.memory import parse_bytes
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from bytepair.model.spec import Step
     from bytepair.training.weights import Weight
 
-Source: TypeAlias = "TextSource | Counts"
+TrainingSource: TypeAlias = "Countable | Counts"
+"""What training takes: a source (see `bytepair.sources.source`), pieces and their counts, or a counts table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Trained:
 
 
 def train(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     split: str | None = None,
@@ -98,6 +100,7 @@ def train(
     special_tokens: Iterable[str] = (),
     weights: Mapping[str, Weight] | None = None,
     field: str | None = None,
+    delimiter: str | None = None,
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
     min_count: int = 1,
@@ -118,10 +121,8 @@ def train(
     memory, and from a corpus that was counted in parts. `train_report` gives the merges and statistics as well.
 
     Args:
-        source: A path or glob, or a list of these; an iterator (or a list of ``bytes``) of texts; a mapping of names of
-            groups to such sources; `Counts`; or a mapping of pieces to counts, which is not split again. Files are
-            UTF-8 text, also as ``.gz`` and ``.zst``; ``.jsonl``, also compressed; ``.parquet`` and ``.arrow``. A list
-            of ``str`` is a list of paths: pass ``iter(texts)`` to train on the strings themselves.
+        source: Paths, globs, URLs, iterables of texts and others, or a mapping of groups to these: see
+            `bytepair.sources.source`. Also `Counts`; or a mapping of pieces to counts, which is not split again.
         vocab_size: How many tokens there will be: 256 bytes, the merges and the special tokens.
         split: The name of a split pattern (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2``, ``none``) or a
             regular expression; merges never cross the pieces that it makes. None for that of `Counts`, else ``o200k``.
@@ -129,7 +130,8 @@ def train(
             other normalizer of ``tokenizer.json``.
         special_tokens: Cut out of the texts before anything is counted.
         weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
-        field: The field or column that holds the text, for files of rows.
+        field: The field, column or member that holds the text; see `bytepair.sources.source.Reading`.
+        delimiter: The text between documents of plain text. None: a file is one document.
         ties: Which of equally frequent pairs merges first: ``lowest_ids`` (tokenizers, rustbpe), ``greatest_bytes``,
             ``smallest_bytes``, or ``first_seen`` (the one whose first occurrence comes first, as in minbpe).
         min_frequency: Pairs seen less often are not merged.
@@ -168,7 +170,7 @@ def train(
 
 
 def train_report(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     split: str | None = None,
@@ -176,6 +178,7 @@ def train_report(
     special_tokens: Iterable[str] = (),
     weights: Mapping[str, Weight] | None = None,
     field: str | None = None,
+    delimiter: str | None = None,
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
     min_count: int = 1,
@@ -207,7 +210,7 @@ def train_report(
     report = reporter(progress)
     pattern = _split_of(source, split)
     if isinstance(source, Counts):
-        _check_counted(source, normalizers, field)
+        _check_counted(source, normalizers, Reading(field=field, delimiter=delimiter))
     first = len(special_tokens) if special_ids == "first" else 0
     alphabet = bytes(range(256)) if byte_order == "raw" else BYTES_IN_ALPHABET_ORDER
     settings = {
@@ -216,6 +219,7 @@ def train_report(
         "special_tokens": special_tokens,
         "weights": {group: str(weight) for group, weight in (weights or {}).items()},
         "field": field,
+        "delimiter": delimiter,
         "ties": ties,
         "min_frequency": min_frequency,
         "min_count": min_count,
@@ -237,6 +241,7 @@ def train_report(
             normalizers=normalizers,
             special_tokens=special_tokens,
             field=field,
+            delimiter=delimiter,
             errors=errors,
             threads=threads,
             memory=limit,
@@ -312,7 +317,7 @@ def _special_tokens(given: Iterable[str], vocab_size: int) -> list[str]:
     return special_tokens
 
 
-def _split_of(source: Source, split: str | None) -> str:
+def _split_of(source: TrainingSource, split: str | None) -> str:
     """The split pattern of a training: that of the counts, which have to agree with what is asked for."""
     if not isinstance(source, Counts):
         return split_pattern("o200k" if split is None else split)
@@ -325,7 +330,7 @@ def _split_of(source: Source, split: str | None) -> str:
     return pattern
 
 
-def _check_counted(counts: Counts, normalizers: Sequence[str], field: str | None) -> None:
+def _check_counted(counts: Counts, normalizers: Sequence[str], reading: Reading) -> None:
     """Raises TrainingError if counts do not agree with what is asked for; see also `_split_of`."""
     if tuple(normalizers) != counts.stages.normalizers:
         made = list(counts.stages.normalizers)
@@ -333,8 +338,7 @@ def _check_counted(counts: Counts, normalizers: Sequence[str], field: str | None
             f"the counts were made with normalizers={made}, not {list(normalizers)}",
             remedy=f"pass normalizers={made}, or count again",
         )
-    if field is not None:
-        raise TrainingError(f"field={field!r} goes with files of rows, not with counts", remedy="leave field out")
+    check_unread(reading)
 
 
 def prepared(counts: Counts, weights: Mapping[str, Weight] | None, min_count: int) -> Counts:
@@ -369,7 +373,7 @@ def peak_memory(*, children: bool = False) -> int | None:
 
 
 def train_merges(
-    source: Source,
+    source: TrainingSource,
     merges: int,
     *,
     split: str | None = None,

@@ -1,37 +1,45 @@
-"""Sources -> a counter: what the parts of a source hold goes to the core, errors get their places."""
+"""Sources -> a counter: each input goes to the core by the fastest way that gives the same counts."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from bytepair.errors import BytepairError, EncodeError, TrainingError
+from bytepair.errors import BytepairError, EncodeError, SourceError, TrainingError
 from bytepair.progress import Phase
-from bytepair.sources import compressed, sources
+from bytepair.sources import inputs, readers
+from bytepair.sources.compressed import ByteReader, blocks
 from bytepair.sources.digest import SourceDigest, TextsHash
-from bytepair.sources.parts import ArrowTexts, Batch, File, Rows
-from bytepair.sources.paths import kind
+from bytepair.sources.documents import GivenDocuments, LongDocument
+from bytepair.sources.inputs import Input, blame
+from bytepair.sources.source import Reading, Source, holds_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from bytepair._core import PieceCounter
     from bytepair.progress import Report
+    from bytepair.sources.documents import Documents
+    from bytepair.sources.inputs import AnyInput
 
-Source: TypeAlias = "sources.Source | Mapping[str, int] | Mapping[bytes, int]"
+Countable: TypeAlias = "Source | Mapping[str, int] | Mapping[bytes, int]"
+"""A source, or pieces and their counts."""
 
+_BATCH_BYTES = 16 << 20
 _MOST_GROUPS = 1 << 16
-_CHUNK = 1 << 20
+_BLOCK = 1 << 20
+_BOM = "\N{BYTE ORDER MARK}".encode()
 
 
 def count_source(
     counter: PieceCounter,
-    source: Source,
+    source: Countable,
+    reading: Reading,
     *,
     errors: str,
     threads: int | None,
     report: Report | None,
-    field: str | None = None,
     digest: SourceDigest | None = None,
 ) -> tuple[str, ...]:
     """Counts the pieces of a source.
@@ -39,11 +47,11 @@ def count_source(
     Args:
         counter: Counts; its stages are those of the source.
         source: As for `bytepair.train`.
+        reading: How documents are found.
         errors: As for `bytepair.train`.
         threads: As for `bytepair.train`.
         report: Gets the progress.
-        field: The field or column that holds the text, for files of rows.
-        digest: Has the source added, if it is there.
+        digest: Gets the source added; None for none.
 
     Returns:
         The names of the groups by number; one empty name where there are none.
@@ -53,23 +61,42 @@ def count_source(
     """
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads} would do nothing; use None for all cores")
-    if isinstance(source, Mapping) and sources.holds_counts(source):
-        if field is not None:
-            raise TrainingError(f"field={field!r} goes with files of rows, not with counts", remedy="leave field out")
+    if isinstance(source, Mapping) and holds_counts(source):
+        check_unread(reading)
         _add_pieces(counter, cast("Mapping[Any, int]", source), digest)
         return ("",)
-    plan = sources.plan(source, field=field)
-    groups = tuple(dict.fromkeys(part.group or "" for part in plan.parts)) or ("",)
-    check_groups(groups)
+    found = inputs.find(source)
+    readers.check(found, reading)
+    groups = groups_of(found)
     numbers = {group: number for number, group in enumerate(groups)}
-    with Phase(report, "count", plan.size) as phase:
-        for part in plan.parts:
-            options = {"group": numbers[part.group or ""], "errors": errors, "threads": threads}
-            if isinstance(part, File):
-                _count_file(counter, part, options, digest, phase)
-            else:
-                _count_rows(counter, part, options, digest, phase)
+    with Phase(report, "count", inputs.total_size(found)) as phase:
+        for input in found:
+            options = {"group": numbers[input.group], "errors": errors, "threads": threads}
+            whole = TextsHash() if digest is not None and not isinstance(input, Input) else None
+            count_input(counter, input, reading, options, phase.tell, batch_bytes=_BATCH_BYTES, texts_hash=whole)
+            if isinstance(input, Input):
+                phase.tell(input.size)
+            if digest is not None:
+                digest.add_file(input.address) if isinstance(input, Input) else digest.add(whole.digest())  # type: ignore[union-attr]  # there is a hash
             phase.next_part()
+    return groups
+
+
+def check_unread(reading: Reading) -> None:
+    """Raises SourceError if options say how to read texts where there are counts already."""
+    for option, value in (("field", reading.field), ("delimiter", reading.delimiter)):
+        if value is not None:
+            raise SourceError(f"{option}={value!r} has no effect on counts", remedy=f"leave {option} out")
+
+
+def groups_of(found: Sequence[AnyInput]) -> tuple[str, ...]:
+    """The names of the groups of inputs, in order; one empty name where there are none.
+
+    Raises:
+        TrainingError: There are more than a table can tell apart.
+    """
+    groups = tuple(dict.fromkeys(input.group for input in found)) or ("",)
+    check_groups(groups)
     return groups
 
 
@@ -96,102 +123,198 @@ def _add_pieces(counter: PieceCounter, source: Mapping[Any, int], digest: Source
         digest.add(whole.digest())
 
 
-def _count_file(
-    counter: PieceCounter, part: File, options: dict[str, Any], digest: SourceDigest | None, phase: Phase
-) -> None:
-    try:
-        if part.chunks is None:
-            # Normalizers can make more of a text than is on the disk.
-            tell = {"tell": lambda done: phase.tell(min(done, part.size))}
-            counter.count_file(part.path, {**options, **tell}, json_field=part.field)
-        else:
-            position = 0
+def count_input(
+    counter: PieceCounter,
+    input: AnyInput,
+    reading: Reading,
+    options: Mapping[str, Any],
+    tell: Callable[[int], object],
+    *,
+    batch_bytes: int,
+    start: int = 0,
+    end: int | None = None,
+    texts_hash: TextsHash | None = None,
+) -> int:
+    """Counts the pieces of an input, or of a portion of it.
 
-            def data() -> Iterator[bytes]:
-                nonlocal position
-                assert part.chunks is not None
-                for chunk in part.chunks():
-                    position = chunk.position
-                    yield chunk.data
-
-            # What is counted is not what lies on the disk, which the total speaks of.
-            tell = {"tell": lambda _: phase.tell(position)}
-            counter.count_chunks(data(), {**options, **tell}, json_field=part.field)
-    except BytepairError as error:
-        place(error, part.path, kind(Path(part.path)).compression, is_lines=part.field is not None)
-        raise
-    phase.tell(part.size)
-    if digest is not None:
-        digest.add_file(part.path)
-
-
-def place(
-    error: BytepairError, path: str, compression: str | None, *, is_lines: bool, start: int = 0, added: int = 0
-) -> None:
-    """Places an error of a text, or of lines of JSON, in the file that they are from, which is read up to there again.
+    The core reads local files of plain text and of JSON lines by itself. All other inputs reach it as bytes, if they
+    are lines of JSON or one document, else as documents. The counts and the first positions are the same either way.
 
     Args:
-        error: Its bytes and lines are those of what was counted.
-        path: The file, or its URL.
-        compression: How it is compressed.
-        is_lines: Whether it is lines of JSON.
-        start: The byte of the file where what was counted began.
-        added: How many lines of one byte were put before that.
+        counter: Counts.
+        input: The input.
+        reading: How documents are found.
+        options: ``group``, ``errors`` and ``threads``, for the core.
+        tell: Gets the bytes of the portion read so far, as they are stored, again and again.
+        batch_bytes: About how many bytes of documents are counted together.
+        start: Where the portion starts; see `readers.portions`.
+        end: Where it ends.
+        texts_hash: Gets the texts of an iterable; None for none.
+
+    Returns:
+        The bytes of the portion, as they are stored.
+
+    Raises:
+        TrainingError, EncodeError, PatternError: As `bytepair.train`, of the first document at fault.
+        ArtifactError: The input cannot be read.
     """
-    error.file = error.file or path
-    if isinstance(error, EncodeError) and error.byte is not None:
-        error.byte += start - added
-        error.character, lines = _before(path, compression, error.byte)
-        error.line = lines + 1 if is_lines else None
-    elif error.line is not None and start:
-        error.line += _before(path, compression, start)[1] - added
-
-
-def _before(path: str, compression: str | None, size: int) -> tuple[int, int]:
-    """How many characters the first bytes of a file are, and how many of them end a line."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    characters = lines = 0
-    for chunk in compressed.chunks(path, compression, _CHUNK):
-        data = chunk.data[:size]
-        characters += len(decoder.decode(data))
-        lines += data.count(b"\n")
-        size -= len(data)
-        if not size:
-            break
-    return characters, lines
-
-
-def _count_rows(
-    counter: PieceCounter, part: Rows, options: dict[str, Any], digest: SourceDigest | None, phase: Phase
-) -> None:
-    whole = TextsHash() if digest is not None and part.path is None else None
-    before = 0
-    for batch in part.batches():
-        start = before
-
-        def tell(done: int, start: int = start, end: int = batch.position) -> None:
-            phase.tell(min(start + done, end))
-
-        _count_batch(counter, batch, {**options, "tell": tell})
-        before = batch.position
-        phase.tell(before)
-        if whole is not None:
-            whole.update(batch.to_list())
-    if digest is not None:
-        if whole is not None:
-            digest.add(whole.digest())
-        elif part.path is not None:
-            digest.add_file(part.path)
-
-
-def _count_batch(counter: PieceCounter, batch: Batch, options: dict[str, Any]) -> None:
-    try:
-        if isinstance(batch.texts, ArrowTexts):
-            counter.count_buffer(batch.texts.data, batch.texts.offsets, options, gap=batch.texts.gap)
+    is_lines = input.content == "jsonl"
+    field = ("text" if reading.field is None else reading.field) if is_lines else None
+    if isinstance(input, Input) and (is_lines or (input.content == "text" and reading.delimiter is None)):
+        counting = _Bytes(counter, input, field, options, tell)
+        if input.is_local and not input.compression and start == 0 and end is None:
+            counting.file()
         else:
-            counter.count(batch.texts, options)
+            counting.blocks(start, end)
+        return (input.size if end is None else end) - start
+    passed = 0
+
+    def telling() -> dict[str, Any]:
+        # Called while the core counts, so that Ctrl-C is heard.
+        return {**options, "tell": lambda _, so_far=passed: tell(so_far)}
+
+    for found in readers.read(input, start, end, reading, batch_bytes, errors=options["errors"]):
+        if isinstance(found, LongDocument):
+            try:
+                counter.count_chunks(found.parts, telling())
+            except BytepairError as error:
+                if not isinstance(error, OSError):
+                    blame(error, input, found.position)
+                raise
+            passed = found.passed()
+        else:
+            _count_batch(counter, input, found, telling())
+            passed = found.passed
+            if texts_hash is not None:
+                texts_hash.update(found.texts if isinstance(found, GivenDocuments) else found.texts.to_list())
+        tell(passed)
+    return passed
+
+
+def _count_batch(
+    counter: PieceCounter, input: AnyInput, found: Documents | GivenDocuments, options: dict[str, Any]
+) -> None:
+    faults = () if isinstance(found, GivenDocuments) else found.faults
+    fault = min(faults, key=lambda fault: fault.position, default=None)
+    try:
+        if isinstance(found, GivenDocuments):
+            counter.count(found.texts, options)
+        else:
+            counter.count_buffer(found.texts.data, found.texts.offsets, options, gap=found.texts.gap)
     except BytepairError as error:
-        if error.row is not None:
-            place = batch.place(error.row)
-            error.file, error.row = place["file"], place["row"]
-        raise
+        position = None if error.row is None else int(found.positions[error.row])
+        if fault is None or (position is not None and position < fault.position):
+            if position is not None:
+                blame(error, input, position)
+            raise
+    if fault is None:
+        return
+    if input.content in ("parquet", "arrow", "dataset"):
+        # It is null, for which training has an error of its own.
+        raise TrainingError(fault.error.what, file=input.name, row=fault.position, remedy=fault.error.remedy)
+    raise fault.error
+
+
+class _Bytes:
+    """Counts a file that is one document, or lines of JSON, as bytes that the core cuts at seams.
+
+    Args:
+        counter: Counts.
+        input: The file.
+        field: The field of each line; None if the file is one document.
+        options: As for `count_input`.
+        tell: As for `count_input`.
+    """
+
+    def __init__(
+        self,
+        counter: PieceCounter,
+        input: Input,
+        field: str | None,
+        options: Mapping[str, Any],
+        tell: Callable[[int], object],
+    ) -> None:
+        self._counter, self._input, self._field = counter, input, field
+        self._options, self._tell = options, tell
+        self._passed = 0
+
+    def file(self) -> None:
+        """Counts a local file, which the core reads."""
+        # Normalizers can make more of a text than is on the disk.
+        options = {**self._options, "tell": lambda done: self._tell(min(done, self._input.size))}
+        try:
+            self._counter.count_file(self._input.address, options, json_field=self._field)
+        except BytepairError as error:
+            self._place(error)
+            raise
+
+    def blocks(self, start: int, end: int | None) -> None:
+        """Counts a portion of a file, which is read here."""
+        # The line at the start is one if it follows a line end.
+        at = max(start - 1, 0)
+        with ByteReader(self._input.address, self._input.compression, at) as reader:
+            data = reader.read(_BLOCK)
+            added = 0
+            if start:
+                while (found := data.find(b"\n")) < 0 and (block := reader.read(_BLOCK)):
+                    at, data = at + len(data), block
+                at, data = at + found + 1, data[found + 1 :] if found >= 0 else b""
+                if data.startswith(_BOM):
+                    # The core passes over a BOM in the first line that it gets, which is none of the file.
+                    data, added = b"\n" + data, 1
+            left = None if end is None else end - at + added
+            # Bytes counted differ from bytes stored, of which the total is.
+            options = {**self._options, "tell": lambda _: self._tell(self._passed)}
+            try:
+                self._counter.count_chunks(self._read(reader, data, left, start), options, json_field=self._field)
+            except BytepairError as error:
+                self._place(error, start=at if start else 0, added=added)
+                raise
+        if self._field is not None and end is not None:
+            # The core ends a text here, but the file goes on in the next portion.
+            self._counter.start_at(self._counter.end - 1)
+
+    def _read(self, reader: ByteReader, data: bytes, left: int | None, start: int) -> Iterator[bytes]:
+        """`data` and what follows it, up to the end of the line in which the last of `left` bytes is; None for all."""
+        while data and (left is None or left > 0):
+            if left is not None and len(data) >= left:
+                last = data.find(b"\n", left - 1) + 1
+                yield data[:last] if last else data
+                if last:
+                    return
+                left = 1  # The line goes on.
+            else:
+                yield data
+                left = None if left is None else left - len(data)
+            self._passed = max(reader.position - start, 0)
+            self._tell(self._passed)
+            data = reader.read(_BLOCK)
+
+    def _place(self, error: BytepairError, *, start: int = 0, added: int = 0) -> None:
+        """Adds file, line and character to an error, for which the file is read again up to it.
+
+        Args:
+            error: Its bytes and lines are those of what was counted.
+            start: The byte of the file where counting began.
+            added: How many lines of one byte were put before that.
+        """
+        error.file = error.file or self._input.name
+        if isinstance(error, EncodeError) and error.byte is not None:
+            error.byte += start - added
+            error.character, lines = self._before(error.byte)
+            error.line = lines + 1 if self._field is not None else None
+        elif error.line is not None and start:
+            error.line += self._before(start)[1] - added
+
+    def _before(self, size: int) -> tuple[int, int]:
+        """How many characters the first `size` bytes of the file are, and how many of them end a line."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        characters = lines = 0
+        for block in blocks(self._input.address, self._input.compression, _BLOCK):
+            data = block[:size]
+            characters += len(decoder.decode(data))
+            lines += data.count(b"\n")
+            size -= len(data)
+            if not size:
+                break
+        return characters, lines

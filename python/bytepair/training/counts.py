@@ -13,13 +13,15 @@ from bytepair.errors import FormatError, TrainingError
 from bytepair.model.split_patterns import split_name, split_pattern
 from bytepair.progress import reporter
 from bytepair.sources.digest import SourceDigest
-from bytepair.training.counting import Source, check_groups, count_source
+from bytepair.sources.source import Reading
+from bytepair.training.counting import check_groups, count_source
 from bytepair.training.memory import parse_bytes
 
 if TYPE_CHECKING:
     from typing import Literal
 
     from bytepair.progress import Report
+    from bytepair.training.counting import Countable
     from bytepair.training.weights import Weight
 
 MOST = 2**64 - 1
@@ -37,19 +39,19 @@ class Counted(NamedTuple):
     """
 
     piece: bytes
-    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody asks of a row
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which no row needs
     group: str
     first_position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    r"""What was between the texts and their pieces: only tables that share it can be added.
+    r"""The stages between texts and their pieces: only tables that share them can be added.
 
     Attributes:
         split: The split pattern.
-        normalizers: What changed the text before.
-        special_tokens: What was cut out of it.
+        normalizers: The steps that changed the text before.
+        special_tokens: The tokens cut out of it.
         unicode: The version of Unicode in which classes of characters such as ``\p{L}`` are meant.
     """
 
@@ -59,7 +61,7 @@ class Stages:
     unicode: str = field(default_factory=unicode_version)
 
     def check_same(self, other: Stages) -> None:
-        """Raises TrainingError if another table was made otherwise, and says in what."""
+        """Raise TrainingError if another table has different stages."""
         for name in ("split", "normalizers", "special_tokens", "unicode"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if name == "special_tokens":
@@ -79,10 +81,10 @@ class Counts:
     """Pieces and how often each occurs, in groups of sources.
 
     Counts add up: a corpus can be counted in parts, on several machines and threads, and the sum is the table of the
-    whole. Nothing is rounded, and nothing is left out unless asked for. Made by `Counts.of` and `Counts.read`.
+    whole. Nothing is rounded, and nothing is left out by default. Made by `Counts.of` and `Counts.read`.
 
     Attributes:
-        stages: What was between the texts and their pieces.
+        stages: The stages between the texts and their pieces.
         groups: The names of the groups; one empty name if there are none.
         denominator: Counts are in units of one over this; 1 unless weights made it more.
         digest: Of all sources: see `bytepair.sources.digest.SourceDigest`. None if a part of it is not known.
@@ -107,12 +109,13 @@ class Counts:
     @classmethod
     def of(
         cls,
-        source: Source,
+        source: Countable,
         *,
         split: str = "o200k",
         normalizers: Sequence[str] = (),
         special_tokens: Sequence[str] = (),
         field: str | None = None,
+        delimiter: str | None = None,
         errors: Literal["strict", "replace"] = "strict",
         threads: int | None = None,
         memory: str | int | None = None,
@@ -123,14 +126,16 @@ class Counts:
         """Counts the pieces of texts.
 
         Args:
-            source: As for `bytepair.train`; a mapping of names of groups to sources counts each group apart.
+            source: See `bytepair.sources.source`; or a mapping of pieces to counts, which is not split. Groups are
+                counted apart.
             split: As for `bytepair.train`.
             normalizers: Steps applied to the texts in this order, as for `train`.
             special_tokens: Cut out of the texts, and never counted.
-            field: The field or column that holds the text, for files of rows.
+            field: See `bytepair.sources.source.Reading`.
+            delimiter: See `bytepair.sources.source.Reading`.
             errors: As for `bytepair.train`.
             threads: Up to how many threads count; None for all cores. The counts are the same with any number.
-            memory: What the tables may take together, such as ``"2GB"``; what does not fit goes to temporary files.
+            memory: The memory limit of all tables, such as ``"2GB"``; the rest goes to temporary files.
                 None for no limit. The counts are the same with any limit.
             start: The position of the source's first byte among all sources, where others before it are counted
                 elsewhere; only ``first_seen`` and ``first_position`` depend on it.
@@ -148,7 +153,8 @@ class Counts:
         counter.start_at(min(start, MOST))
         total = SourceDigest() if digest else None
         report = reporter(progress)
-        groups = count_source(counter, source, field=field, errors=errors, threads=threads, digest=total, report=report)
+        reading = Reading(field=field, delimiter=delimiter)
+        groups = count_source(counter, source, reading, errors=errors, threads=threads, digest=total, report=report)
         end = counter.end
         return cls(stages, groups, 1, total, end, counter.finish(threads=threads), limit)
 
@@ -247,7 +253,7 @@ class Counts:
         return self.weighted(dict.fromkeys(self.groups, weight))
 
     def filter(self, min_count: int) -> Counts:
-        """The rows with at least this count, each group by itself. What training learns from them may be different.
+        """The rows with at least this count, each group by itself. Training may learn other merges from them.
 
         Args:
             min_count: In occurrences, whatever the denominator.

@@ -11,8 +11,9 @@ from bytepair.errors import FormatError, TokenizerWarning, TrainingError
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.semantics import to_merges, to_ranks
 from bytepair.progress import reporter
+from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
-from bytepair.training.counting import count_source
+from bytepair.training.counting import check_unread, count_source
 from bytepair.training.counts import Counts, Stages
 from bytepair.training.learning import learn_merges
 from bytepair.training.memory import parse_bytes
@@ -22,19 +23,20 @@ if TYPE_CHECKING:
 
     from bytepair.model.spec import BytePair
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
     from bytepair.training.learning import Learned, Ties
 
 
 def extend(
     tokenizer: Tokenizer,
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
     max_token_length: int | None = None,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -62,6 +64,7 @@ def extend(
         min_frequency: As for `train`.
         max_token_length: As for `train`; for new tokens.
         field: As for `train`.
+        delimiter: As for `train`.
         errors: As for `train`.
         threads: As for `train`.
         memory: As for `train`; for counting.
@@ -93,8 +96,9 @@ def extend(
     model = proved_merges(spec.byte_pair)
     report = reporter(progress)
     learned: list[Learned] = []
+    reading = Reading(field=field, delimiter=delimiter)
     learn_merges(
-        counted(tokenizer, source, field=field, errors=errors, threads=threads, memory=memory, report=report),
+        counted(tokenizer, source, reading=reading, errors=errors, threads=threads, memory=memory, report=report),
         missing,
         alphabet=tokenizer,
         ties=ties,
@@ -125,9 +129,9 @@ def extend(
 
 def counted(
     tokenizer: Tokenizer,
-    source: Source,
+    source: TrainingSource,
     *,
-    field: str | None,
+    reading: Reading,
     errors: str,
     threads: int | None,
     memory: str | int | None,
@@ -140,6 +144,7 @@ def counted(
             tuple(tokenizer.spec.normalizers),
             tuple(token.content for token in tokenizer.spec.added_tokens),
         )
+        check_unread(reading)
         source.stages.check_same(stages)
         if len(tokenizer.spec.split) > 1 or tokenizer.spec.prefix_space:
             raise TrainingError(
@@ -148,7 +153,7 @@ def counted(
             )
         return source.core
     counter = PieceCounter.of(tokenizer, memory=None if memory is None else parse_bytes(memory))
-    count_source(counter, source, field=field, errors=errors, threads=threads, report=report)
+    count_source(counter, source, reading, errors=errors, threads=threads, report=report)
     counts = counter.finish(threads=threads)
     if not len(counts):
         raise TrainingError("there is no text to train on", remedy="check the source: it is empty")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytepair.errors import FormatError, TrainingError
+from bytepair.errors import FormatError, SourceError, TrainingError
 from bytepair.model.semantics import to_ranks
 from bytepair.progress import reporter
+from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.extending import counted, proved_merges
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from bytepair.model.spec import BytePair
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
 
 
 _MOST_ROWS = 1 << 28
@@ -45,9 +46,10 @@ class Pruned(NamedTuple):
 def prune(
     tokenizer: Tokenizer,
     vocab_size: int,
-    source: Source | None = None,
+    source: TrainingSource | None = None,
     *,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -69,6 +71,7 @@ def prune(
         vocab_size: How many tokens are left: the ``vocab_size`` of the result.
         source: As for `train`; a mapping of pieces to counts is not split. It is counted as `extend` does.
         field: As for `train`.
+        delimiter: As for `train`.
         errors: As for `train`.
         threads: As for `train`.
         memory: As for `train`; for counting.
@@ -102,9 +105,16 @@ def prune(
         )
     model = proved_merges(spec.byte_pair)
     uses: Sequence[int] = [0] * len(model.ids)
+    reading = Reading(field=field, delimiter=delimiter)
+    if source is None and reading != Reading():
+        raise SourceError(
+            "field and delimiter have no effect without a source", remedy="name a source, or leave them out"
+        )
     if source is not None:
         report = reporter(progress)
-        counts = counted(tokenizer, source, field=field, errors=errors, threads=threads, memory=memory, report=report)
+        counts = counted(
+            tokenizer, source, reading=reading, errors=errors, threads=threads, memory=memory, report=report
+        )
         uses = counts.token_uses(tokenizer)
     added = {token.id for token in spec.added_tokens}
     gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, len(tokenizer) - vocab_size)

@@ -91,7 +91,7 @@ def read(path: Path, counter: PieceCounter, shift: int = 0) -> dict[str, Any]:
                 columns = {name: batch.column(name) for name in batch.schema.names}
                 pieces = buffers(columns["piece"])
                 group = columns["group"]
-                # What else writes Parquet may keep no dictionary.
+                # Other writers of Parquet may keep no dictionary.
                 group = group if hasattr(group, "dictionary") else group.dictionary_encode()
                 group.validate(full=True)
                 known = np.array([numbers[name] for name in group.dictionary.to_pylist()], np.uint16)
@@ -110,7 +110,7 @@ def read(path: Path, counter: PieceCounter, shift: int = 0) -> dict[str, Any]:
         raise
     except KeyError as error:
         raise FormatError(f"the table has no {error}", file=str(path), remedy=_AGAIN) from error
-    # What damaged files raise is of many kinds.
+    # Damaged files raise errors of many types.
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
         unreadable(path, error)
     return facts

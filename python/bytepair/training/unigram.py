@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from bytepair.model.spec import Step
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
     from bytepair.training.weights import Weight
 
 SPECIAL_TOKENS = ("<unk>", "<s>", "</s>")
@@ -88,7 +88,7 @@ def learn_unigram(
 
 
 def train_unigram(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     normalizers: Sequence[Step] = ("NFKC",),
@@ -106,6 +106,7 @@ def train_unigram(
     weights: Mapping[str, Weight] | None = None,
     min_count: int = 1,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -134,6 +135,7 @@ def train_unigram(
         weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
         min_count: Words seen less often are left out.
         field: As for `bytepair.train`.
+        delimiter: As for `bytepair.train`.
         errors: As for `bytepair.train`.
         threads: Up to how many threads work.
         memory: What the counts may take, such as ``"2GB"``; the rest goes to temporary files.
@@ -154,6 +156,7 @@ def train_unigram(
         weights=weights,
         min_count=min_count,
         field=field,
+        delimiter=delimiter,
         errors=errors,
         threads=threads,
         memory=memory,

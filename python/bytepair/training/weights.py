@@ -21,7 +21,7 @@ def multipliers(weights: Mapping[str, Weight]) -> tuple[dict[str, int], int]:
 
     Args:
         weights: The weight of each group, above 0: the decimal that is written, in a ``str`` or ``Decimal``, or a whole
-            number or ``Fraction``. A ``float`` stands for the shortest decimal that means it, which is the one that was
+            number or ``Fraction``. A ``float`` means its shortest decimal, which is the one that was
             written: 0.7 is 7/10.
 
     Returns:

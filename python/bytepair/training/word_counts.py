@@ -7,17 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Literal
 
 from bytepair.errors import TrainingError
+from bytepair.sources.source import Reading
 from bytepair.training.byte_pairs import prepared
+from bytepair.training.counting import check_unread
 from bytepair.training.counts import Counts
 
 if TYPE_CHECKING:
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
     from bytepair.training.weights import Weight
 
 
 def count_words(
-    source: Source,
+    source: TrainingSource,
     *,
     split: str,
     special_tokens: Sequence[str],
@@ -25,6 +27,7 @@ def count_words(
     weights: Mapping[str, Weight] | None = None,
     min_count: int = 1,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -33,7 +36,7 @@ def count_words(
     """The counts of a source, weighted and without rare pieces; a source that is counts already has to agree.
 
     Raises:
-        TrainingError: Counts were made with other normalizers; `field` goes with none; there is nothing to train on.
+        TrainingError: Counts were made with other normalizers; an option has no effect on them; there is no text.
         EncodeError, ArtifactError, PatternError: As `Counts.of`.
     """
     if isinstance(source, Counts):
@@ -44,8 +47,7 @@ def count_words(
                 f"the counts were made with normalizers={made}, not {list(normalizers)}",
                 remedy=f"count again with normalizers={list(normalizers)}",
             )
-        if field is not None:
-            raise TrainingError(f"field={field!r} goes with files of rows, not with counts", remedy="leave field out")
+        check_unread(Reading(field=field, delimiter=delimiter))
     else:
         counts = Counts.of(
             source,
@@ -53,6 +55,7 @@ def count_words(
             normalizers=normalizers,
             special_tokens=special_tokens,
             field=field,
+            delimiter=delimiter,
             errors=errors,
             threads=threads,
             memory=memory,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import Source
+    from bytepair.training.byte_pairs import TrainingSource
     from bytepair.training.weights import Weight
 
 Score: TypeAlias = Literal["likelihood", "frequency"]
@@ -83,7 +83,7 @@ def learn_wordpiece(
 
 
 def train_wordpiece(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     score: Score = "likelihood",
@@ -101,6 +101,7 @@ def train_wordpiece(
     weights: Mapping[str, Weight] | None = None,
     min_count: int = 1,
     field: str | None = None,
+    delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     memory: str | int | None = None,
@@ -131,6 +132,7 @@ def train_wordpiece(
         weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
         min_count: Stretches seen less often are left out, before they are normalized.
         field: As for `bytepair.train`.
+        delimiter: As for `bytepair.train`.
         errors: As for `bytepair.train`.
         threads: Up to how many threads count.
         memory: What the counts may take, such as ``"2GB"``; the rest goes to temporary files.
@@ -150,6 +152,7 @@ def train_wordpiece(
         weights=weights,
         min_count=min_count,
         field=field,
+        delimiter=delimiter,
         errors=errors,
         threads=threads,
         memory=memory,

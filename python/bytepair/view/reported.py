@@ -230,7 +230,8 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
         for name, tokens in groups
         if tokens
     )
-    return f"<details><summary>Example tokens of {_text(use.tokenizer)}</summary>\n{listed}</details>\n" if listed else ""
+    summary = f"<summary>Example tokens of {_text(use.tokenizer)}</summary>"
+    return f"<details>{summary}\n{listed}</details>\n" if listed else ""
 
 
 def _item(used: TokenUse) -> str:

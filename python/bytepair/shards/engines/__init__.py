@@ -1,4 +1,4 @@
-"""Who does the tasks of a run: engines place them, and nothing else, so that all give the same bytes."""
+"""Engines, which place the tasks of a run on workers and nothing else, so that all make the same bytes."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ ENGINES = {
 
 @runtime_checkable
 class Engine(Protocol):
-    """Has tasks done that do not need one another.
+    """Runs tasks that do not need one another.
 
     An engine may also have ``check()``, which raises if what it needs is not there; it is called before a run begins.
     """
 
     def run(self, folder: str, tasks: Sequence[TaskName], told: Callable[[Told], None]) -> None:
-        """Has tasks done, each by `bytepair.shards.tasks.run`; returns when all of them are committed.
+        """Run tasks, each by `bytepair.shards.tasks.run`; return when all of them are committed.
 
         Args:
             folder: The folder of the run, which all workers can reach.
             tasks: The tasks.
-            told: Is told how far they are: at least when each is done.
+            told: Gets their progress, at least when each is done.
 
         Raises:
             BytepairError: The first error of a task; no further tasks are begun.
@@ -47,7 +47,7 @@ def engine(named: str | Engine, workers: int | None = None) -> Engine:
 
     Args:
         named: The name, or the engine.
-        workers: How many tasks are done at a time; None for what the engine finds good.
+        workers: How many tasks run at a time; None for the engine's default.
 
     Raises:
         CorpusError: There is no engine of this name, what it needs is not there, or workers are given for one that is

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair.call.ragged import Special
-    from bytepair.sources.parts import ArrowTexts
+    from bytepair.sources.flat_rows import FlatTexts
 
 __all__ = ["ArrowEncoder", "Frame"]
 
@@ -91,7 +91,7 @@ class ArrowEncoder:
         return ids, offsets
 
 
-def texts_of(batch: Any, field: str) -> ArrowTexts:
+def texts_of(batch: Any, field: str) -> FlatTexts:
     """The texts in a column of a record batch of pyarrow.
 
     Raises:

@@ -24,7 +24,7 @@ _RETRIES = 3
 
 
 class Ray:
-    """Has tasks done by Ray. The folder of the run is at the same path on all nodes, and bytepair is installed there.
+    """Runs tasks on Ray. The folder of the run is at the same path on all nodes, and bytepair is installed there.
 
     A task whose worker or node dies is done again, three times at most. If this process has no Ray yet, it is started
     with these arguments, and stays until the process ends, or calls ``ray.shutdown()``.
@@ -132,7 +132,7 @@ class Encode:
 
 
 def _do(folder: str, task: TaskName) -> Told:
-    """What a worker of Ray does; told once, since workers have nobody to tell meanwhile."""
+    """The work of a Ray worker; it reports once, at the end."""
     entry = one.run(folder, *task)
     worker = f"{socket.gethostname()}:{os.getpid()}"
     return Told(worker, task, entry["read"], entry.get("documents", 0), entry.get("tokens", 0), ended=True)

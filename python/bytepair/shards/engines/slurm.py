@@ -28,7 +28,7 @@ _MISSING = "run this where Slurm's commands are, or use another engine"
 
 
 class Slurm:
-    """Has tasks done by Slurm. The folder of the run, and Python with bytepair, are at the same paths on all nodes.
+    """Runs tasks on Slurm. The folder of the run, and Python with bytepair, are at the same paths on all nodes.
 
     For each stage there is a script, ``work/slurm-STAGE.sh``, and beside it a list of what each job of the array does,
     such as ``encode/10-19``. Jobs that end without having done their tasks are submitted again, twice at most: those

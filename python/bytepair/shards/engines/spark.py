@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 _ATTEMPTS = 3
 _ROWS = 1 << 14
 _COUNTED = "piece binary, mark int, count long, part int, first long, error string"
-"""What counts of a partition are: pieces; and a row without one, of the partition's length, or of an error."""
+"""The rows of a counted partition: pieces; and a row without one, with the partition's length or an error."""
 
 
 class Spark:
-    """Has tasks done by Spark. The folder of the run is at the same path on all nodes, and bytepair is installed there.
+    """Runs tasks on Spark. The folder of the run is at the same path on all nodes, and bytepair is installed there.
 
     A task whose worker dies is done again as often as Spark is told to (``spark.task.maxFailures``), and by two more
     jobs if that was not enough.
@@ -125,7 +125,7 @@ class _Job:
 
     def why(self) -> str:
         """See `watched.Job`."""
-        # Of what Python said the last line is the error; stacks of Java follow.
+        # The last line from Python is the error; stacks of Java follow.
         lines = [line for line in str(self._error or "").splitlines() if re.match(r"\S+: ", line)]
         return lines[-1] if lines else str(self._error or "Spark says nothing of them").partition("\n")[0]
 
@@ -232,7 +232,7 @@ def counts(
     stages = Stages(split_pattern(split), tuple(normalizers), tuple(special_tokens))
     limit = None if memory is None else parse_bytes(memory)
     options = {"errors": errors, "threads": 1, "group": 0, "tell": _heard}
-    # What is wrong with the pattern is told here.
+    # A wrong pattern is reported here.
     PieceCounter(stages.split, list(special_tokens), normalizers=list(normalizers))
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Tasks that workers do out of sight: the ledger says what is done, a file in ``work/failed/`` what failed."""
+"""Tasks on workers out of sight: the ledger has those that are done, ``work/failed/`` those that failed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Job(Protocol):
         """Ends them as they are; nothing happens if they have ended."""
 
     def why(self) -> str:
-        """What can be said of tasks that ended without a word."""
+        """The reason that tasks ended without a result, if it is known."""
 
 
 def have_done(
@@ -45,20 +45,20 @@ def have_done(
     poll: float,
     attempts: int,
 ) -> None:
-    """Has tasks done, and returns when all are committed. Those that ended without a word are done again.
+    """Run tasks, and return when all are committed. Those that ended without a result run again.
 
     Args:
         folder: The folder of the run.
         names: The tasks.
-        told: Is told of each task when it is seen in the ledger.
-        submit: Asks for tasks.
-        worker: Who does them, for `told`.
+        told: Gets each task when its entry is in the ledger.
+        submit: Submits tasks.
+        worker: The name of the worker, for `told`.
         poll: Seconds between looks at the ledger.
-        attempts: How often tasks are asked for that end without a word: their machine was lost, or they were killed.
+        attempts: How often tasks are submitted that end without a result, being killed or on a lost machine.
 
     Raises:
-        BytepairError: What the first task raised that failed; all others are cancelled.
-        CorpusError: Tasks ended without a word, again and again.
+        BytepairError: The error of the first task that failed; all others are cancelled.
+        CorpusError: Tasks ended without a result after all attempts.
     """
     watch = _Watch(Path(folder), names, told, worker)
     for _ in range(attempts):
@@ -138,7 +138,7 @@ def run(folder: str, stage: str, number: int) -> dict[str, Any]:
 
 
 def _is_planned(folder: Path, name: TaskName) -> bool:
-    # Nobody waits for a task that there is not, nor for one of a folder without a run.
+    # No process waits for a task that does not exist, or for one of a folder without a run.
     try:
         return name in plans.read(folder).tasks()
     except BytepairError:

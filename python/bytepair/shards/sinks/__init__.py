@@ -1,4 +1,4 @@
-"""What ids are written to: a module a format, each with a `Shard`. Packages that one alone needs are imported late."""
+"""Formats of shards: a module each, with a `Shard`. Packages that one format alone needs are imported late."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Format:
     """A format of shards.
 
     Attributes:
-        name: What the caller names it.
+        name: Its name.
         open: Begins a shard: called with ``folder, stem, dtype, inputs`` as `Shard` is, and where `table` is true
             also with ``table=...``.
-        dtype: What ids are written as, from the largest id that there can be.
+        dtype: The dtype of ids, from the largest possible id.
         dtypes: All that they can be written as, by NumPy's names.
         stem: How shards are named, made by ``stem.format(split=..., number=...)`` with as many digits as all need.
             A folder in it is for formats with an index for all of a folder.
@@ -45,7 +45,7 @@ class Format:
             `flat.join`. None if that cannot be.
         finish: Writes what folders need on top of their shards, given the folder of all files and the names of those
             in it, and returns the names of what it wrote; None if that is nothing.
-        needs: What pip is to install for it; empty if nothing. A table of documents needs ``bytepair[shard]`` besides.
+        needs: The pip requirement of it; empty for none. A table of documents needs ``bytepair[shard]`` besides.
         writers: The packages that write it, by the names that pip knows: another version may write other bytes.
 
     Example:

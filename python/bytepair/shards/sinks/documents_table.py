@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import FormatError
-from bytepair.shards.sinks.row_groups import INSTALL, ParquetFile, joined, offsets_of, rows_of, strings
+from bytepair.shards.sinks.row_groups import INSTALL, ParquetFile, joined, rows_of, strings
 from bytepair.shards.sinks.shard import Encoded, needed, one
 from bytepair.sources import columns as arrow_columns
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.flat_rows import FlatTexts, offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ class DocumentsTable:
         self._start = 0
         self._held = 0
         # inputs, positions, tokens, names
-        self._waiting: list[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], ArrowTexts | None]] = []
+        self._waiting: list[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], FlatTexts | None]] = []
         schema = pa.schema(
             [
                 pa.field("input", pa.dictionary(pa.int32(), pa.string()), nullable=False),
@@ -135,7 +135,7 @@ class DocumentsTable:
         inputs: NDArray[np.int32],
         positions: NDArray[np.int64],
         tokens: NDArray[np.int64],
-        names: ArrowTexts | None,
+        names: FlatTexts | None,
     ) -> None:
         if names is not None:
             # A name must not keep the whole batch alive that it was read with.
@@ -166,7 +166,7 @@ class DocumentsTable:
         inputs: NDArray[Any],
         positions: NDArray[Any],
         tokens: NDArray[Any],
-        names: ArrowTexts | None,
+        names: FlatTexts | None,
     ) -> None:
         pa = needed("pyarrow", "a table of documents", INSTALL)
         # The names of this group alone: a plan can have more inputs than the group has rows.
@@ -190,7 +190,7 @@ class DocumentsTable:
         )
 
 
-def _texts(column: Any) -> ArrowTexts | None:
+def _texts(column: Any) -> FlatTexts | None:
     """A column of strings in buffers, null as empty; None if all are null."""
     if column.null_count == len(column):
         return None

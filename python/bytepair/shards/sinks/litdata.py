@@ -24,7 +24,7 @@ _LONGEST_BYTES = 0xF000_0000  # of a document: places in a chunk are 32 bits
 
 
 def smallest_dtype(largest: int) -> np.dtype[Any]:
-    """What ids up to `largest` are written as: uint16 or int32, which LitData has as tensors.
+    """The dtype of ids up to `largest`: uint16 or int32, which LitData has as tensors.
 
     Example:
         >>> smallest_dtype(50_256).name, smallest_dtype(65_536).name

@@ -31,7 +31,7 @@ _AT_ONCE = 1 << 16
 
 
 def smallest_dtype(largest: int) -> np.dtype[Any]:
-    """What Megatron writes ids up to `largest` as: uint16 for vocabularies below 65,500, else int32.
+    """The dtype of ids up to `largest` in Megatron: uint16 for vocabularies below 65,500, else int32.
 
     Example:
         >>> smallest_dtype(65_498).name, smallest_dtype(65_499).name

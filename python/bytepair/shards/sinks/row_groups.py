@@ -9,7 +9,7 @@ import numpy as np
 
 from bytepair.errors import FormatError
 from bytepair.shards.sinks.shard import needed
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.flat_rows import FlatTexts, offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ class ParquetFile:
     Args:
         path: Where.
         schema: Its columns, as ``pyarrow`` has them.
-        format: What to call it where something is wrong.
+        format: Its name in errors.
         options: More of `pyarrow.parquet.ParquetWriter`.
 
     Raises:
@@ -66,13 +66,13 @@ class ParquetFile:
         if writer is not None:
             with contextlib.suppress(Exception):  # whatever pyarrow says of a file that is given up
                 writer.close()
-            # Else it is closed once more when it is collected, where nobody hears what is raised.
+            # Else it is closed again when it is collected, where errors are lost.
             writer.is_open = False
         with contextlib.suppress(OSError):
             self._file.close()
 
 
-def strings(texts: ArrowTexts | None, rows: int, path: Path) -> Any:
+def strings(texts: FlatTexts | None, rows: int, path: Path) -> Any:
     """Names as an Arrow array of strings; null where a text is empty.
 
     Args:
@@ -99,7 +99,7 @@ def strings(texts: ArrowTexts | None, rows: int, path: Path) -> Any:
         ) from error
 
 
-def joined(texts: Sequence[ArrowTexts | None], rows: Sequence[int]) -> ArrowTexts | None:
+def joined(texts: Sequence[FlatTexts | None], rows: Sequence[int]) -> FlatTexts | None:
     """Some texts after one another; the texts of a None are empty, and None is what only such make.
 
     Args:
@@ -108,7 +108,7 @@ def joined(texts: Sequence[ArrowTexts | None], rows: Sequence[int]) -> ArrowText
 
     Example:
         >>> import numpy as np
-        >>> low = ArrowTexts(np.frombuffer(b"low", np.uint8), np.array([0, 3]))
+        >>> low = FlatTexts(np.frombuffer(b"low", np.uint8), np.array([0, 3]))
         >>> joined([None, low], [2, 1]).to_list()
         [b'', b'', b'low']
     """
@@ -119,25 +119,12 @@ def joined(texts: Sequence[ArrowTexts | None], rows: Sequence[int]) -> ArrowText
         for part, count in zip(texts, rows, strict=True)
     ]
     data = [part.data[part.offsets[0] : part.offsets[-1]] for part in texts if part is not None]
-    return ArrowTexts(np.concatenate(data), offsets_of(np.concatenate(lengths)))
+    return FlatTexts(np.concatenate(data), offsets_of(np.concatenate(lengths)))
 
 
-def rows_of(texts: ArrowTexts | None, start: int, end: int) -> ArrowTexts | None:
+def rows_of(texts: FlatTexts | None, start: int, end: int) -> FlatTexts | None:
     """The texts from `start` to `end`."""
-    return None if texts is None else ArrowTexts(texts.data, texts.offsets[start : end + 1])
-
-
-def offsets_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where what has these lengths begins and ends, from 0.
-
-    Example:
-        >>> import numpy as np
-        >>> offsets_of(np.array([2, 3])).tolist()
-        [0, 2, 5]
-    """
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+    return None if texts is None else FlatTexts(texts.data, texts.offsets[start : end + 1])
 
 
 def groups(offsets: NDArray[np.int64], most: int, rows: int) -> Iterator[tuple[int, int]]:

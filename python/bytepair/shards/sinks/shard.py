@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import ArtifactError, FormatError
-from bytepair.sources.parts import ArrowTexts
+from bytepair.sources.flat_rows import FlatTexts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Encoded:
     offsets: NDArray[np.int64]
     inputs: NDArray[np.int32]
     positions: NDArray[np.int64]
-    names: ArrowTexts | None = None
+    names: FlatTexts | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -59,13 +59,13 @@ class Shard(ABC):
 
     Documents come in order, in batches by `write`, or one that is too long to be held in parts: `begin`, then
     `extend` for each part, then `end`, or `drop` if it cannot be used after all. The bytes of the files depend on the
-    documents alone, not on the batches in which they came. Files are whole after `close`. What the disk refuses
+    documents alone, not on the batches in which they came. Files are whole after `close`. A write error of the disk
     raises OSError from any of these; then the caller calls `abort` and removes the folder.
 
     Args:
         folder: Where the files go. It is there; folders that a stem names are made.
-        stem: What the files' names begin with, such as ``train-00017``, or ``train/00017`` for files in a folder.
-        dtype: What ids are written as: `Format.dtype` of the largest id.
+        stem: The prefix of the files' names, such as ``train-00017``, or ``train/00017`` for files in a folder.
+        dtype: The dtype of ids: `Format.dtype` of the largest id.
         inputs: The names of the plan's inputs, by number.
 
     Attributes:
@@ -154,7 +154,7 @@ class GatheringShard(Shard):
 
 def one(ids: NDArray[np.uint32], input: int, position: int, name: bytes) -> Encoded:
     """One document as `Encoded`; see `Shard.end`."""
-    names = ArrowTexts(np.frombuffer(name, np.uint8), np.array([0, len(name)], np.int64)) if name else None
+    names = FlatTexts(np.frombuffer(name, np.uint8), np.array([0, len(name)], np.int64)) if name else None
     offsets = np.array([0, len(ids)], np.int64)
     return Encoded(ids, offsets, np.array([input], np.int32), np.array([position], np.int64), names)
 
@@ -210,7 +210,7 @@ def check_length(tokens: int, most: int, holder: str) -> None:
 
 
 def smallest_unsigned(largest: int) -> np.dtype[Any]:
-    """What ids up to `largest` are written as: little-endian uint16, or uint32.
+    """The dtype of ids up to `largest`: little-endian uint16, or uint32.
 
     Example:
         >>> smallest_unsigned(50_256).name, smallest_unsigned(65_536).name
@@ -225,7 +225,7 @@ def needed(module: str, format: str, install: str) -> Any:
     Args:
         module: Its dotted name.
         format: The format that needs it.
-        install: What pip is to install.
+        install: The pip requirement.
 
     Raises:
         ArtifactError: The package is not installed, or cannot be imported.

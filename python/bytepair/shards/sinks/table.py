@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bytepair.shards.sinks.row_groups import INSTALL, ParquetFile, groups, joined, offsets_of, rows_of, strings
+from bytepair.shards.sinks.row_groups import INSTALL, ParquetFile, groups, joined, rows_of, strings
 from bytepair.shards.sinks.shard import Encoded, GatheringShard, check_lengths, narrowed, needed
+from bytepair.sources.flat_rows import offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,15 +10,16 @@ import numpy as np
 from bytepair import _core
 from bytepair.sources.compressed import ByteReader
 from bytepair.sources.documents import Documents, Fault
+from bytepair.sources.flat_rows import FlatTexts
 from bytepair.sources.inputs import changed
-from bytepair.sources.parts import ArrowTexts
-from bytepair.sources.readers.common import block_bytes, joined, too_long
+from bytepair.sources.readers.common import block_bytes, only_faults, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytepair.errors import BytepairError
-    from bytepair.sources.inputs import Input, Reading
+    from bytepair.sources.inputs import Input
+    from bytepair.sources.source import Reading
 
 _TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of its last line is near
 
@@ -41,13 +42,7 @@ def read(
             if lines is None:
                 assert reading.longest is not None
                 fault = Fault(base, too_long(reading.longest, file=input.address, byte=base))
-                yield Documents(
-                    joined([]),
-                    np.empty(0, np.int64),
-                    None if reading.id_field is None else joined([]),
-                    (fault,),
-                    passed,
-                )
+                yield only_faults((fault,), passed, ids=reading.id_field is not None)
             else:
                 yield replace(_documents(input, reading, errors, base, lines), passed=passed)
 
@@ -57,11 +52,11 @@ def _documents(input: Input, reading: Reading, errors: str, base: int, lines: by
     data, offsets, starts, id_data, id_offsets, faults = _core.json_fields(
         lines, field, reading.id_field, errors=errors, first=base == 0
     )
-    ids = None if id_data is None or id_offsets is None else ArrowTexts(id_data, id_offsets)
+    ids = None if id_data is None or id_offsets is None else FlatTexts(id_data, id_offsets)
     found = tuple(
         Fault(base + start, _placed(error, input, base + start), lines[start:end]) for start, end, error in faults
     )
-    return Documents(ArrowTexts(data, offsets), starts + base, ids, found, passed=0)
+    return Documents(FlatTexts(data, offsets), starts + base, ids, found, passed=0)
 
 
 def _placed(error: BytepairError, input: Input, position: int) -> BytepairError:
@@ -78,7 +73,7 @@ def _blocks(
     block: int,
     longest: int | None,
 ) -> Iterator[tuple[int, bytes | None]]:
-    """Whole lines, and the byte at which they begin; None for a line that is too long, of which not all is held."""
+    """Whole lines, and the byte at which they begin; None for a line that is too long, which is not held."""
     start, end = portion
     base = at = reader.position  # of what is in parts; of what is read
     parts: list[bytes] = []
@@ -108,7 +103,7 @@ def _blocks(
                 return
         last = 0
         if end is not None and at >= end:
-            # The portion's last line is the one in which the byte before the end lies, be it a line end or not.
+            # The portion's last line is the one in which the byte before the end lies, whether or not it is a line end.
             last = data.find(b"\n", max(end - 1 - (at - len(data)), 0)) + 1
             over = last > 0
         last = last or data.rfind(b"\n") + 1

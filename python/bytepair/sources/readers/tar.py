@@ -2,8 +2,8 @@
 
 Members that follow one another with one key, which is their path up to the first dot of its last part, are a sample;
 the rest of the name is the extension, read in small letters. Folders, links, and names without a key or an extension
-belong to no sample. ``tarfile`` is not asked, since it takes a damaged header, or the place where a file was cut off,
-for the end of the archive.
+belong to no sample. ``tarfile`` is not used, since it reads a damaged header, or a cut, as the
+end of the archive.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ import numpy as np
 from bytepair.errors import ArtifactError, EncodeError
 from bytepair.sources.compressed import ByteReader
 from bytepair.sources.documents import Documents, Fault
+from bytepair.sources.flat_rows import FlatTexts
 from bytepair.sources.opening import unreadable
-from bytepair.sources.readers.common import block_bytes, joined, too_long
+from bytepair.sources.readers.common import block_bytes, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytepair.errors import BytepairError
-    from bytepair.sources.inputs import Input, Reading
+    from bytepair.sources.inputs import Input
+    from bytepair.sources.source import Reading
 
 _BLOCK = 512
 _NAMES = 1 << 20  # bytes of a long name or of extended headers: more is no name
@@ -47,7 +49,7 @@ def read(input: Input, reading: Reading, batch_bytes: int, errors: str) -> Itera
     """The documents of an archive; see `readers.read`. Their positions are the numbers of their samples."""
     extension, _, field = ("txt" if reading.field is None else reading.field).partition(":")
     archive = _Archive(input, block_bytes(batch_bytes))
-    batch = _Batch(archive, errors)
+    batch = _Samples(archive, errors)
     key, number, found = None, -1, True
     missing = f"the sample has no member .{extension}"
     with archive.reader:
@@ -85,8 +87,8 @@ def _named(key: str | None) -> str:
     return f"it is {key!r}; name the extension of the texts as field=..."
 
 
-class _Batch:
-    """Texts until there are enough of them."""
+class _Samples:
+    """Samples, collected until their texts fill a batch."""
 
     def __init__(self, archive: _Archive, errors: str) -> None:
         self._archive = archive
@@ -126,14 +128,18 @@ class _Batch:
     def documents(self) -> Documents:
         positions = np.array(self.positions, np.int64)
         given = Documents(
-            joined(self.texts), positions, joined(self.keys), tuple(self.faults), self._archive.reader.position
+            FlatTexts.of(self.texts),
+            positions,
+            FlatTexts.of(self.keys),
+            tuple(self.faults),
+            self._archive.reader.position,
         )
         self._clear()
         return given
 
 
 class _Archive:
-    """Reads an archive member by member, in bounded memory but for the content that is asked for."""
+    """Reads an archive member by member, in bounded memory but for the content of a member."""
 
     def __init__(self, input: Input, block: int) -> None:
         self.input = input
@@ -183,7 +189,7 @@ class _Archive:
         return _Member(shown.decode("utf-8", "surrogateescape"), size, is_file)
 
     def content(self) -> bytes:
-        """What the member holds."""
+        """The content of the member."""
         size, whole = self._left, self._left + self._padding
         self._left = self._padding = 0
         return self._read(whole)[:size]
@@ -191,7 +197,7 @@ class _Archive:
     def _read(self, size: int) -> bytes:
         parts = []
         while size:
-            # A size that is a lie takes no more memory than the file has bytes.
+            # A false size takes no more memory than the file has bytes.
             data = self.reader.read(min(size, self._block))
             if not data:
                 self._damaged("it is cut off")
@@ -224,10 +230,10 @@ class _Archive:
         return records
 
     def _end(self) -> None:
-        """Reads what follows the end of the archive, which is nothing but zeros; compressed data is checked by that."""
+        """Read the zeros after the end of the archive, which also checks compressed data."""
         while data := self.reader.read(self._block):
             if any(data):
-                self._damaged("there is something behind its end", remedy="join archives with tar --concatenate")
+                self._damaged("there is data after its end", remedy="join archives with tar --concatenate")
             self._at += len(data)
 
     def _damaged(self, what: str, remedy: str = "make the archive again") -> None:
@@ -235,7 +241,7 @@ class _Archive:
 
 
 def _header(block: bytes) -> tuple[bytes, int, bytes]:
-    """The name, the size and the kind that a header says.
+    """The name, the size and the kind in a header.
 
     Raises:
         ValueError: It is none.
@@ -253,7 +259,7 @@ def _header(block: bytes) -> tuple[bytes, int, bytes]:
 
 
 def _number(field: bytes) -> int:
-    """An octal number, or what does not fit such as the bytes of one."""
+    """An octal number, or the bytes of a larger one."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     digits = field.partition(b"\0")[0].strip()

@@ -1,9 +1,9 @@
-r"""Plain text -> documents: a file each, or what stands between delimiters.
+r"""Plain text -> documents: a whole file, or the texts between delimiters.
 
 A delimiter is looked for from the start of the file, leftmost first, each behind the one before it. One that can
-overlap itself, such as ``\n\n`` in a run of line ends, could be found elsewhere by someone who begins in the middle.
+overlap itself, such as ``\n\n`` in a run of line ends, could be found elsewhere by a reader that begins in the middle.
 So a portion begins behind the first delimiter at its start that no earlier occurrence overlaps, however those would be
-chosen: that one is found from everywhere. What stands before it belongs to the portion before, which ends at the same
+chosen: that one is found from everywhere. The text before it belongs to the portion before, which ends at the same
 place. For all other delimiters that is simply the first document that begins in the portion.
 """
 
@@ -16,16 +16,17 @@ import numpy as np
 from bytepair import _core
 from bytepair.sources.compressed import ByteReader
 from bytepair.sources.documents import Documents, Fault, LongDocument
+from bytepair.sources.flat_rows import FlatTexts
 from bytepair.sources.inputs import changed
-from bytepair.sources.parts import ArrowTexts
-from bytepair.sources.readers.common import block_bytes, joined, kept, too_long
+from bytepair.sources.readers.common import block_bytes, only_faults, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from bytepair.sources.inputs import Input, Reading
+    from bytepair.sources.inputs import Input
+    from bytepair.sources.source import Reading
 
 _TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of its last document is near
 
@@ -42,7 +43,7 @@ def read(
         longest = reading.longest
         if input.compression is None and longest is not None and input.size > longest:
             fault = Fault(0, too_long(longest, file=input.address, byte=0))
-            yield Documents(joined([]), np.empty(0, np.int64), None, (fault,), input.size)
+            yield only_faults((fault,), input.size)
             return
         delimiter = b""
     else:
@@ -123,7 +124,7 @@ class _Split:
             if len(alone):
                 self._cut(int(alone[0]) + size)
                 return self.end is None or self.base < self.end
-            # What has begun is still needed, and what that could overlap.
+            # A delimiter that has begun is still needed, and the text that it could overlap.
             keep = min(len(self.data), 2 * (size - 1))
             fresh = max(keep - size + 1, 0)
             self._cut(len(self.data) - keep)
@@ -152,7 +153,7 @@ class _Split:
         """Whether no earlier occurrence overlaps the delimiter at `at`, whose document starts at `start`."""
         size = len(self.delimiter)
         around = self.data[max(start, at - size + 1) : at + size - 1]
-        # Before each document but the first one stands a delimiter.
+        # A delimiter precedes each document but the first.
         missing = max(start - (at - size + 1), 0) if self.base + start else 0
         return self.delimiter not in self.delimiter[size - missing :] + around
 
@@ -179,13 +180,13 @@ class _Split:
         # As they lie there, but for the last document of a file, behind which no delimiter may stand.
         gap = len(self.delimiter) if len(starts) > 1 else 0
         data = np.frombuffer(self.data, np.uint8)
-        texts = ArrowTexts(data, np.append(starts, ends[-1] + gap), gap)
+        texts = FlatTexts(data, np.append(starts, ends[-1] + gap), gap)
         lengths, positions = ends - starts, starts + self.base
         faults: tuple[Fault, ...] = ()
         if self.longest is not None and lengths.max() > self.longest:
             keep = lengths <= self.longest
             faults = tuple(map(self._fault, positions[~keep].tolist()))
-            texts, positions = kept(texts, keep), positions[keep]
+            texts, positions = texts.where(keep), positions[keep]
         return Documents(texts, positions, None, faults, self._passed())
 
     def _fault(self, position: int) -> Fault:
@@ -193,7 +194,7 @@ class _Split:
         return Fault(position, too_long(self.longest, file=self.input.address, byte=position))
 
     def _faulty(self, position: int) -> Documents:
-        return Documents(joined([]), np.empty(0, np.int64), None, (self._fault(position),), self._passed())
+        return only_faults((self._fault(position),), self._passed())
 
     def _whole(self, start: int, end: int) -> Iterator[Documents | LongDocument]:
         """A document of more than a batch, all of which is in `data`."""
@@ -221,7 +222,7 @@ class _Split:
             yield part
 
     def _rest(self) -> Iterator[bytes]:
-        """What is left of the document at `base`, while it is read; then `data` is what follows it."""
+        """The rest of the document at `base`, as it is read; then `data` is the text after it."""
         size = len(self.delimiter)
         while True:
             at = self.data.find(self.delimiter, self.searched) if size else -1
@@ -232,7 +233,7 @@ class _Split:
                 self.searched = 0
                 yield part
                 return
-            # Of a delimiter that has begun, and of those that it could overlap, everything is still needed.
+            # A delimiter that has begun is still needed, and all that it could overlap.
             part = self.data[: max(len(self.data) - 2 * max(size - 1, 0), 0)]
             self._cut(len(part))
             self.searched = max(len(self.data) - size + 1, 0)
@@ -246,7 +247,7 @@ class _Split:
 
 
 def _occurrences(data: bytes, delimiter: bytes, start: int) -> NDArray[np.int64]:
-    """Where a delimiter stands from `start` on, also where it overlaps itself."""
+    """The positions of a delimiter from `start` on, overlapping ones included."""
     size = len(delimiter)
     if not size or len(data) - start < size:
         return np.empty(0, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from bytepair.sources.inputs import Reading
+from bytepair.sources.source import Reading
 from bytepair.study.compare import documents, texts
 from bytepair.study.compare.places import Locator
 from bytepair.study.compare.result import (
@@ -24,7 +24,7 @@ from bytepair.study.compare.vocabularies import keys, merges, stands_for, vocabu
 
 if TYPE_CHECKING:
     from bytepair.call.ragged import Special
-    from bytepair.study.compare.documents import Sources
+    from bytepair.sources.source import Source as TextSource
     from bytepair.tokenizer import Tokenizer
 
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
 def compare(
     a: Tokenizer,
     b: Tokenizer,
-    sources: Sources | None = None,
+    sources: TextSource | None = None,
     *,
     names: tuple[str, str] = ("A", "B"),
     special: Special = "text",
@@ -66,14 +66,14 @@ def compare(
     Args:
         a: The first tokenizer.
         b: The second.
-        sources: A path, glob or URL, or a list of these, of all kinds of files that `bytepair.shard` reads; an iterable
-            of texts; or a mapping of names to these. None compares the tokenizers alone.
+        sources: See `bytepair.sources.source`; groups are compared apart, by their names. None compares the tokenizers
+            alone.
         names: The names of the two.
         special: As for `Tokenizer.encode`; by default special tokens in the texts are text, as in a corpus.
         added: As for `Tokenizer.encode`.
         errors: ``strict`` raises at bytes that are not UTF-8; ``replace`` replaces them with U+FFFD.
-        field: The field or column that holds the text, for files of rows.
-        delimiter: The separator of documents in plain text; None: a file is one document.
+        field: See `bytepair.sources.source.Reading`.
+        delimiter: See `bytepair.sources.source.Reading`.
         examples: The most passages to return of those that save most, and of those that lose most.
         threads: The most threads that encode; None for all cores.
 

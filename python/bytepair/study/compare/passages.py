@@ -45,10 +45,11 @@ def passages(lines: JoinedTexts, a: EncodedBatch, b: EncodedBatch) -> Iterator[P
 
     Example:
         >>> import bytepair as bp
-        >>> from bytepair.study.compare.documents import Batch
+        >>> from bytepair.sources.inputs import Given
+        >>> from bytepair.sources.utf8 import Utf8Batch
         >>> from bytepair.study.compare.places import JoinedTexts, Locator
         >>> from bytepair.study.compare.vocabularies import stands_for
-        >>> batch = Batch([b"slow lower"], 0, None, [0])
+        >>> batch = Utf8Batch([b"slow lower"], 0, Given([b"slow lower"], "texts"), [0])
         >>> lines, found = JoinedTexts(batch.texts), []
         >>> for size in (258, 259):
         ...     tok = bp.train({"low": 5, "lower": 2}, vocab_size=size, split="gpt2")

@@ -15,7 +15,7 @@ from bytepair.study.explain.stages import StagesBeforeModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bytepair.study.compare.documents import Batch
+    from bytepair.sources.utf8 import Utf8Batch
     from bytepair.tokenizer import Tokenizer
 
 _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
@@ -122,18 +122,17 @@ class Locator:
         """The tokenizer's stages before its model."""
         return StagesBeforeModel(self.tokenizer.spec)
 
-    def encode(self, batch: Batch, lines: JoinedTexts) -> EncodedBatch:
+    def encode(self, batch: Utf8Batch, lines: JoinedTexts) -> EncodedBatch:
         """Encode a batch.
 
         Raises:
-            EncodeError: As `Tokenizer.encode`, and so are the other errors; with the file, and with the number of the
-                document in its source as the row.
+            EncodeError: As `Tokenizer.encode`, and so are the other errors; with the place of the document.
         """
         try:
             ids, offsets = self.tokenizer.encode_batch_flat(batch.texts, **self.options, threads=self._threads)
         except BytepairError as error:
-            error.file = error.file or batch.file
-            error.row = batch.first + (error.row or 0)
+            if error.row is not None:
+                batch.blame(error, error.row)
             raise
         offsets = np.asarray(offsets, np.int64)
         counts = np.diff(offsets)

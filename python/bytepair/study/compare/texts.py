@@ -15,7 +15,7 @@ from bytepair.study.compare.result import STAGES, Divergence, Passage, SourceCom
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bytepair.study.compare.documents import Batch
+    from bytepair.sources.utf8 import Utf8Batch
     from bytepair.study.compare.passages import Passages
     from bytepair.study.compare.places import EncodedBatch, Locator
     from bytepair.study.compare.vocabularies import TokenKeys
@@ -54,7 +54,7 @@ class SourceTally:
         self.passages: dict[bytes, list[int]] = {}
         self.is_exact = True
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: Utf8Batch) -> None:
         """Count a batch."""
         lines = JoinedTexts(batch.texts)
         a, b = (side.encode(batch, lines) for side in self.sides)
@@ -115,7 +115,7 @@ class SourceTally:
 
     def _look(
         self,
-        batch: Batch,
+        batch: Utf8Batch,
         number: int,
         encoded: tuple[EncodedBatch, EncodedBatch],
         base: int,
@@ -140,7 +140,7 @@ class SourceTally:
         self.firsts[stage] = Divergence(
             stage=stage,
             document=batch.first + number,
-            file=batch.file,
+            file=batch.input.name,
             position=batch.positions[number],
             character=len(text[:start].decode()),
             before=before,

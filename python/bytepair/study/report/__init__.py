@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import CorpusError
 from bytepair.progress import Phase, reporter
+from bytepair.sources import inputs, readers
+from bytepair.sources.source import Reading
 from bytepair.study.report import words
 from bytepair.study.report.costs import ReportOptions, cost, sum_of, use
 from bytepair.study.report.counting import UseCounter, VocabularyArrays
-from bytepair.study.report.reading import Part, find
+from bytepair.study.report.reading import DecodedPart, read
 from bytepair.study.report.results import CorpusReport, CorpusSize, Cost, TokenUse, VocabularyUse
 
 if TYPE_CHECKING:
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 
     from bytepair.call.ragged import Special
     from bytepair.progress import Report
-    from bytepair.study.report.reading import Corpus, Source
+    from bytepair.sources.inputs import AnyInput
+    from bytepair.sources.source import Source
+    from bytepair.study.report.reading import DecodedBatch
     from bytepair.tokenizer import Tokenizer
 
 __all__ = ["CorpusReport", "CorpusSize", "Cost", "TokenUse", "VocabularyUse", "report"]
@@ -39,6 +43,7 @@ def report(
     rare: int = 10,
     parallel: bool = False,
     field: str | None = None,
+    delimiter: str | None = None,
     special: Special = "text",
     added: str = "match",
     errors: str = "strict",
@@ -50,14 +55,14 @@ def report(
 
     Args:
         tokenizers: The tokenizers, by their names.
-        corpora: The corpora, by their names, such as languages. Each is what `bytepair.train` takes as texts, or
-            `bytepair.shard`: paths, globs, URLs, or iterables of texts, which are read once. The others are
-            compared with the first one.
+        corpora: The corpora, by their names, such as languages. Each is a source (see `bytepair.sources.source`), whose
+            groups are one corpus here. The others are compared with the first one.
         context: The size of a context window, in tokens.
         rare: Tokens that occur fewer times than this are rarely used.
-        parallel: Whether the corpora have the same content, document by document; in files of plain text line by line.
-            Then parity is reported. They must have equal numbers of documents.
-        field: The JSON field, or the column, that holds the text in files of rows; None for ``text``.
+        parallel: Whether the corpora have the same content, document by document. Then parity is reported. They must
+            have equal numbers of documents.
+        field: See `bytepair.sources.source.Reading`.
+        delimiter: See `bytepair.sources.source.Reading`; of `parallel` corpora None is a line end.
         special: As for `Tokenizer.encode`, but special tokens in the texts are text by default.
         added: As for `Tokenizer.encode`.
         errors: ``strict`` raises at bytes that are not UTF-8 and at lone surrogates; ``replace`` counts U+FFFD in their
@@ -92,22 +97,20 @@ def report(
         {"errors": (errors, ("strict", "replace")), "added": (added, ("match", "text", "raise"))},
     )
     tell = reporter(progress)
-    found = [find(name, source, field=field, lines=parallel) for name, source in corpora.items()]
+    found = _found(corpora, Reading(field=field, delimiter=delimiter))
+    reading = Reading(field=field, delimiter="\n" if parallel and delimiter is None else delimiter)
     vocabularies = [VocabularyArrays(name, tokenizer) for name, tokenizer in tokenizers.items()]
     options: dict[str, Any] = {"special": special, "added": added}
     sizes: list[CorpusSize] = []
     uses: list[list[NDArray[np.int64]]] = []
-    totals = [corpus.size for corpus in found]
-    total = None if None in totals else sum(size or 0 for size in totals)
     with (
-        Phase(tell, "count", total) as phase,
+        Phase(tell, "count", inputs.total_size([one for corpus in found.values() for one in corpus])) as phase,
         ThreadPoolExecutor(threads or os.cpu_count() or 1, "bytepair-report") as pool,
     ):
-        for corpus in found:
+        for name, corpus in found.items():
             counters = [UseCounter(vocabulary, options, threads) for vocabulary in vocabularies]
-            sizes.append(_read(corpus, counters, errors, pool, phase))
+            sizes.append(_Corpus(name, counters, pool).read(corpus, reading, errors, phase))
             uses.append([counter.ids for counter in counters])
-            phase.next_part()
     if parallel:
         _check_parallel(sizes)
     settings = ReportOptions(context=context, rare=rare, parallel=parallel, examples=examples)
@@ -122,36 +125,58 @@ def report(
     return CorpusReport(tuple(sizes), tuple(used), tuple(costs), context, rare, parallel)
 
 
-def _read(
-    corpus: Corpus, counters: list[UseCounter], errors: str, pool: ThreadPoolExecutor, phase: Phase
-) -> CorpusSize:
-    """Count a corpus; return its size."""
-    documents = characters = size = 0
-    found = words.Words(0, 0)
-    running = words.Running(lambda texts: pool.map(words.count, texts))
-    for read in corpus.read(errors):
-        if isinstance(read, Part):
-            # A stream uses one thread: tokenizers share the threads.
-            for _ in pool.map(UseCounter.push, counters, [read] * len(counters)):
-                pass
-            whole, gaps = read.text, 0
-            running.push(whole)
-            if read.ended:
-                found += running.finish()
-            documents += read.ended
-        else:
-            # No word crosses a line end. Words are counted while the tokenizers encode.
-            whole, gaps = "\n".join(read.texts), max(len(read.texts) - 1, 0)
-            counted = [pool.submit(words.count, one) for one in words.slices(whole)]
-            for counter in counters:
-                counter.add(read)
-            for future in counted:
-                found += future.result()
-            documents += len(read.texts)
-        characters += len(whole) - gaps
-        size += (len(whole) if whole.isascii() else len(whole.encode())) - gaps
-        phase.tell(read.passed)
-    return CorpusSize(corpus.name, documents, characters, size, *found)
+def _found(corpora: Mapping[str, Source], reading: Reading) -> dict[str, tuple[AnyInput, ...]]:
+    """The inputs of each corpus; options are checked against those of all."""
+    found = {name: inputs.find(source, f"a report on {name!r}") for name, source in corpora.items()}
+    readers.check([one for corpus in found.values() for one in corpus], reading)
+    return found
+
+
+class _Corpus:
+    """A corpus that is being counted."""
+
+    def __init__(self, name: str, counters: list[UseCounter], pool: ThreadPoolExecutor) -> None:
+        self._name, self._counters, self._pool = name, counters, pool
+        self._documents = self._characters = self._bytes = 0
+        self._words = words.Words(0, 0)
+        self._running = words.Running(lambda texts: pool.map(words.count, texts))
+
+    def read(self, corpus: tuple[AnyInput, ...], reading: Reading, errors: str, phase: Phase) -> CorpusSize:
+        """Count all inputs of the corpus."""
+        for one in corpus:
+            for found in read(one, reading, errors):
+                if isinstance(found, DecodedPart):
+                    self._part(found)
+                else:
+                    self._batch(found)
+                phase.tell(found.passed)
+            phase.next_part()
+        return CorpusSize(self._name, self._documents, self._characters, self._bytes, *self._words)
+
+    def _part(self, part: DecodedPart) -> None:
+        # A stream uses one thread: tokenizers share the threads.
+        for _ in self._pool.map(UseCounter.push, self._counters, [part] * len(self._counters)):
+            pass
+        self._running.push(part.text)
+        if part.ended:
+            self._words += self._running.finish()
+            self._documents += 1
+        self._size(part.text, 0)
+
+    def _batch(self, batch: DecodedBatch) -> None:
+        # No word crosses a line end. Words are counted while the tokenizers encode.
+        whole = "\n".join(batch.texts)
+        counted = [self._pool.submit(words.count, one) for one in words.slices(whole)]
+        for counter in self._counters:
+            counter.add(batch)
+        for future in counted:
+            self._words += future.result()
+        self._documents += len(batch.texts)
+        self._size(whole, max(len(batch.texts) - 1, 0))
+
+    def _size(self, text: str, gaps: int) -> None:
+        self._characters += len(text) - gaps
+        self._bytes += (len(text) if text.isascii() else len(text.encode())) - gaps
 
 
 def _check(

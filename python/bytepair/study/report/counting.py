@@ -12,7 +12,7 @@ from bytepair.study.report.measures import texts_of
 
 if TYPE_CHECKING:
     from bytepair._core import EncodingStream
-    from bytepair.study.report.reading import Part, Texts
+    from bytepair.study.report.reading import DecodedBatch, DecodedPart
     from bytepair.tokenizer import Tokenizer
 
 
@@ -66,21 +66,21 @@ class UseCounter:
         self._stream: EncodingStream | None = None
         self.ids = np.zeros(vocabulary.size, np.int64)
 
-    def add(self, texts: Texts) -> None:
+    def add(self, batch: DecodedBatch) -> None:
         """Count the ids of some documents.
 
         Raises:
             BytepairError: As `encode_batch`, with the place in the corpus.
         """
         try:
-            ids, _ = self._tokenizer.encode_batch_flat(texts.texts, **self._options, threads=self._threads)
+            ids, _ = self._tokenizer.encode_batch_flat(batch.texts, **self._options, threads=self._threads)
         except BytepairError as error:
             if error.row is not None:
-                texts.place(error.row).blame(error)
+                batch.blame(error, error.row)
             raise
         self._add(ids)
 
-    def push(self, part: Part) -> None:
+    def push(self, part: DecodedPart) -> None:
         """Count the ids of the next part of a document.
 
         Raises:
@@ -93,7 +93,7 @@ class UseCounter:
                 self._add(self._stream.finish())
                 self._stream = None
         except BytepairError as error:
-            part.place.blame(error)
+            part.blame(error)
             raise
 
     def _add(self, ids: Any) -> None:

@@ -322,7 +322,7 @@
     const keys = new Set(offers.map((offer) => offer.key));
     const there = state.tokenizers.filter(([key]) => keys.has(key)).slice(0, limits.at_once);
     const gone = state.tokenizers.filter(([key]) => !keys.has(key)).map(([key]) => key);
-    if (gone.length) setFault("link", `the link names tokenizers that are not available:  ${gone.join(", ").slice(0, 200)}`);
+    if (gone.length) setFault("link", `the link names tokenizers that are not available: ${gone.join(", ").slice(0, 200)}`);
     expected = new Map(there);
     if (there.length) chosen = there.map(([key]) => key);
     return true;
