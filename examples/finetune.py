@@ -1,10 +1,10 @@
-"""Conversations to a packed data set: from a file of JSON lines to arrays that a model is trained on.
+"""Conversations to a packed data set: from a file of JSON lines to arrays for training.
 
     python examples/finetune.py --out dataset
     python examples/finetune.py chats.jsonl --model my-model --template my-model --pad-token '<pad>' --out dataset
 
 Each line is an object with ``messages`` and, where the model may call tools, ``tools``. Without ``--model`` a tiny
-tokenizer is trained on the conversations beside this file, so that this runs anywhere; nothing else about it is a toy.
+tokenizer is trained on the conversations beside this file, so the example runs anywhere; the rest is as in real use.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Conversation(NamedTuple):
 
     Attributes:
         line: Its number, from 1.
-        messages: What was said.
-        tools: What the model may call; None if nothing.
+        messages: The messages.
+        tools: The tools that the model may call; None if there are none.
     """
 
     line: int
@@ -53,7 +53,7 @@ class Conversation(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the example; 0 if the data set was written, 1 if something was wrong with what was given."""
+    """Run the example; 0 if the data set was written, 1 if an input was invalid."""
     options = parse(arguments)
     try:
         run(options)
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The options of the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description="Conversations to a packed data set.")
     parser.add_argument("conversations", nargs="?", type=Path, default=CONVERSATIONS)
     parser.add_argument("--model", help="a tokenizer: a file or folder; without it a tiny one is trained")
@@ -79,14 +79,14 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def whole(value: str) -> int:
-    """A whole number from 1; argparse says which option has another value."""
+    """Parse a whole number from 1; argparse names the option with another value."""
     if not value.isdecimal() or int(value) < 1:
         raise argparse.ArgumentTypeError(f"{value!r} is no whole number from 1")
     return int(value)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, encodes, packs, writes and counts."""
+    """Read, encode, pack, write and count."""
     conversations = list(read(options.conversations))
     tok = load(options.model)
     template = Template.named(options.template) if is_name(options.template) else Template.read(options.template)
@@ -110,14 +110,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 def read(path: Path) -> Iterator[Conversation]:
-    """The conversations of a file of JSON lines; lines that are empty are passed over."""
+    """Read the conversations of a file of JSON lines; empty lines are skipped."""
     for line, data in enumerate(files.read(path).split(b"\n"), 1):
         if data.strip():
             yield parse_line(data, path, line)
 
 
 def parse_line(data: bytes, path: Path, line: int) -> Conversation:
-    """A conversation, or an error that names line and message."""
+    """Parse a conversation, or raise an error that names line and message."""
     at: dict[str, Any] = {"file": str(path), "line": line}
     try:
         # What is not UTF-8 would be guessed at.
@@ -140,7 +140,7 @@ def parse_line(data: bytes, path: Path, line: int) -> Conversation:
 
 
 def load(model: str | None) -> bp.Tokenizer:
-    """The tokenizer that was asked for, or a tiny one that is trained on the conversations beside this file."""
+    """Load the requested tokenizer, or train a tiny one on the conversations beside this file."""
     if model is not None:
         return bp.Tokenizer.from_file(model)
     spoken = (message["content"] for conversation in read(CONVERSATIONS) for message in conversation.messages)
@@ -148,7 +148,7 @@ def load(model: str | None) -> bp.Tokenizer:
 
 
 def find_pad_token(tok: bp.Tokenizer, token: str) -> int:
-    """The id of the token that fills rows."""
+    """Find the id of the token that pads rows."""
     try:
         return tok.token_id(token)
     except bp.BytepairError as error:
@@ -158,7 +158,7 @@ def find_pad_token(tok: bp.Tokenizer, token: str) -> int:
 
 
 def is_name(template: str) -> bool:
-    """Whether a template is the name of a built-in one, right or wrong, and no path."""
+    """Whether a template is a name, valid or not, of a built-in one rather than a path."""
     path = Path(template)
     return not path.exists() and path.name == template and not path.suffix
 
@@ -166,7 +166,7 @@ def is_name(template: str) -> bool:
 def encode(
     tok: bp.Tokenizer, template: Template, conversation: Conversation, options: argparse.Namespace
 ) -> ChatExample:
-    """A conversation as ids and labels; an error names the line, and where the fault is in a message, the message."""
+    """Encode a conversation to ids and labels; an error names the line and, if possible, the message."""
     try:
         return tok.encode_chat(
             conversation.messages, template, tools=conversation.tools, train_on="assistant", policy=options.policy
@@ -177,7 +177,7 @@ def encode(
 
 
 def choose(conversations: Sequence[Conversation], options: argparse.Namespace) -> int:
-    """Which conversation is drawn: that of the line that was asked for, else the first that has tools, or the first."""
+    """Choose the conversation to draw: the requested line, else the first with tools, or the first."""
     lines = [conversation.line for conversation in conversations]
     if not lines:
         raise bp.FormatError("there is no conversation", file=str(options.conversations))
@@ -194,7 +194,7 @@ def choose(conversations: Sequence[Conversation], options: argparse.Namespace) -
 
 
 def to_bytes(array: np.ndarray[Any, Any]) -> bytes:
-    """An array as a file of numpy, in 32 bits, which hold every id."""
+    """Serialize an array in numpy's file format, in 32 bits, which hold every id."""
     data = io.BytesIO()
     np.save(data, array.astype(np.int32), allow_pickle=False)
     return data.getvalue()
@@ -203,7 +203,7 @@ def to_bytes(array: np.ndarray[Any, Any]) -> bytes:
 def describe(
     tok: bp.Tokenizer, template: Template, packed: Packed, conversations: Sequence[Conversation], pad_id: int
 ) -> dict[str, Any]:
-    """What the files are, and which line lies where."""
+    """Describe the files, and the place of each line in them."""
     return {
         "arrays": {name: {"dtype": "int32", "shape": list(packed.input_ids.shape)} for name in ARRAYS},
         "tokenizer": tok.fingerprint,
@@ -223,7 +223,7 @@ def describe(
 def report(
     examples: Sequence[ChatExample], packed: Packed, conversations: Sequence[Conversation], folder: Path
 ) -> None:
-    """Prints the counts."""
+    """Print the counts."""
     tokens = sum(len(example.input_ids) for example in examples)
     trained = sum(int((example.labels >= 0).sum()) for example in examples)
     rows, length = packed.input_ids.shape
