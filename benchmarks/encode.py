@@ -94,7 +94,7 @@ def one_text(report: Report, peers: Mapping[str, Peer], parts: Sequence[str], te
 def measure_all(
     report: Report, material: Material, parts: Sequence[str], *, repeats: int, pace: Pace, full: bool
 ) -> None:
-    """All tables: one for each vocabulary and text; then, for the first vocabulary, one for the parts without a text."""
+    """All tables: one per vocabulary and text; then, for the first vocabulary, one for the parts without a text."""
     first = next(iter(material.vocabularies))
     for name, vocabulary in material.vocabularies.items():
         if name != first:

@@ -61,11 +61,11 @@ class Both:
         self.special: Any = "allow" if isinstance(self.peer, Tokenizers) else "text"
 
     def ids(self, text: str) -> list[int]:
-        """bytepair's ids."""
+        """Ids of bytepair."""
         return self.tok.encode(text, special=self.special)
 
     def batch(self, texts: list[str], threads: int) -> list[list[int]]:
-        """bytepair's ids of many texts."""
+        """Ids of many texts, of bytepair."""
         return self.tok.encode_batch(texts, special=self.special, threads=threads)
 
     def peer_batch(self, texts: list[str], threads: int) -> list[list[int]]:

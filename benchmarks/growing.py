@@ -39,7 +39,7 @@ def counted(peer: Peer) -> Callable[[str], int]:
 
 
 def some(counts: Sequence[int]) -> list[int]:
-    """A sample of the counts at a fixed step, and the last one.
+    """Sample the counts at a fixed step, and keep the last one.
 
     Example:
         >>> some([1, 2, 3]), len(some([*range(10_000)]))

@@ -1,4 +1,4 @@
-"""Shared parts of all benchmarks: results checked before times, interleaved medians, tables, CSV rows, machine facts."""
+"""Shared by all benchmarks: results checked before times, interleaved medians, tables, CSV rows, machine facts."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def run(name: str, corpus: Path, tokens: int, threads: int) -> Run | str:
 
 
 def compare(report: Report, names: list[str], corpus: Path, tokens: int, threads: int, *, repeats: int) -> None:
-    """Rows for one corpus and size: trainers with the same result, CPU and wall seconds, peak memory; they alternate."""
+    """Rows for one corpus and size: trainers with equal results, CPU and wall seconds, peak memory; they alternate."""
     runs: dict[str, list[Run]] = {name: [] for name in names}
     failed: dict[str, float | str] = {}
     for _ in range(repeats):

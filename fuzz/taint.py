@@ -1,7 +1,7 @@
-"""Random templates over all that templates can do: content stays content, whatever is done with it.
+"""Random templates over all operations of templates: content stays content under each of them.
 
-The oracle needs no second implementation. Each field is written in letters of its own, which no template has and which
-no operation makes of others; so each character of the output says by itself whether it is content and of which field.
+The oracle needs no second implementation. Each field has its own letters, which occur in no template and which no
+operation makes from others, so each character of the output shows whether it is content, and of which field.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def check_taint(rendered: Rendered, owners: dict[str, tuple[int, str]]) -> None:
 
 
 def _messages(random: random.Random) -> tuple[list[dict[str, Any]], dict[str, tuple[int, str]]]:
-    """Two messages, and to which field each letter belongs."""
+    """Two messages, and the field of each letter."""
     owners: dict[str, tuple[int, str]] = {}
     letters = iter(_LETTERS)
     messages = []
