@@ -59,13 +59,13 @@ A_CALL = ("interval", "fit", "fit-right", "until")
 def tokenizer(vocabulary: Vocabulary) -> bp.Tokenizer:
     """The tokenizer of a vocabulary, from its rank file, which published and trained vocabularies have."""
     split, special_tokens = vocabulary.split, vocabulary.special_tokens
-    return bp.Tokenizer.from_tiktoken(str(vocabulary.ranks), split=split, special_tokens=special_tokens)
+    return bp.Tokenizer.from_file(str(vocabulary.ranks), split=split, special_tokens=special_tokens)
 
 
 def without_split(vocabulary: Vocabulary, work: Path) -> Vocabulary:
     """The same vocabulary without a split pattern."""
     tok = tokenizer(vocabulary)
-    return write(bp.Tokenizer(replace(tok.spec, split=(), added_tokens=())), work / vocabulary.name / "whole")
+    return write(bp.Tokenizer(tok.spec.replace(split=(), added_tokens=())), work / vocabulary.name / "whole")
 
 
 def in_core(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced], runs: int) -> None:

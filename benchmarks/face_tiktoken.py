@@ -20,7 +20,7 @@ import tiktoken as peer
 import bytepair as bp
 from bytepair.compat import tiktoken
 from bytepair.compat.tiktoken import splitting
-from bytepair.formats import hub
+from bytepair.formats import encodings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,7 @@ def main() -> None:
     settings: dict[str, Any] = {
         "pat_str": splitting.PUBLISHED["cl100k"],
         "mergeable_ranks": dict(zip(model.tokens, model.ids, strict=True)),
-        "special_tokens": dict(hub.ENCODINGS["cl100k_base"].special_tokens),
+        "special_tokens": dict(encodings.ENCODINGS["cl100k_base"].special_tokens),
     }
     ours, theirs = tiktoken.Encoding("bench", **settings), peer.Encoding("bench", **settings)
     # Here each text is looked through for what the pattern leaves out.

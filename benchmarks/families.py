@@ -26,7 +26,7 @@ from fuzz.hostile import hostile_text
 import bytepair as bp
 from benchmarks import pages
 from bytepair.model import byte_alphabet
-from bytepair.model.spec import Unigram
+from bytepair.model.models import Unigram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -225,7 +225,7 @@ def as_misread(tok: bp.Tokenizer, peer: Peer) -> bp.Tokenizer | None:
     if not isinstance(model, Unigram) or not isinstance(peer, Tokenizers):
         return None
     scores = [score for _, score in json.loads(peer.inner.to_str())["model"]["vocab"]]
-    return bp.Tokenizer(replace(tok.spec, model=replace(model, scores=tuple(scores[id] for id in model.ids))))
+    return bp.Tokenizer(tok.spec.replace(model=replace(model, scores=tuple(scores[id] for id in model.ids))))
 
 
 def speed(tok: bp.Tokenizer, peer: Peer, parts: Sequence[str]) -> float:

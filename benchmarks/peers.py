@@ -124,7 +124,7 @@ class Library:
 def write(tok: bp.Tokenizer, folder: Path, name: str = "") -> Vocabulary:
     """Save a tokenizer in every file that can hold it."""
     import bytepair as bp
-    from bytepair.model.spec import split_name
+    from bytepair.model.split_patterns import split_name
 
     def saved(path: Path, **options: Any) -> Path | None:
         try:
@@ -180,7 +180,7 @@ def _bytepair(vocabulary: Vocabulary) -> Peer:
         tok = bp.Tokenizer.from_file(_file(vocabulary.json))
     else:
         split, special_tokens = vocabulary.split, vocabulary.special_tokens
-        tok = bp.Tokenizer.from_tiktoken(vocabulary.ranks, split=split, special_tokens=special_tokens)
+        tok = bp.Tokenizer.from_file(vocabulary.ranks, split=split, special_tokens=special_tokens)
 
     def encode_batch_array(texts: list[str], threads: int) -> Any:
         return tok.encode_batch_array(texts, special="text", threads=threads).ids

@@ -133,7 +133,7 @@ def find(folder: Path, _: int) -> dict[str, float]:
     for number in range(count):
         pq.write_table(pa.table({"text": ["low lower"] * 64}), folder / f"{number}.parquet", row_group_size=4)
     start = time.perf_counter()
-    found = inputs.find(str(folder / "*.parquet"))
+    found = inputs.find_files(str(folder / "*.parquet"), "scale")
     middle = time.perf_counter()
     for input in found:
         readers.portions(input, Reading(), 1)

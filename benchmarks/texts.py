@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import bytepair as bp
 from benchmarks.peers import Vocabulary, write
-from bytepair.model.spec import split_name
+from bytepair.model.split_patterns import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Material:
 
 def _written(tok: bp.Tokenizer, work: Path, name: str) -> Vocabulary:
     # `tokenizers` matches special tokens wherever they stand; the texts hold some that are to be text.
-    bare = bp.Tokenizer(replace(tok.spec, added_tokens=()))
+    bare = bp.Tokenizer(tok.spec.replace(added_tokens=()))
     return replace(write(bare, work / name, name), special_tokens=tok.special_tokens)
 
 

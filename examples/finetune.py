@@ -1,10 +1,10 @@
-"""Conversations to a packed data set: from a file of JSON lines to arrays for training.
+"""Conversations to a packed data set: from JSON lines to arrays for training.
 
     python examples/finetune.py --out dataset
     python examples/finetune.py chats.jsonl --model my-model --template my-model --pad-token '<pad>' --out dataset
 
-Each line is an object with ``messages`` and, where the model may call tools, ``tools``. Without ``--model`` a tiny
-tokenizer is trained on the conversations beside this file, so the example runs anywhere; the rest is as in real use.
+Each line is an object with ``messages`` and optionally ``tools``. Without ``--model`` a tiny tokenizer is trained on
+the conversations next to this file, so that the example runs anywhere.
 """
 
 from __future__ import annotations
@@ -21,16 +21,14 @@ import numpy as np
 
 import bytepair as bp
 from bytepair import files
-from bytepair.chat.batches.packing import pack
-from bytepair.chat.template import Template
+from bytepair.chat import Template, pack
 from bytepair.drawing.characters import show_line
 from bytepair.view import chat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.chat.batches.packed import Packed
-    from bytepair.chat.encoding.example import ChatExample
+    from bytepair.chat import ChatExample, Packed
 
 HERE = Path(__file__).parent
 CONVERSATIONS = HERE / "conversations.jsonl"
@@ -42,7 +40,7 @@ class Conversation(NamedTuple):
     """A line of the file.
 
     Attributes:
-        line: Its number, from 1.
+        line: The number of the line, from 1.
         messages: The messages.
         tools: The tools that the model may call; None if there are none.
     """
@@ -53,7 +51,7 @@ class Conversation(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the example; 0 if the data set was written, 1 if an input was invalid."""
+    """Run the example; return 0 if the data set was written, 1 for an error in the input."""
     options = parse(arguments)
     try:
         run(options)
@@ -67,21 +65,23 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description="Conversations to a packed data set.")
     parser.add_argument("conversations", nargs="?", type=Path, default=CONVERSATIONS)
-    parser.add_argument("--model", help="a tokenizer: a file or folder; without it a tiny one is trained")
-    parser.add_argument("--template", default=str(HERE / "chat.jinja"), help="a file, a folder, or a name as chatml")
-    parser.add_argument("--pad-token", default="<|endoftext|>", help="the token that fills rows")
-    parser.add_argument("--length", type=whole, default=512, help="tokens of a row")
+    parser.add_argument("--model", help="a tokenizer: a file or folder; default: a tiny one")
+    parser.add_argument(
+        "--template", default=str(HERE / "chat.jinja"), help="a file, a folder, or a name such as chatml"
+    )
+    parser.add_argument("--pad-token", default="<|endoftext|>", help="the padding token")
+    parser.add_argument("--length", type=whole, default=512, help="tokens in a row")
     parser.add_argument("--too-long", choices=["raise", "truncate", "drop"], default="raise")
     parser.add_argument("--policy", choices=["reject", "text", "escape"], default="reject")
-    parser.add_argument("--picture", type=int, default=None, metavar="LINE", help="the line that is drawn")
-    parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
+    parser.add_argument("--picture", type=int, default=None, metavar="LINE", help="the line to draw")
+    parser.add_argument("--out", type=Path, required=True, help="the output folder")
     return parser.parse_args(arguments)
 
 
 def whole(value: str) -> int:
-    """Parse a whole number from 1; argparse names the option with another value."""
+    """Parse an int of at least 1; argparse names the option."""
     if not value.isdecimal() or int(value) < 1:
-        raise argparse.ArgumentTypeError(f"{value!r} is no whole number from 1")
+        raise argparse.ArgumentTypeError(f"{value!r} is not an int of at least 1")
     return int(value)
 
 
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         packed = pack(examples, options.length, pad_id=pad_id, too_long=options.too_long)
     except bp.LimitError as error:
-        # An example is a row to `pack`; whoever wrote the file knows lines.
+        # `pack` counts examples; report the line of the file.
         if error.row is not None:
             error.line, error.row = conversations[error.row].line, None
         raise
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> None:
     about = describe(tok, template, packed, conversations, pad_id)
     contents = {f"{name}.npy": to_bytes(getattr(packed, name)) for name in ARRAYS}
     contents["example.html"] = chat.html(examples[drawn], tok, title=f"Line {conversations[drawn].line}").encode()
-    # The last one says that all of it is there.
+    # The last file marks a complete data set.
     contents["dataset.json"] = (json.dumps(about, indent=1) + "\n").encode()
     files.write_all(options.out, contents, retired="dataset.json")
     report(examples, packed, conversations, options.out)
@@ -117,10 +117,10 @@ def read(path: Path) -> Iterator[Conversation]:
 
 
 def parse_line(data: bytes, path: Path, line: int) -> Conversation:
-    """Parse a conversation, or raise an error that names line and message."""
+    """Parse a conversation; errors name the line and the message."""
     at: dict[str, Any] = {"file": str(path), "line": line}
     try:
-        # What is not UTF-8 would be guessed at.
+        # json.loads would guess another encoding than UTF-8.
         parsed = json.loads(data.decode())
     except UnicodeDecodeError as error:
         raise bp.FormatError(f"the line is not UTF-8: {error.reason}", byte=error.start, **at) from error
@@ -135,12 +135,12 @@ def parse_line(data: bytes, path: Path, line: int) -> Conversation:
             raise bp.FormatError(f"message {number} has no role", pointer=f"/messages/{number}", **at)
     tools = parsed.get("tools")
     if tools is not None and not (isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools)):
-        raise bp.FormatError("tools are no list of JSON schemas", pointer="/tools", **at)
+        raise bp.FormatError("tools are not a list of JSON schemas", pointer="/tools", **at)
     return Conversation(line, parsed["messages"], tools)
 
 
 def load(model: str | None) -> bp.Tokenizer:
-    """Load the requested tokenizer, or train a tiny one on the conversations beside this file."""
+    """Load the requested tokenizer, or train a tiny one on the conversations next to this file."""
     if model is not None:
         return bp.Tokenizer.from_file(model)
     spoken = (message["content"] for conversation in read(CONVERSATIONS) for message in conversation.messages)
@@ -148,7 +148,7 @@ def load(model: str | None) -> bp.Tokenizer:
 
 
 def find_pad_token(tok: bp.Tokenizer, token: str) -> int:
-    """Find the id of the token that pads rows."""
+    """The id of the padding token."""
     try:
         return tok.token_id(token)
     except bp.BytepairError as error:
@@ -158,7 +158,7 @@ def find_pad_token(tok: bp.Tokenizer, token: str) -> int:
 
 
 def is_name(template: str) -> bool:
-    """Whether a template is a name, valid or not, of a built-in one rather than a path."""
+    """Whether a template is given by name rather than by path; the name may be unknown."""
     path = Path(template)
     return not path.exists() and path.name == template and not path.suffix
 
@@ -166,7 +166,7 @@ def is_name(template: str) -> bool:
 def encode(
     tok: bp.Tokenizer, template: Template, conversation: Conversation, options: argparse.Namespace
 ) -> ChatExample:
-    """Encode a conversation to ids and labels; an error names the line and, if possible, the message."""
+    """Encode a conversation; errors name the line and, if possible, the message."""
     try:
         return tok.encode_chat(
             conversation.messages, template, tools=conversation.tools, train_on="assistant", policy=options.policy
@@ -177,7 +177,7 @@ def encode(
 
 
 def choose(conversations: Sequence[Conversation], options: argparse.Namespace) -> int:
-    """Choose the conversation to draw: the requested line, else the first with tools, or the first."""
+    """The conversation to draw: that of the requested line, else the first with tools, or the first."""
     lines = [conversation.line for conversation in conversations]
     if not lines:
         raise bp.FormatError("there is no conversation", file=str(options.conversations))
@@ -194,7 +194,7 @@ def choose(conversations: Sequence[Conversation], options: argparse.Namespace) -
 
 
 def to_bytes(array: np.ndarray[Any, Any]) -> bytes:
-    """Serialize an array in numpy's file format, in 32 bits, which hold every id."""
+    """An array as a numpy file, in 32 bits, which are enough for every id."""
     data = io.BytesIO()
     np.save(data, array.astype(np.int32), allow_pickle=False)
     return data.getvalue()
@@ -203,7 +203,7 @@ def to_bytes(array: np.ndarray[Any, Any]) -> bytes:
 def describe(
     tok: bp.Tokenizer, template: Template, packed: Packed, conversations: Sequence[Conversation], pad_id: int
 ) -> dict[str, Any]:
-    """Describe the files, and the place of each line in them."""
+    """The description of the files, and the position of each line."""
     return {
         "arrays": {name: {"dtype": "int32", "shape": list(packed.input_ids.shape)} for name in ARRAYS},
         "tokenizer": tok.fingerprint,
@@ -227,7 +227,7 @@ def report(
     tokens = sum(len(example.input_ids) for example in examples)
     trained = sum(int((example.labels >= 0).sum()) for example in examples)
     rows, length = packed.input_ids.shape
-    # A role that is misspelled is trained on by nobody, and seen here.
+    # A misspelled role is not trained on, and shows up here.
     roles = Counter(message["role"] for conversation in conversations for message in conversation.messages)
     print(f"{len(examples)} conversations, {tokens} tokens, {trained} of them trained")
     print(f"messages: {', '.join(f'{count} {show_line(role)}' for role, count in roles.most_common())}")

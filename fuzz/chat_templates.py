@@ -1,4 +1,4 @@
-"""The chat templates of the sweeps, each with its oracle and its accepted inputs."""
+"""The chat templates of the sweeps, each with its oracle and the features it supports."""
 
 from __future__ import annotations
 

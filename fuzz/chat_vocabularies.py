@@ -1,4 +1,4 @@
-"""Vocabularies for chats: small ones with added tokens of every kind, and real ones from the data folder."""
+"""Vocabularies for chats: small ones with added tokens of every kind, and real ones if there is a data folder."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Sweep over chats: random conversations through each template, against `transformers` and the oracles.
 
-A case renders one conversation and compares the text with `transformers`, and the text and its spans with the oracle of
-``turns.py``. Then it encodes the conversation and compares ids, places and labels with those of ``labels.py``.
+A case renders one conversation, compares the text with `transformers`, and the text and its spans with the oracle of
+``turns.py``; then it encodes the conversation and compares ids, offsets and labels with those of ``labels.py``.
 """
 
 from __future__ import annotations

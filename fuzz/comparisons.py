@@ -29,16 +29,16 @@ def _pair(random: random.Random) -> tuple[bp.Tokenizer, bp.Tokenizer, str, list[
         if change == "same":
             b = bp.Tokenizer(spec)
         elif change == "added":
-            b = bp.Tokenizer(replace(spec, added_tokens=spec.added_tokens[1:]))
+            b = bp.Tokenizer(spec.replace(added_tokens=spec.added_tokens[1:]))
         elif change == "normalizer":
-            b = bp.Tokenizer(replace(spec, normalizers=random.choice([(), ("NFC",), ("Lowercase",)])))
+            b = bp.Tokenizer(spec.replace(normalizers=random.choice([(), ("NFC",), ("Lowercase",)])))
         elif change == "ids" and spec.is_byte_level and not spec.added_tokens and spec.byte_pair.merges is not None:
             ids = [*spec.model.ids]
             random.shuffle(ids)
-            b = bp.Tokenizer(replace(spec, model=_renumbered(spec.byte_pair, ids)))
+            b = bp.Tokenizer(spec.replace(model=_renumbered(spec.byte_pair, ids)))
         elif change == "flags" and spec.added_tokens:
             first, *rest = spec.added_tokens
-            b = bp.Tokenizer(replace(spec, added_tokens=(replace(first, single_word=not first.single_word), *rest)))
+            b = bp.Tokenizer(spec.replace(added_tokens=(first._replace(single_word=not first.single_word), *rest)))
         else:
             change = "none"
     except bp.BytepairError:

@@ -1,4 +1,4 @@
-"""Random conversations: everything that chat templates accept, and much that they do not."""
+"""Random conversations: all inputs that chat templates take, and many invalid ones."""
 
 from __future__ import annotations
 

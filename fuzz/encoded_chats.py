@@ -1,4 +1,4 @@
-"""Chats as ids and labels, compared with ``labels.py``; and attacks: content that imitates protocol."""
+"""Chats as ids and labels, compared with ``labels.py``; and attacks: content that spells control tokens."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.study.explain import ExplainedPiece, Explanation, LongestMatch, MergeStep, explain, made_by, taken_whole
 from bytepair.view import explained
 from fuzz import drawn

@@ -232,10 +232,10 @@ REFUSED = (
     "not subscriptable",
     "safe",
     "is used as a format",
-    "no text of its own",
+    "which has no text",
     "is not supported",
     "formats the time",
-    "a format asks",
+    "a format has the width",
 )
 
 

@@ -1,4 +1,4 @@
-"""Fine-tuning on chats beyond encoding: appended turns, marks, caches."""
+"""Fine-tuning beyond encoding: appended turns, the template's own text as labels, caches."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def variant(split: str, kind: str) -> bp.Tokenizer:
         "in a row": {"split": (r"\p{N}{1,3}", "[一-龥]+", bp.SPLIT_PATTERNS["gpt2"])},
         "other engine": {"split": (r"(?:(?=a)a|\w)+|\s|.",)},
     }
-    return bp.Tokenizer(replace(spec, **changes[kind]))
+    return bp.Tokenizer(spec.replace(**changes[kind]))
 
 
 def random_tokenizer(random: random.Random) -> bp.Tokenizer:

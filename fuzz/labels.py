@@ -1,7 +1,7 @@
-"""Trained spans by definition: the oracle of ids, places and labels of a chat, slow and readable.
+"""Labels by definition: the slow and readable oracle for ids, offsets and labels of a chat.
 
-Text is encoded by `tokenizers`. To keep it from reading content as protocol, the text is cut at the trusted occurrences
-of added tokens, and the text between them is encoded by a copy without added tokens.
+`tokenizers` encodes the text. To prevent content from becoming added tokens, the text is split at the trusted
+occurrences of added tokens, and a copy of the tokenizer without added tokens encodes the parts between them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chat templates for sweeps without data: each has a feature of published ones, with its oracle beside it."""
+"""Chat templates for sweeps without data: each has a feature of published templates, and its oracle."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair.model.spec import BytePair, Characters, TokenizerSpec, Unigram, WordPiece
+from bytepair.model.models import BytePair, Characters, Unigram, WordPiece
+from bytepair.model.spec import TokenizerSpec
 from bytepair.study.explain import MergeStep, explain
 from bytepair.view import linted, pipeline
 from fuzz import drawn

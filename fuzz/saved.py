@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
-from bytepair import formats
-from bytepair.formats import FILES, native
+from bytepair.formats import FILES, loading, native
 from fuzz import kinds
 from fuzz.case import case, equal, trained
 
@@ -96,7 +95,7 @@ def small(kind: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tokenizer.json")
         path.write_bytes(kinds.FILES[kind])
-        return native.write(formats.load(path, partial_alphabet=True))
+        return native.write(loading.load(path, partial_alphabet=True))
 
 
 def check_damaged(path: Path, data: bytes, *, hashed: bool = False) -> str:

@@ -1,7 +1,7 @@
-"""Random templates over all operations of templates: content stays content under each of them.
+"""Random templates with all operations: content keeps its origin through each of them.
 
-The oracle needs no second implementation. Each field has its own letters, which occur in no template and which no
-operation makes from others, so each character of the output shows whether it is content, and of which field.
+The oracle needs no second implementation. Each field uses its own letters, which no template has and no operation
+produces from others; so each character of the output shows whether it is content, and of which field.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import regex
@@ -42,7 +41,7 @@ def tokenizer(split: str) -> bp.Tokenizer:
         warnings.simplefilter("ignore", bp.TokenizerWarning)
         spec = bp.train([text.encode()], 450, split=split, special_tokens=SPECIALS).spec
     added = bp.AddedToken(ADDED, len(spec.byte_pair.tokens) + len(SPECIALS), special=False)
-    return bp.Tokenizer(replace(spec, added_tokens=(*spec.added_tokens, added)))
+    return bp.Tokenizer(spec.replace(added_tokens=(*spec.added_tokens, added)))
 
 
 def random_text(random: random.Random) -> str:

@@ -1,8 +1,7 @@
-"""The output of chat templates in plain Python: the oracle of the places of content in a rendering.
+"""Chat templates rewritten in plain Python: the oracle for the origins in a rendering.
 
-Each function takes a conversation and returns the parts of the text, each with its source message and field. It shares
-no code with templates or with the product's tracking of content; `transformers` confirms that the joined text is right.
-Other templates are in the neighbouring files.
+Each function takes a conversation and returns the parts of the text, each with its message and field. It does not use
+templates or the tracing of the product; `transformers` confirms the joined text. More templates: `turns_of_*.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The oracle of ``turns.py`` for the built-in templates, which all declare the generated parts."""
+"""The oracle of ``turns.py`` for the built-in templates, which all have generation blocks."""
 
 from __future__ import annotations
 

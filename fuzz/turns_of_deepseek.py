@@ -1,4 +1,4 @@
-"""The oracle of ``turns.py`` for the templates of DeepSeek, which put the system's text first."""
+"""The oracle of ``turns.py`` for the templates of DeepSeek, which move system messages to the front."""
 
 from __future__ import annotations
 

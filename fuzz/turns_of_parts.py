@@ -1,4 +1,4 @@
-"""The oracle of ``turns.py`` for templates with contents of several parts, and calls in marks of their own."""
+"""The oracle of ``turns.py`` for templates with content of several parts, and markers around calls."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> shards.Bench:
     work = tmp_path_factory.mktemp("work")
     made = shard_corpora.corpus("words", text, 300, 2 * len(text))
     tok = bp.train(iter([text.decode()]), 280, split="gpt2", special_tokens=[shard_corpora.EOS])
-    bare = bp.Tokenizer(dataclasses.replace(tok.spec, added_tokens=()))
+    bare = bp.Tokenizer(tok.spec.replace(added_tokens=()))
     vocabulary = dataclasses.replace(peers.write(bare, work, "words"), special_tokens=tok.special_tokens)
     native = tok.save(work / "native", "native")[0]
     eos = tok.token_id(shard_corpora.EOS)

@@ -9,7 +9,6 @@ import json
 import pickle
 import random
 import sys
-from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -49,7 +48,7 @@ ALL: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def tok(plain: bp.Tokenizer) -> bp.Tokenizer:
     """With BERT's post-processor."""
-    return bp.Tokenizer(replace(plain.spec, post_processor=json.dumps(BERT, ensure_ascii=False)))
+    return bp.Tokenizer(plain.spec.replace(post_processor=json.dumps(BERT, ensure_ascii=False)))
 
 
 def some_text(random: random.Random) -> str:
@@ -345,7 +344,7 @@ def test_what_fills_rows(tok: bp.Tokenizer) -> None:
     assert tok(["a", "a b"], padding=True, pad_token="</s>").input_ids[0][-1] == 401
     assert tok(["a", "a b"], padding=True, pad_token=7).input_ids[0][-1] == 7
     assert tok(["a", "a b"], padding=True, pad_token="</s>").tokens(0)[-1] == "</s>"
-    none = bp.Tokenizer(replace(tok.spec, added_tokens=(), post_processor=None))
+    none = bp.Tokenizer(tok.spec.replace(added_tokens=(), post_processor=None))
     with pytest.raises(bp.SpecialTokenError, match="pad_token="):
         none(["a"], padding=True)
     for wrong in ("nope", 100_000, -1):
@@ -376,7 +375,7 @@ def test_torch_is_imported_only_if_asked_for(tok: bp.Tokenizer, monkeypatch: pyt
 def test_offsets_are_those_of_the_text_as_it_was_given(
     plain: bp.Tokenizer, tmp_path: Path, normalizers: tuple[str, ...], prefix_space: bool
 ) -> None:
-    spec = replace(plain.spec, normalizers=normalizers, prefix_space=prefix_space)
+    spec = plain.spec.replace(normalizers=normalizers, prefix_space=prefix_space)
     changing = bp.Tokenizer(spec)
     for name in ("byte_level", "byte_level_prefix", "roberta_prefix", "sequence", "sequence_odder"):
         tok, peer = with_processor(changing, PROCESSORS[name], tmp_path)
@@ -471,5 +470,5 @@ def test_real_tokenizers(data: Path, tmp_path: Path, name: str) -> None:
 
 
 def test_a_template_of_bos(tok: bp.Tokenizer) -> None:
-    own = bp.Tokenizer(replace(tok.spec, post_processor=json.dumps(BERT_TEMPLATE)))
+    own = bp.Tokenizer(tok.spec.replace(post_processor=json.dumps(BERT_TEMPLATE)))
     assert own("a", "b", return_token_type_ids=True).token_type_ids == [0, 0, 0, 1, 1]

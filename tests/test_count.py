@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-from dataclasses import replace
 from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -61,13 +60,13 @@ def test_counting_until_a_limit_is_counting_or_none(split: str) -> None:
 
 def test_stages_that_look_further_are_counted_as_well() -> None:
     spec = tokenizer("gpt2").spec
-    strips = replace(spec.added_tokens[0], rstrip=True)
+    strips = spec.added_tokens[0]._replace(rstrip=True)
     for changed in (
-        replace(spec, normalizers=("NFC",)),
-        replace(spec, prefix_space=True),
-        replace(spec, split=(r"(?:(?=a)a|\w)+|\s|.",)),
-        replace(spec, added_tokens=(strips, *spec.added_tokens[1:])),
-        replace(spec, split=()),
+        spec.replace(normalizers=("NFC",)),
+        spec.replace(prefix_space=True),
+        spec.replace(split=(r"(?:(?=a)a|\w)+|\s|.",)),
+        spec.replace(added_tokens=(strips, *spec.added_tokens[1:])),
+        spec.replace(split=()),
     ):
         tok, random = bp.Tokenizer(changed), Random(5)
         text = long_text(random) + "e\u0301 <|end|>  a"

@@ -134,7 +134,7 @@ def test_added_tokens_that_look_around_in_files_read_in_windows(tmp_path: Path) 
         bp.AddedToken("<l>", 257, lstrip=True),
         bp.AddedToken("<r>", 258, rstrip=True),
     ]
-    tok = bp.Tokenizer(replace(bp.train({"a": 1}, 256, split="cl100k").spec, added_tokens=tuple(added)))
+    tok = bp.Tokenizer(bp.train({"a": 1}, 256, split="cl100k").spec.replace(added_tokens=tuple(added)))
     random = Random(9)
     parts = ["<w>", "<l>", "<r>", "a", " ", "  \n\n ", "word ", "\n", ".", "x" * 500]
     options = {"group": 0, "errors": "strict", "threads": 2, "tell": None}

@@ -12,7 +12,7 @@ import tiktoken
 import tiktoken.load
 
 import bytepair as bp
-from bytepair.formats.hub import ENCODINGS
+from bytepair.formats.encodings import ENCODINGS
 from bytepair.model import byte_alphabet
 from tests.conftest import WHOLE, data_folder
 from tests.test_peers import TIKTOKEN

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ def test_other_fills(tok: bp.Tokenizer, grown: bp.Tokenizer) -> None:
 def test_added_tokens_go_by_content(tok: bp.Tokenizer) -> None:
     matrix = matrix_of(tok)
     added = (bp.AddedToken("<|user|>", 2000), bp.AddedToken("def self", 2003), bp.AddedToken("<|end|>", 2005))
-    other = bp.Tokenizer(replace(tok.spec, added_tokens=added))
+    other = bp.Tokenizer(tok.spec.replace(added_tokens=added))
     result = bp.resize_embeddings(matrix, tok, other)
     np.testing.assert_array_equal(result[[2000, 2005]], matrix[[tok.token_id("<|user|>"), tok.token_id("<|end|>")]])
     # Summed as float64 and rounded once to float32.

@@ -7,7 +7,6 @@ import lzma
 import random
 import threading
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,10 +43,10 @@ def variants() -> dict[str, bp.Tokenizer]:
     changes: dict[str, dict[str, Any]] = {
         "plain": {},
         "across": {"added_tokens": (*spec.added_tokens, mark, bp.AddedToken("r lo", 301, special=False))},
-        "strips": {"added_tokens": (*spec.added_tokens, replace(mark, lstrip=True, rstrip=True))},
-        "alone": {"added_tokens": (*spec.added_tokens, replace(mark, content="low", single_word=True))},
-        "normalized": {"added_tokens": (*spec.added_tokens, replace(mark, normalized=True))},
-        "composed": {"normalizers": ("NFC",), "added_tokens": (replace(mark, content="é l", normalized=True),)},
+        "strips": {"added_tokens": (*spec.added_tokens, mark._replace(lstrip=True, rstrip=True))},
+        "alone": {"added_tokens": (*spec.added_tokens, mark._replace(content="low", single_word=True))},
+        "normalized": {"added_tokens": (*spec.added_tokens, mark._replace(normalized=True))},
+        "composed": {"normalizers": ("NFC",), "added_tokens": (mark._replace(content="é l", normalized=True),)},
         "lowered": {"normalizers": ("NFKC", "Lowercase")},
         "spaced": {"prefix_space": True},
         "stripped": {"normalizers": ('{"type": "Strip", "strip_left": true, "strip_right": true}',)},
@@ -55,7 +54,7 @@ def variants() -> dict[str, bp.Tokenizer]:
         "whole": {"split": ()},
         "looking back": {"split": (r"(?<=o)w|\w+|\s+|.",)},
     }
-    made = {name: bp.Tokenizer(replace(spec, **change)) for name, change in changes.items()}
+    made = {name: bp.Tokenizer(spec.replace(**change)) for name, change in changes.items()}
     return made | {"wordpiece": bp.train_wordpiece(iter(texts), 29), "unigram": bp.train_unigram(iter(texts), 20)}
 
 

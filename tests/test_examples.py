@@ -116,7 +116,7 @@ def test_a_tokenizer_and_a_template_can_be_given(tmp_path: Path, finetune: Any, 
         ('{"messages": [{"role": "user", "content": "Hi"}, {"content": "Ho"}]}', ["line 2", "message 1 has no role"]),
         ('{"messages": [{"role": "user", "content": "Hi"}]}', ["line 2", "no token is trained"]),
         (GOOD.replace("Hi", "<|im_end|>"), ["line 2", "message 0 (user), content", "<|im_end|>"]),
-        (GOOD.replace('"messages"', '"tools": "none", "messages"'), ["line 2", "tools are no list", "/tools"]),
+        (GOOD.replace('"messages"', '"tools": "none", "messages"'), ["line 2", "tools are not a list", "/tools"]),
         (GOOD.replace("Ho", "x " * 999), ["line 2", "has", "tokens, and a row 512"]),
     ],
 )
@@ -148,7 +148,7 @@ def test_other_mistakes_are_named(tmp_path: Path, finetune: Any, capsys: Any) ->
         assert said in capsys.readouterr().err
     with pytest.raises(SystemExit):
         finetune.main([str(chats), *out, "--length", "0"])
-    assert "--length: '0' is no whole number from 1" in capsys.readouterr().err
+    assert "--length: '0' is not an int of at least 1" in capsys.readouterr().err
     chats.write_bytes(GOOD.replace("Ho", "H\xe9").encode("latin-1"))
     assert finetune.main([str(chats), *out]) == 1
     assert "not UTF-8" in capsys.readouterr().err

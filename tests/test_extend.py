@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, get_args
@@ -68,7 +67,7 @@ def random_tokenizer(random: Random) -> bp.Tokenizer:
         tok = bp.train(
             random_counts(random), 256 + random.randint(1, 9), min_frequency=1, special_tokens=["<|end|>"], split="none"
         )
-        return bp.Tokenizer(replace(tok.spec, model=to_ranks(tok.spec.byte_pair))) if random.random() < 0.5 else tok
+        return bp.Tokenizer(tok.spec.replace(model=to_ranks(tok.spec.byte_pair))) if random.random() < 0.5 else tok
     tokens = list(BYTES)
     merges: list[tuple[int, int]] = []
     for _ in range(random.randint(1, 8)):
@@ -124,11 +123,11 @@ def test_to_extend_is_to_train_on(sources: list[str], ties: Ties) -> None:
 
 def test_ranks_stay_ranks(sources: list[str], tmp_path: Path) -> None:
     merges = bp.train(iter(sources), 600, special_tokens=["<|end|>"])
-    ranks = bp.Tokenizer(replace(merges.spec, model=to_ranks(merges.spec.byte_pair)))
+    ranks = bp.Tokenizer(merges.spec.replace(model=to_ranks(merges.spec.byte_pair)))
     more = bp.extend(ranks, iter(sources), 900, threads=1)
     assert more.spec.byte_pair.semantics == "ranks"
     assert more == bp.Tokenizer(
-        replace(merges.spec, model=to_ranks(bp.extend(merges, iter(sources), 900).spec.byte_pair))
+        merges.spec.replace(model=to_ranks(bp.extend(merges, iter(sources), 900).spec.byte_pair))
     )
     assert more.encode(sources[0]) == bp.extend(merges, iter(sources), 900).encode(sources[0])
     for format in ("native", "tokenizer.json"):
@@ -172,8 +171,7 @@ def test_text_is_counted_behind_the_tokenizers_own_stages(sources: list[str]) ->
         bp.AddedToken("<|end|>", 1001),
         bp.AddedToken("é", 1002, special=False, normalized=True),
     )
-    spec = replace(
-        base.spec,
+    spec = base.spec.replace(
         split=(bp.SPLIT_PATTERNS["gpt2"], r"[a-z]+|[^a-z]"),
         added_tokens=added,
         normalizers=("NFKD",),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import bytepair as bp
-from bytepair.formats import hub, tiktoken
+from bytepair.formats import encodings, tiktoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +33,8 @@ def published(tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch
 
         def log_message(self, format: str, *args: object) -> None: ...
 
-    encoding = hub.ENCODINGS["r50k_base"]._replace(sha256=hashlib.sha256(data).hexdigest())
-    monkeypatch.setitem(hub.ENCODINGS, "r50k_base", encoding)
+    encoding = encodings.ENCODINGS["r50k_base"]._replace(sha256=hashlib.sha256(data).hexdigest())
+    monkeypatch.setitem(encodings.ENCODINGS, "r50k_base", encoding)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("BYTEPAIR_ENCODINGS_URL", f"http://127.0.0.1:{server.server_address[1]}/files/")
@@ -58,7 +58,7 @@ def test_a_file_is_fetched_once_and_checked(published: list[str], tmp_path: Path
 
 
 def test_a_wrong_file_is_not_kept(published: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(hub.ENCODINGS, "r50k_base", hub.ENCODINGS["r50k_base"]._replace(sha256="0" * 64))
+    monkeypatch.setitem(encodings.ENCODINGS, "r50k_base", encodings.ENCODINGS["r50k_base"]._replace(sha256="0" * 64))
     with pytest.raises(bp.IntegrityError):
         bp.get_encoding("r50k_base")
     assert published
@@ -94,7 +94,7 @@ def test_a_folder_is_all_that_is_needed(
 
 
 def test_the_special_tokens_are_consistent() -> None:
-    for name, encoding in hub.ENCODINGS.items():
+    for name, encoding in encodings.ENCODINGS.items():
         ids = list(encoding.special_tokens.values())
         assert len(set(ids)) == len(ids), name
-    assert len(hub.ENCODINGS["o200k_harmony"].special_tokens) == 1090
+    assert len(encodings.ENCODINGS["o200k_harmony"].special_tokens) == 1090

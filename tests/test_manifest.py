@@ -15,7 +15,7 @@ import pytest
 import bytepair as bp
 from bytepair import _core
 from bytepair.formats import manifest, probes
-from bytepair.model.spec import WordPiece
+from bytepair.model.models import WordPiece
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -195,7 +195,7 @@ def test_the_versions_of_unicode_are_true(small: bp.Tokenizer) -> None:
     major = {what: int(version.partition(".")[0]) for what, version in versions.items()}
 
     def with_split(split: str, **stages: Any) -> bp.Tokenizer:
-        return bp.Tokenizer(replace(small.spec, split=(split,), **stages))
+        return bp.Tokenizer(small.spec.replace(split=(split,), **stages))
 
     # Split patterns: the letters of this version, and no age beyond it.
     assert versions["split"] == _core.unicode_version()
@@ -231,12 +231,12 @@ def test_behaviour_is_what_the_probes_show(tok: bp.Tokenizer) -> None:
     same = bp.Tokenizer(tok.spec)
     assert probes.behaviour(same) == probes.behaviour(tok)
     others = [
-        replace(tok.spec, split=()),
-        replace(tok.spec, normalizers=("NFC",)),
-        replace(tok.spec, prefix_space=True),
-        replace(tok.spec, added_tokens=(bp.AddedToken("</s>", 3000, special=False),)),
-        replace(tok.spec, added_tokens=(bp.AddedToken("</s>", 3000),)),
-        replace(tok.spec, model=replace(tok.spec.byte_pair, merges=(tok.spec.byte_pair.merges or ())[:100])),
+        tok.spec.replace(split=()),
+        tok.spec.replace(normalizers=("NFC",)),
+        tok.spec.replace(prefix_space=True),
+        tok.spec.replace(added_tokens=(bp.AddedToken("</s>", 3000, special=False),)),
+        tok.spec.replace(added_tokens=(bp.AddedToken("</s>", 3000),)),
+        tok.spec.replace(model=replace(tok.spec.byte_pair, merges=(tok.spec.byte_pair.merges or ())[:100])),
     ]
     hashes = [probes.behaviour(bp.Tokenizer(spec)) for spec in others]
     assert len({*hashes, probes.behaviour(tok)}) == len(others) + 1

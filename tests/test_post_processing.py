@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -86,13 +85,13 @@ def plain(sources: list[str]) -> bp.Tokenizer:
     """Few tokens, so that most pieces are several; six special ones, of which one takes the white space before it."""
     spec = bp.train(iter(sources), 400, split="gpt2").spec
     added = [bp.AddedToken(name, 400 + place, lstrip=name == "<mask>") for place, name in enumerate(SPECIAL)]
-    return bp.Tokenizer(replace(spec, added_tokens=tuple(added)))
+    return bp.Tokenizer(spec.replace(added_tokens=tuple(added)))
 
 
 def with_processor(plain: bp.Tokenizer, processor: dict[str, Any] | None, folder: Path) -> tuple[bp.Tokenizer, Any]:
     """A tokenizer with a post-processor, and the peer's from the same file."""
     text = None if processor is None else json.dumps(processor, ensure_ascii=False)
-    tok = bp.Tokenizer(replace(plain.spec, post_processor=text))
+    tok = bp.Tokenizer(plain.spec.replace(post_processor=text))
     tok.save(folder)
     return tok, tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
 
@@ -185,7 +184,7 @@ def test_what_is_broken_is_refused_with_its_place(
 ) -> None:
     broken = json.dumps(put(table, path, value), ensure_ascii=False)
     with pytest.raises(bp.FormatError) as caught:
-        bp.Tokenizer(replace(plain.spec, post_processor=broken))
+        bp.Tokenizer(plain.spec.replace(post_processor=broken))
     place = "/post_processor" + ("" if path.endswith("type") else path)
     assert caught.value.pointer in (place, f"{place}/id")
 
@@ -194,7 +193,7 @@ def test_templates_that_do_not_fit_together_are_refused(plain: bp.Tokenizer) -> 
     for first, parts in ((BERT_TEMPLATE, 3), (template([CLS], [A]), 0)):
         text = json.dumps(sequence(first, BERT_TEMPLATE), ensure_ascii=False)
         with pytest.raises(bp.FormatError, match=f"makes {parts} parts") as caught:
-            bp.Tokenizer(replace(plain.spec, post_processor=text))
+            bp.Tokenizer(plain.spec.replace(post_processor=text))
         assert caught.value.pointer == "/post_processor"
 
 
@@ -202,7 +201,7 @@ def test_nesting_is_bounded(plain: bp.Tokenizer) -> None:
     def nested(depth: int) -> str:
         return '{"type": "Sequence", "processors": [' * depth + "]}" * depth
 
-    assert bp.Tokenizer(replace(plain.spec, post_processor=nested(50)))("a").input_ids == [97]
+    assert bp.Tokenizer(plain.spec.replace(post_processor=nested(50)))("a").input_ids == [97]
     for depth in (70, 300, 100_000):
         with pytest.raises(bp.FormatError):
-            bp.Tokenizer(replace(plain.spec, post_processor=nested(depth)))
+            bp.Tokenizer(plain.spec.replace(post_processor=nested(depth)))

@@ -57,7 +57,7 @@ def check(tok: bp.Tokenizer, pruned: bp.Pruned, gone: set[bytes]) -> None:
         if ids[id] >= 0:
             assert small.token_bytes(int(ids[id])) == token
     for before, after in zip(tok.spec.added_tokens, small.spec.added_tokens, strict=True):
-        assert replace(before, id=int(ids[before.id])) == after
+        assert before._replace(id=int(ids[before.id])) == after
     assert (model.semantics, model.ignore_merges) == (old.semantics, old.ignore_merges)
     if model.merges is not None:
         assert merges_of(small) == [pair for pair in merges_of(tok) if b"".join(pair) not in gone]
@@ -74,7 +74,7 @@ def test_random_vocabularies_are_pruned_as_by_looking_at_all() -> None:
     for _ in range(200):
         tok = random_tokenizer(random)
         counts = random_counts(random) if random.random() < 0.8 else {}
-        merges = bp.Tokenizer(replace(tok.spec, model=to_merges(tok.spec.byte_pair)))
+        merges = bp.Tokenizer(tok.spec.replace(model=to_merges(tok.spec.byte_pair)))
         size = random.randint(256 + len(tok.spec.added_tokens), len(tok))
         gone = prune_slowly(merges, size, counts)
         pruned = bp.prune(tok, size, counts or None)
@@ -92,8 +92,8 @@ def test_without_a_source_it_is_training_to_the_smaller_size(sources: list[str],
         large = bp.train(iter(sources), 1000, ties=ties, special_tokens=special, **options)  # type: ignore[arg-type]
         small = bp.train(iter(sources), 600, ties=ties, special_tokens=special, **options)  # type: ignore[arg-type]
         assert bp.prune(large, 600).tokenizer == small
-        ranks = bp.Tokenizer(replace(large.spec, model=to_ranks(large.spec.byte_pair)))
-        assert bp.prune(ranks, 600).tokenizer.spec == replace(small.spec, model=to_ranks(small.spec.byte_pair))
+        ranks = bp.Tokenizer(large.spec.replace(model=to_ranks(large.spec.byte_pair)))
+        assert bp.prune(ranks, 600).tokenizer.spec == small.spec.replace(model=to_ranks(small.spec.byte_pair))
 
 
 def test_with_a_source_it_keeps_what_the_source_uses(sources: list[str], tok: bp.Tokenizer) -> None:
@@ -157,7 +157,7 @@ def test_holes_are_closed() -> None:
     pruned = bp.prune(holes, 258)
     assert pruned.tokenizer.encode("ab<|end|>", special="allow") == [256, 257]
     assert np.flatnonzero(pruned.ids >= 0)[-2:].tolist() == [1000, 5000]
-    huge = bp.Tokenizer(replace(holes.spec, added_tokens=(bp.AddedToken("<|end|>", 2**32 - 2),)))
+    huge = bp.Tokenizer(holes.spec.replace(added_tokens=(bp.AddedToken("<|end|>", 2**32 - 2),)))
     with pytest.raises(bp.TrainingError, match="the largest id is 4294967294"):
         bp.prune(huge, 258)
 
@@ -186,7 +186,7 @@ def test_ids_in_the_post_processor_are_renumbered(
 ) -> None:
     chain = {"type": "Sequence", "processors": [{"type": "ByteLevel", **TRIM}, processor]}
     for whole in (processor, chain):
-        spec = replace(tok.spec, post_processor=json.dumps(whole, ensure_ascii=False))
+        spec = tok.spec.replace(post_processor=json.dumps(whole, ensure_ascii=False))
         small = bp.prune(bp.Tokenizer(spec), 500).tokenizer
         text = str(small.spec.post_processor)
         assert [id for id in (498, 499) if str(id) in text] == expected
@@ -201,7 +201,7 @@ def test_ids_in_the_post_processor_are_renumbered(
 )
 def test_a_post_processor_that_is_not_known_is_refused(tok: bp.Tokenizer, text: str) -> None:
     with pytest.raises(bp.FormatError, match="post-processor"):
-        bp.prune(bp.Tokenizer(replace(tok.spec, post_processor=text)), 500)
+        bp.prune(bp.Tokenizer(tok.spec.replace(post_processor=text)), 500)
 
 
 def test_gpt2_is_pruned(data: Path, sources: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from random import Random
 
 import pytest
@@ -140,7 +139,7 @@ def test_added_tokens_stand_only_where_text_is_trusted() -> None:
 def test_normalized_tokens_stand_only_where_their_text_is_from_trusted_places() -> None:
     added = bp.AddedToken("[CLS]", 300, special=True, normalized=True)
     base = bp.train({"hi": 5}, vocab_size=257).spec
-    lower = dataclasses.replace(base, normalizers=("Lowercase",), added_tokens=(added,))
+    lower = base.replace(normalizers=("Lowercase",), added_tokens=(added,))
     tok = bp.Tokenizer(lower)
     text = "[cls]é[CLS] [cLs]"
     assert [row[1:] for row in tok.added_in(text)] == [(0, 5), (6, 11), (12, 17)]

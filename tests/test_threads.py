@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -31,7 +30,7 @@ def test_threads_change_neither_ids_nor_errors_of_a_long_text(sources: list[str]
     random = Random(5)
     added = [bp.AddedToken("<n>", 700, normalized=True), bp.AddedToken("<m>", 701, lstrip=True, rstrip=True)]
     spec = bp.train(iter(sources[:2]), 600, split=split, special_tokens=["<|end|>"]).spec
-    tok = bp.Tokenizer(dataclasses.replace(spec, added_tokens=(*spec.added_tokens, *added)))
+    tok = bp.Tokenizer(spec.replace(added_tokens=(*spec.added_tokens, *added)))
     words = [*HOSTILE, *sources[2].split(" ")[:500]]
     for case in range(6):
         parts = random.choices(words, k=30_000)

@@ -12,7 +12,7 @@ import pytest
 import sentencepiece
 
 import bytepair as bp
-from bytepair.model.spec import Unigram
+from bytepair.model.models import Unigram
 from bytepair.training.unigram import learn_unigram
 
 if TYPE_CHECKING:

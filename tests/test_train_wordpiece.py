@@ -11,7 +11,7 @@ import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 import bytepair as bp
-from bytepair.model.spec import WordPiece
+from bytepair.model.models import WordPiece
 from bytepair.training.wordpiece import learn_wordpiece, wordpiece_spec
 from tests.conftest import HOSTILE
 

@@ -41,7 +41,6 @@ from bytepair.errors import (
     TrainingError,
     TrainingInterrupted,
 )
-from bytepair.formats.hub import get_encoding
 from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
 
@@ -49,9 +48,11 @@ if TYPE_CHECKING:
     from bytepair import chat
     from bytepair.call.ragged import Ragged
     from bytepair.check.lint import Finding, Lint, lint
-    from bytepair.check.verify import Check, Report, verify
-    from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec
+    from bytepair.check.verify import Check, Checklist, verify
+    from bytepair.model.models import BytePair
+    from bytepair.model.spec import AddedToken, TokenizerSpec
     from bytepair.progress import Progress, RunProgress
+    from bytepair.resolver import encoding_for_model, get_encoding, load
     from bytepair.shards.count_corpus import count_corpus
     from bytepair.shards.sharding import shard
     from bytepair.shards.summaries import Summary
@@ -76,6 +77,7 @@ __all__ = [
     "BytePair",
     "BytepairError",
     "Check",
+    "Checklist",
     "Chunk",
     "Comparison",
     "Control",
@@ -100,7 +102,6 @@ __all__ = [
     "Progress",
     "Pruned",
     "Ragged",
-    "Report",
     "RunProgress",
     "SourceError",
     "SpecialTokenError",
@@ -121,10 +122,12 @@ __all__ = [
     "chat",
     "compare",
     "count_corpus",
+    "encoding_for_model",
     "explain",
     "extend",
     "get_encoding",
     "lint",
+    "load",
     "prune",
     "report",
     "resize_embeddings",
@@ -142,8 +145,9 @@ __all__ = [
 # half of the time of `import bytepair`.
 _LATER = {
     "AddedToken": "model.spec",
-    "BytePair": "model.spec",
+    "BytePair": "model.models",
     "Check": "check.verify",
+    "Checklist": "check.verify",
     "Comparison": "study.compare",
     "CorpusReport": "study.report",
     "Counted": "training.counts",
@@ -155,7 +159,6 @@ _LATER = {
     "Progress": "progress",
     "Pruned": "training.pruning",
     "Ragged": "call.ragged",
-    "Report": "check.verify",
     "RunProgress": "progress",
     "Statistics": "training.byte_pairs",
     "Summary": "shards.summaries",
@@ -164,9 +167,12 @@ _LATER = {
     "Verified": "shards.verify",
     "compare": "study.compare",
     "count_corpus": "shards.count_corpus",
+    "encoding_for_model": "resolver",
     "explain": "study.explain",
     "extend": "training.extending",
+    "get_encoding": "resolver",
     "lint": "check.lint",
+    "load": "resolver",
     "prune": "training.pruning",
     "report": "study.report",
     "resize_embeddings": "training.embeddings",

@@ -5,22 +5,22 @@ Long because of the docstrings of the public surface; what is done stands in the
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair import formats
 from bytepair.call.validity import is_valid
 from bytepair.chunk import chunks
 from bytepair.drawing.display import draw
 from bytepair.errors import BytepairError
-from bytepair.formats import native
-from bytepair.formats.manifest import SIDES, About
 from bytepair.model.compiled import CompiledTokenizer
+
+# `formats` is imported by the calls that read or write files: with pathlib and hashlib it is a third of the time of
+# `import bytepair`.
 
 if TYPE_CHECKING:
     import datetime
     import os
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from bytepair.chunk.chunks import Boundary, Chunk, Kind
     from bytepair.formats.hub import Origin
     from bytepair.formats.manifest import Side
-    from bytepair.model.loaded import Loaded
-    from bytepair.model.spec import AddedToken
+    from bytepair.model.spec import AddedToken, TokenizerSpec
 
 
 class Tokenizer(CompiledTokenizer):
@@ -61,10 +60,9 @@ class Tokenizer(CompiledTokenizer):
         'lower'
     """
 
-    @classmethod
-    def _compile(cls, loaded: Loaded) -> Self:
-        self = super()._compile(loaded)
-        if loaded.post_processor is not None:
+    def __new__(cls, spec: TokenizerSpec) -> Self:  # noqa: D102 (the class documents it)
+        self = super().__new__(cls, spec)
+        if spec.post_processor is not None:
             # A broken post-processor is an error of the file, not of the first call. Few files have one.
             from bytepair.call.post_processing import post_processor  # noqa: PLC0415
 
@@ -80,20 +78,21 @@ class Tokenizer(CompiledTokenizer):
         special_tokens: Mapping[str, int] | None = None,
         partial_alphabet: bool = False,
     ) -> Tokenizer:
-        """Loads a tokenizer; the format is told by the content.
+        """Loads a tokenizer from a file or folder; the format is detected from the content. See also `bytepair.load`.
 
         Args:
             path: A native file, tokenizer.json, tekken.json, .tiktoken, vocab.json (merges.txt beside it), a model of
                 sentencepiece, BERT's vocab.txt, codes of subword-nmt or fastBPE, GGUF; or a folder with one, where
                 tokenizer_config.json and its like count as well.
-            split: For files that hold none: a name or pattern. A .tiktoken file needs it, vocab.json means ``gpt2``.
-            special_tokens: For files that hold none: the special tokens and their ids.
+            split: For files that hold none: a name or pattern. A .tiktoken file needs it; the default of vocab.json is
+                ``gpt2``.
+            special_tokens: For files that hold none (.tiktoken, vocab.json): the special tokens and their ids.
             partial_alphabet: Whether bytes that UTF-8 uses may have no token: text that needs them raises EncodeError.
 
         Raises:
             ArtifactError: The file cannot be read.
             FormatError: It is broken, or holds something that is not supported; ``pointer`` says where.
-            IntegrityError: A manifest beside it promises another hash.
+            IntegrityError: A manifest beside it records another hash.
 
         Example:
             >>> import bytepair as bp, tempfile
@@ -103,12 +102,15 @@ class Tokenizer(CompiledTokenizer):
             ...     bp.Tokenizer.from_file(folder) == tok
             True
         """
-        options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
-        loaded = formats.load(Path(path), **options, partial_alphabet=partial_alphabet)
+        from pathlib import Path  # noqa: PLC0415
+
+        from bytepair.formats.loading import load  # noqa: PLC0415
+
+        spec = load(Path(path), split=split, special_tokens=special_tokens, partial_alphabet=partial_alphabet)
         try:
-            return cls._from_loaded(loaded)
+            return cls(spec)
         except BytepairError as error:
-            # Some of what is wrong is only seen when the parts come together.
+            # Some errors show only when the parts are compiled together.
             error.file = error.file or str(path)
             raise
 
@@ -127,14 +129,14 @@ class Tokenizer(CompiledTokenizer):
     ) -> Tokenizer:
         """Loads the tokenizer of a repository of Hugging Face's hub, through ``huggingface_hub`` (``bytepair[hub]``).
 
-        What is in its cache is taken from there without asking the network; else the files of the tokenizer, and
-        no others, are fetched. `origin` says which commit it was, and the hashes of its files.
+        Files in its cache are used without the network; otherwise the files of the tokenizer, and no others, are
+        fetched. `origin` records the commit and the hashes of the files. See also `bytepair.load`.
 
         Args:
-            name: The repository, such as ``"openai-community/gpt2"``.
+            name: The repository, such as ``"openai-community/gpt2"``; or a local folder, as for `from_file`.
             revision: A branch, a tag or a commit; only a commit is always the same.
-            local_files_only: Whether the network is never asked.
-            token: For a repository that needs one; None for the token that ``huggingface_hub`` knows.
+            local_files_only: Whether to do without the network; ``HF_HUB_OFFLINE`` does the same.
+            token: For a repository that needs one; None for the token of ``huggingface_hub``.
             cache: The folder of the cache; None for that of ``huggingface_hub``.
             split: As for `from_file`.
             special_tokens: As for `from_file`.
@@ -144,40 +146,35 @@ class Tokenizer(CompiledTokenizer):
             ArtifactError: ``huggingface_hub`` is not installed, or the files cannot be fetched.
             FormatError: There is no tokenizer among them, it is broken, or holds something that is not supported.
         """
-        # Only those who load from a hub wait for this import.
+        from pathlib import Path  # noqa: PLC0415
+
+        from bytepair import files  # noqa: PLC0415
         from bytepair.formats import hub  # noqa: PLC0415
 
-        options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
-        loaded, origin = hub.from_pretrained(
-            name,
-            revision=revision,
-            local_files_only=local_files_only,
-            token=token,
-            cache=cache,
-            partial_alphabet=partial_alphabet,
-            **options,
-        )
-        self = cls._from_loaded(loaded)
+        options: dict[str, Any] = {
+            "split": split,
+            "special_tokens": special_tokens,
+            "partial_alphabet": partial_alphabet,
+        }
+        if files.is_folder(Path(name)):
+            return cls.from_file(name, **options)
+        origin = hub.snapshot(name, revision=revision, local_files_only=local_files_only, token=token, cache=cache)
+        return cls._from_origin(origin, **options)
+
+    @classmethod
+    def _from_origin(cls, origin: Origin, **options: Any) -> Tokenizer:
+        """Loads the files of a repository."""
+        from bytepair.formats import hub  # noqa: PLC0415
+
+        self = cls(hub.read(origin, **options))
         self.__dict__["_origin"] = origin
         return self
 
     @property
     def origin(self) -> Origin | None:
-        """Where it was loaded from, if by `from_pretrained`; equality, pickles and saved files know nothing of it."""
+        """The repository it was loaded from, if by `from_pretrained`; not part of equality, pickles and saved files."""
         origin: Origin | None = self.__dict__.get("_origin")
         return origin
-
-    @classmethod
-    def from_tiktoken(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        split: str,
-        special_tokens: Mapping[str, int],
-        partial_alphabet: bool = False,
-    ) -> Tokenizer:
-        """Loads a bare rank file, which holds neither split pattern nor special tokens; errors as `from_file`."""
-        return cls.from_file(path, split=split, special_tokens=special_tokens, partial_alphabet=partial_alphabet)
 
     def save(
         self,
@@ -185,12 +182,12 @@ class Tokenizer(CompiledTokenizer):
         format: str | None = None,
         *,
         drop: Collection[str] = (),
-        padding_sides: tuple[Side, Side] = SIDES,
+        padding_sides: tuple[Side, Side] = ("right", "left"),
         origin: str | Mapping[str, Any] | None = None,
     ) -> list[Path]:
         """Writes the tokenizer and ``manifest.json``, each file whole or not at all; returns their paths.
 
-        A folder is for one writer at a time: files of two would not fit together, which loading then says.
+        A folder is for one writer at a time: loading refuses files of two.
 
         Args:
             path: A folder, or a file whose name says its format.
@@ -199,26 +196,28 @@ class Tokenizer(CompiledTokenizer):
                 where a format needs it and every text is proved to keep its ids.
             drop: Features that may be lost, such as ``("split", "special_tokens")`` for a bare rank file.
             padding_sides: For the manifest: the sides on which sequences are padded for training and for generation.
-            origin: For the manifest: where the tokenizer is from, as a text or as a table that JSON can hold; of one
-                that is from a hub, the name, the commit and the hashes that `origin` says, unless something else is.
+            origin: For the manifest: the origin of the tokenizer, as a text or as a table that JSON can hold; the
+                default for a tokenizer from a hub is the name, the commit and the hashes of `Tokenizer.origin`.
 
         Raises:
             FormatError: The format cannot hold a feature that is not in `drop`, which is named; `padding_sides` or
-                `origin` is not that.
+                `origin` is invalid.
             ArtifactError: The files cannot be written. What was there before is then still there.
         """
-        return formats.save(
-            self.spec, Path(path), format, drop, About(self, padding_sides, origin or self._hub_origin())
-        )
+        from pathlib import Path  # noqa: PLC0415
 
-    def _hub_origin(self) -> dict[str, Any] | None:
-        """What a manifest says of a tokenizer that is from a hub."""
-        return None if self.origin is None else {k: v for k, v in self.origin._asdict().items() if k != "folder"}
+        from bytepair.formats.manifest import About  # noqa: PLC0415
+        from bytepair.formats.saving import save  # noqa: PLC0415
+
+        about = About(self, padding_sides, origin or (self.origin and self.origin.record()))
+        return save(self.spec, Path(path), format, drop, about)
 
     @property
     def fingerprint(self) -> str:
         """The SHA-256 of the tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
-        return native.fingerprint_of(self)
+        from bytepair.formats.native import fingerprint_of  # noqa: PLC0415
+
+        return fingerprint_of(self)
 
     def encode_batch_array(
         self,
@@ -571,9 +570,9 @@ class Tokenizer(CompiledTokenizer):
             ({'<|user|>': 258, '<|bot|>': 259}, 260, True)
         """
         # Few do this.
-        from bytepair.model.adding import with_added_tokens  # noqa: PLC0415
+        from bytepair.model.added_tokens import with_added_tokens  # noqa: PLC0415
 
-        return type(self)._from_loaded(with_added_tokens(self, tokens, special=special))
+        return type(self)(with_added_tokens(self, tokens, special=special))
 
     def chunks(
         self,
@@ -758,7 +757,7 @@ class Tokenizer(CompiledTokenizer):
         return hash(self.fingerprint)
 
     def __repr__(self) -> str:
-        return f"<Tokenizer: {len(self)} tokens, {self._loaded.semantics}, {len(self.special_tokens)} special>"
+        return f"<Tokenizer: {len(self)} tokens, {self.spec.semantics}, {len(self.special_tokens)} special>"
 
     def _repr_html_(self) -> str:
         """Sizes, stages and special tokens as HTML for a notebook."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import bytepair as bp
-from bytepair.model.spec import TokenizerSpec, Unigram, WordPiece
+from bytepair.model.models import Unigram, WordPiece
+from bytepair.model.spec import TokenizerSpec
 from bytepair.study.explain import explain, timeline
 from bytepair.view import explained
 from bytepair.view import timeline as timelines

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import bytepair as bp
@@ -15,7 +14,7 @@ def test_encodings(tab: Tab, tmp_path: Path) -> None:
     plain = bp.train({"low": 5, "lower": 3, "newest": 4}, 268, split="gpt2", special_tokens=["<s>", "</s>", "<pad>"])
     first, last = ([token, plain.special_tokens[token]] for token in ("<s>", "</s>"))
     post_processor = json.dumps({"type": "BertProcessing", "sep": last, "cls": first})
-    tok = bp.Tokenizer(replace(plain.spec, post_processor=post_processor))
+    tok = bp.Tokenizer(plain.spec.replace(post_processor=post_processor))
     text = "lower newest 東京 🦊,\n\tthe lowest <script>alert(1)</script>\u202e\u200b e\u0301 אבג\n" + "x" * 200
     pair = tok(["low newest"], ["newest and low"], padding="max_length", max_length=40).encodings[0]
     # More tokens are left out by the same code, and would take axe-core ten seconds.

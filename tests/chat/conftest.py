@@ -1,8 +1,6 @@
-"""A small tokenizer with the marks of chats, special and not."""
+"""A small tokenizer with chat markers, special and not."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
@@ -17,4 +15,4 @@ def chat_tok() -> bp.Tokenizer:
     tok = bp.train(iter([text]), vocab_size=305, split="gpt2")
     ids = range(tok.vocab_size, tok.vocab_size + len(MARKS))
     added = [bp.AddedToken(mark, id, special="think" not in mark) for mark, id in zip(MARKS, ids, strict=True)]
-    return bp.Tokenizer(replace(tok.spec, added_tokens=tuple(added)))
+    return bp.Tokenizer(tok.spec.replace(added_tokens=tuple(added)))

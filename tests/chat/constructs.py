@@ -1,4 +1,4 @@
-"""Constructs of public chat templates, in our own words: what they render is compared with `transformers`."""
+"""Constructs of public chat templates, rewritten here; their renderings are compared with `transformers`."""
 # ruff: noqa: E501 (templates are long lines)
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Random conversations for chat templates, and what `transformers` makes of them."""
+"""Random conversations for chat templates, and their renderings by `transformers`."""
 
 from __future__ import annotations
 

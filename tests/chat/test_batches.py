@@ -1,4 +1,4 @@
-"""Padding: against a row at a time in plain Python, and the rules of transformers."""
+"""Padding, compared with plain Python row by row, and with the rules of transformers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache: every part of a key matters, what comes out is what went in, and damage is never handed out."""
+"""The cache: every part of a key counts, entries are returned unchanged, and damaged files are never used."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Conversations as ids and labels: what is trained on, what truncation leaves, what is refused."""
+"""Conversations as ids and labels: trained spans, truncation, and errors."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -243,7 +242,7 @@ def test_special_tokens_of_the_post_processor_stay_whatever_is_cut_off(chat_tok:
     bos, eos = chat_tok.reserved_tokens["<s>"], chat_tok.reserved_tokens["</s>"]
     processor = {"type": "RobertaProcessing", "sep": ["</s>", eos], "cls": ["<s>", bos], "trim_offsets": False}
     processor["add_prefix_space"] = False
-    tok = bp.Tokenizer(replace(chat_tok.spec, post_processor=json.dumps(processor)))
+    tok = bp.Tokenizer(chat_tok.spec.replace(post_processor=json.dumps(processor)))
     messages = [{"role": "user", "content": "how are you"}, {"role": "assistant", "content": "I am fine, thank you"}]
     bare = tok.encode_chat(messages, "chatml", train_on=("user", "assistant"))
     cache = bp.chat.EncodingCache()

@@ -1,4 +1,4 @@
-"""Turns that are appended: what is fixed stays, token for token."""
+"""Appended turns: existing ids stay unchanged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_template_that_rewrites_what_is_fixed_is_refused_with_the_place(chat_t
         bp.chat.extend(chat_tok, example, PROMPT)
     assert caught.value.character is not None
     assert example.text[caught.value.character :].startswith("<think>")
-    with pytest.raises(bp.TemplateError, match="the ids are not what the template renders"):
+    with pytest.raises(bp.TemplateError, match="the ids do not match the rendered text"):
         bp.chat.extend(chat_tok, prompt(chat_tok), [{"role": "assistant", "content": "a"}], ids=chat_tok.encode("b"))
 
 

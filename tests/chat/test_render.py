@@ -1,4 +1,4 @@
-"""Rendered texts are those of `transformers`, and every character is from where its span says."""
+"""Rendered texts equal those of `transformers`, and every character has the origin in its span."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What people write never becomes protocol, unless the call says so."""
+"""Content never becomes a control token, unless the call allows it."""
 
 from __future__ import annotations
 
-import dataclasses
 from random import Random
 from typing import Any
 
@@ -149,7 +148,7 @@ def test_marks_may_be_spelled_with_the_role(chat_tok: bp.Tokenizer) -> None:
 def test_content_that_a_normalizer_joins_with_a_mark_is_rejected() -> None:
     base = bp.train({"hi": 5}, vocab_size=257).spec
     mark = bp.AddedToken("<m>", 300, special=True, normalized=True)
-    tok = bp.Tokenizer(dataclasses.replace(base, normalizers=("NFC",), added_tokens=(mark,)))
+    tok = bp.Tokenizer(base.replace(normalizers=("NFC",), added_tokens=(mark,)))
     template = "{% for m in messages %}<m>{{ m.content }}{% endfor %}"
     assert (tok.encode_chat(chat("a"), template).input_ids == 300).sum() == 2
     with pytest.raises(bp.SpecialTokenError, match="content breaks the template's '<m>'"):

@@ -1,4 +1,4 @@
-"""Templates that mean harm end in TemplateError: soon, in bounded memory, and by what they do."""
+"""Malicious templates raise TemplateError: soon, in bounded memory, and for the right reason."""
 
 # ruff: noqa: E501 (templates are long lines)
 from __future__ import annotations

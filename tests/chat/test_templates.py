@@ -1,4 +1,4 @@
-"""Templates: where they come from, what they are, and what the built-in ones say."""
+"""Templates: their sources, their data, and the texts of the built-in ones."""
 
 # ruff: noqa: E501 (templates are long lines)
 from __future__ import annotations

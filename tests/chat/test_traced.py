@@ -1,4 +1,4 @@
-"""The methods of traced strings: text as ``str`` gives it, places as a slow model has them."""
+"""The methods of traced strings: text like that of ``str``, and origins like those of a slow model."""
 
 from __future__ import annotations
 

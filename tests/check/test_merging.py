@@ -11,9 +11,10 @@ import pytest
 import bytepair as bp
 from bytepair.check.lint.merging import merged
 from bytepair.check.lint.scores import beaten
-from bytepair.check.lint.subject import Subject
 from bytepair.check.lint.vocabulary import is_part_of_text, never
-from bytepair.model.spec import BytePair, Characters, TokenizerSpec, Unigram
+from bytepair.check.subject import Subject
+from bytepair.model.models import BytePair, Characters, Unigram
+from bytepair.model.spec import TokenizerSpec
 
 
 def random_model(seed: int, letters: str = "abc", merges: int = 12) -> BytePair:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bytepair as bp
-from bytepair.check.verify import checkpoint, running, texts
-from bytepair.check.verify.report import quoted
+from bytepair.check.verify import embedding_size, running, texts
+from bytepair.check.verify.checklist import quoted
 from bytepair.formats import manifest, probes
 from tests.conftest import WHOLE, share
 
@@ -46,7 +45,7 @@ def reseal(folder: Path, **changes: Any) -> None:
     place.write_bytes(manifest.seal(json.dumps(table, indent=2).encode()))
 
 
-def names(report: bp.Report, status: str = "fail") -> list[str]:
+def names(report: bp.Checklist, status: str = "fail") -> list[str]:
     return [check.name for check in report.checks if check.status == status]
 
 
@@ -76,7 +75,7 @@ def test_files_without_a_manifest(folder: Path) -> None:
     report = bp.verify(folder)
     assert report.passed
     assert report["file hashes"].status == report["behaviour"].status == "not applicable"
-    with pytest.raises(bp.ArtifactError, match="no file, no folder and no encoding"):
+    with pytest.raises(bp.ArtifactError, match="is not a file or folder"):
         bp.verify(folder / "nothing")
 
 
@@ -150,8 +149,8 @@ def test_round_trips(small: bp.Tokenizer) -> None:
 
     assert [check.name for check in texts.checks(Losing(small.spec)) if check.status == "fail"] == ["round trip: emoji"]
     for spec, reason in [
-        (replace(small.spec, normalizers=("NFKC",)), "normalizers"),
-        (replace(small.spec, prefix_space=True), "prefix_space"),
+        (small.spec.replace(normalizers=("NFKC",)), "normalizers"),
+        (small.spec.replace(prefix_space=True), "prefix_space"),
     ]:
         report = bp.verify(bp.Tokenizer(spec))
         assert report.passed, str(report)
@@ -162,7 +161,7 @@ def test_round_trips(small: bp.Tokenizer) -> None:
         def decode(self, ids: Any, errors: str = "replace", **options: bool) -> str:
             return super().decode(ids, errors, **options) + "!"
 
-    unstable = Unstable(replace(small.spec, normalizers=("NFC",)))
+    unstable = Unstable(small.spec.replace(normalizers=("NFC",)))
     assert bp.verify(unstable)["round trip: code"].status == "fail"
     partial = bp.Tokenizer(bp.TokenizerSpec(bp.BytePair((b"a", b"b"), (0, 1), partial_alphabet=True)))
     report = bp.verify(partial)
@@ -322,13 +321,13 @@ def tensors(place: Path, shapes: dict[str, list[int]]) -> None:
 
 def test_checkpoints(tmp_path: Path, small: bp.Tokenizer) -> None:
     def size() -> tuple[str, str]:
-        check = checkpoint.check(small, tmp_path)
+        check = embedding_size.check(small, tmp_path)
         return check.status, check.detail
 
     ids = small.vocab_size
-    assert bp.verify(small, checkpoint=tmp_path)["embedding size"] == checkpoint.check(small, tmp_path)
+    assert bp.verify(small, checkpoint=tmp_path)["embedding size"] == embedding_size.check(small, tmp_path)
     assert size()[0] == "fail"
-    assert "no folder" in checkpoint.check(small, tmp_path / "none").detail
+    assert "not a folder" in embedding_size.check(small, tmp_path / "none").detail
     (tmp_path / "config.json").write_text(json.dumps({"text_config": {"vocab_size": ids}}))
     assert size() == ("pass", f"{ids} ids; rows: vocab_size of config.json {ids}")
     others = {
@@ -391,7 +390,7 @@ def test_determinism(small: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_an_error_ends_its_lines_and_no_others(small: bp.Tokenizer) -> None:
     # Backtracks for ever on the probe of 300 letters.
-    spec = replace(small.spec, split=(r"(?:a|a|aa)+(?=b)(?<!x)|(?s:.)",))
+    spec = small.spec.replace(split=(r"(?:a|a|aa)+(?=b)(?<!x)|(?s:.)",))
     report = bp.verify(bp.Tokenizer(spec))
     assert names(report) == ["offsets", "running"]
     assert "an error ended these lines" in report["running"].detail

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +84,7 @@ def test_the_table_names_what_is_not_installed(call: Call, monkeypatch: pytest.M
 
 def test_a_library_that_cannot_hold_the_model_says_why(tok: bp.Tokenizer, tmp_path: Path) -> None:
     pytest.importorskip("tiktoken")
-    found, absent = rivals.rivals(bp.Tokenizer(replace(tok.spec, normalizers=("NFC",))), tmp_path)
+    found, absent = rivals.rivals(bp.Tokenizer(tok.spec.replace(normalizers=("NFC",))), tmp_path)
     assert not any(name.startswith("tiktoken") for name in found)
     assert "normalizers" in absent["tiktoken"]
 
@@ -156,7 +155,7 @@ def test_what_is_slow_is_repeated_less() -> None:
 def test_added_tokens_follow_the_option(call: Call, tok: bp.Tokenizer) -> None:
     pytest.importorskip("tokenizers")
     token = bp.AddedToken("low er", 400, special=False)
-    bp.Tokenizer(replace(tok.spec, added_tokens=(*tok.spec.added_tokens, token))).save("model")
+    bp.Tokenizer(tok.spec.replace(added_tokens=(*tok.spec.added_tokens, token))).save("model")
     Path("added.txt").write_text("low er low er\n")
     for added in ("match", "text"):
         found = benched(call, "added.txt", "--added", added)

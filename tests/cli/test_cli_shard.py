@@ -239,7 +239,7 @@ def test_misuse_is_said(misused: Fails, arguments: tuple[str, ...], message: str
     ("arguments", "message"),
     [
         (("line.txt", "-m", "model"), "'line.txt'"),
-        (("lines.txt", "-m", "modle"), "'modle' is no file, no folder and no encoding"),
+        (("lines.txt", "-m", "modle"), "'modle' is not a file or folder"),
         ((*LINEWISE, "--eos", "<|edn|>"), '"<|edn|>" is not a token; special tokens are <|end|>'),
         ((*LINEWISE, "--eos", "999"), "999"),
         ((*LINEWISE, "--field", "body"), "field='body' has no effect on text files"),

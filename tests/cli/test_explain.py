@@ -80,4 +80,4 @@ def test_errors_name_what_is_wrong(model: str, capsys: pytest.CaptureFixture[str
     assert main(["explain", "a<|e|>", "-m", model, "--special", "raise"]) == 1
     assert "<|e|>" in capsys.readouterr().err
     assert main(["explain", "--timeline", "no such file"]) == 1
-    assert "no file, no folder and no encoding" in capsys.readouterr().err
+    assert "is not a file or folder" in capsys.readouterr().err

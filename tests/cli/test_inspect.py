@@ -62,6 +62,6 @@ def test_a_file_that_is_not_as_it_was_saved(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_no_such_model(call: Call, fails: Callable[..., str]) -> None:
-    assert "no encoding" in fails("inspect", "nothing")
+    assert "is not a file or folder" in fails("inspect", "nothing")
     call("convert", "model", "-o", "x.tiktoken", "--drop", "split,special_tokens")
     assert "stages-unknown" in call("inspect", "x.tiktoken").decode()

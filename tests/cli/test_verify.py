@@ -43,7 +43,7 @@ def test_bare_files_and_encodings(call: Call, fails: Callable[..., str], misused
     tok.save("bare", "tiktoken", drop=("split", "special_tokens"))
     end = f"<|end|>={tok.token_id('<|end|>')}"
     assert "pass  behaviour: " in call("verify", "bare", "--split", "gpt2", "--special-token", end).decode()
-    assert "no encoding" in fails("verify", "nothing")
+    assert "is not a file or folder" in fails("verify", "nothing")
     assert "127.0.0.1" in fails("verify", "gpt2")
     assert "--encodings is for the name of an encoding" in misused("verify", "model", "--encodings", ".")
     assert "unrecognized arguments" in misused("verify", "model", "--nothing")

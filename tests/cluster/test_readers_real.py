@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bytepair.sources.inputs import check, find
+from bytepair.sources.inputs import check, find, find_files
 from bytepair.sources.readers import portions
 from bytepair.sources.source import Reading
 from bytepair.training.counts import Counts
@@ -34,7 +34,11 @@ def test_a_data_set_on_the_disk(tmp_path: Path, parts: int) -> None:
     for name, one in (("whole", whole), ("shuffled", shuffled), ("empty", whole.select([]))):
         one.save_to_disk(str(tmp_path / name), num_shards=parts if len(one) else 1)
         again = datasets.load_from_disk(str(tmp_path / name))
-        found = [row for each in find(str(tmp_path / name)) for row in documents(each, Reading(id_field="n"))[0]]
+        found = [
+            row
+            for each in find_files(str(tmp_path / name), "read")
+            for row in documents(each, Reading(id_field="n"))[0]
+        ]
         assert [text.decode() for _, text, _ in found] == again["text"][:]
         assert [int(id_ or b"") for _, _, id_ in found] == again["n"][:]
 
@@ -111,7 +115,7 @@ def test_files_in_a_bucket(tmp_path: Path, bucket: Any) -> None:
         bucket.pipe_file(f"bucket/deep/{name}", data)
         (tmp_path / name).write_bytes(data)
     reading = Reading(id_field="n")
-    found = find("s3://bucket/**/*")
+    found = find_files("s3://bucket/**/*", "read")
     assert [one.name for one in found] == ["s3://bucket/deep/a.jsonl", "s3://bucket/deep/a.parquet"]
     for one in found:
         check(one)

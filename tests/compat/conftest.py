@@ -1,4 +1,4 @@
-"""Documents that adapters are tried on."""
+"""Documents for the tests of adapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""chonkie's chunkers and refineries with bytepair as their tokenizer, and the chunker that cuts itself."""
+"""chonkie's chunkers and refineries with bytepair as their tokenizer, and bytepair's own chunker."""
 
 from __future__ import annotations
 

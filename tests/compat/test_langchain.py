@@ -1,4 +1,4 @@
-"""LangChain's own splitters with bytepair as their counter, and the splitter that cuts itself."""
+"""LangChain's own splitters with bytepair as their counter, and bytepair's own splitter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LlamaIndex's own splitters with bytepair as their tokenizer, and the node parser that cuts itself."""
+"""LlamaIndex's own splitters with bytepair as their tokenizer, and bytepair's own node parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""semchunk takes a counter, and a count is one: there is nothing to adapt."""
+"""semchunk takes a function that counts tokens; there is no adapter."""
 
 from __future__ import annotations
 

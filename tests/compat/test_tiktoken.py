@@ -1,6 +1,6 @@
-"""The face of tiktoken on vocabularies that are made here: what it answers is what tiktoken answers, errors included.
+"""`bytepair.compat.tiktoken` compared with tiktoken on small vocabularies, errors included.
 
-Long because each behaviour of tiktoken's own tests has one here.
+The file is long because each behaviour of tiktoken's own tests has one here.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def test_special_tokens_are_those_that_the_call_allows(enc: tiktoken.Encoding, t
             for method in ("encode", "encode_to_numpy", "encode_with_unstable"):
                 assert answer(enc, method, text, **call) == answer(theirs, method, text, **call), (call, method)
     with pytest.raises(
-        ValueError, match=r"'<\|endoftext\|>' \(character 0\); say allowed_special=\{'<\|endoftext\|>'\}"
+        ValueError, match=r"'<\|endoftext\|>' \(character 0\); pass allowed_special=\{'<\|endoftext\|>'\}"
     ):
         enc.encode(text)
     with pytest.raises(ValueError, match=r"'<\|fim_prefix\|>' \(character 20\)"):

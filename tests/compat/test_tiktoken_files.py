@@ -1,4 +1,4 @@
-"""What tiktoken reads, writes and registers: rank files, caches, plugins and the table of models."""
+"""Files and registries of tiktoken: rank files, caches, plugins and the table of models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import tiktoken.model
 import bytepair as bp
 from bytepair.compat import tiktoken as face
 from bytepair.compat.tiktoken import load, model, registry
-from bytepair.formats import hub
+from bytepair.formats import encodings
 from bytepair.model import byte_alphabet
 from tests.conftest import ROOT
 from tests.test_docs import python_blocks, run_as_written
@@ -55,7 +55,7 @@ def test_what_is_no_name_is_a_value_error() -> None:
         face.get_encoding("gpt3")
     with pytest.raises(ValueError, match="is a str, not NoneType"):
         face.get_encoding(None)  # type: ignore[arg-type]
-    assert face.list_encoding_names()[: len(hub.ENCODINGS)] == tiktoken.list_encoding_names()
+    assert face.list_encoding_names()[: len(encodings.ENCODINGS)] == tiktoken.list_encoding_names()
 
 
 def test_rank_files_are_read_and_written_as_theirs(tmp_path: Path) -> None:
@@ -78,9 +78,9 @@ def test_rank_files_are_read_and_written_as_theirs(tmp_path: Path) -> None:
 
 def test_other_addresses_are_refused_by_name(tmp_path: Path) -> None:
     for address in ("az://bucket/x", "gs://bucket/x"):
-        with pytest.raises(ValueError, match=f"{address} is neither a file nor an HTTPS address"):
+        with pytest.raises(ValueError, match=f"{address} is neither a file nor an HTTPS URL"):
             load.load_tiktoken_bpe(address)
-    with pytest.raises(ValueError, match="is an address"):
+    with pytest.raises(ValueError, match="is a URL"):
         load.dump_tiktoken_bpe(RANKS, "az://bucket/x")
     with pytest.raises(bp.ArtifactError, match="not an HTTPS address"):
         load.read_file("http://example.org/x")
@@ -105,7 +105,7 @@ def test_the_two_files_of_gpt2_are_read_as_theirs(tmp_path: Path, clobber: bool)
     with pytest.raises(AssertionError, match=r"b'low' has rank 257 in .*bpe, and id 301"):
         load.data_gym_to_mergeable_bpe_ranks(*given, clobber_one_byte_tokens=clobber)
     table.write_text(json.dumps(ids | {"a b": 301}), "utf-8")
-    with pytest.raises(bp.FormatError, match="'a b' has a character that stands for no byte"):
+    with pytest.raises(bp.FormatError, match="'a b' has a character that represents no byte"):
         load.data_gym_to_mergeable_bpe_ranks(*given)
     merges.write_text("#version: 0.2\nl o w\n", "utf-8")
     with pytest.raises(bp.FormatError, match=r"a merge is two tokens.*line 2.*'l o w'"):
@@ -181,8 +181,8 @@ def no_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_encodings")
 def test_what_tiktoken_fetched_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tok: bp.Tokenizer) -> None:
     data = (tok.save(tmp_path / "x.tiktoken", drop=("split", "special_tokens"))[0]).read_bytes()
-    published = hub.ENCODINGS["r50k_base"]._replace(sha256=hashlib.sha256(data).hexdigest())
-    monkeypatch.setitem(hub.ENCODINGS, "r50k_base", published)
+    published = encodings.ENCODINGS["r50k_base"]._replace(sha256=hashlib.sha256(data).hexdigest())
+    monkeypatch.setitem(encodings.ENCODINGS, "r50k_base", published)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("BYTEPAIR_CACHE", str(tmp_path / "empty"))
     monkeypatch.setenv("BYTEPAIR_ENCODINGS_URL", "http://127.0.0.1:9/none")

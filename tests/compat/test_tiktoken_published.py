@@ -1,4 +1,4 @@
-"""The published encodings on the real rank files: the examples of tiktoken's README and of its tests, and chance."""
+"""The published encodings on the real rank files: examples of tiktoken's README and tests, and random texts."""
 
 from __future__ import annotations
 

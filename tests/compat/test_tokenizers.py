@@ -1,4 +1,4 @@
-"""The face of tokenizers against the library: everything that an encoding says, under all that a call can be told."""
+"""`bytepair.compat.tokenizers` compared with the library: all columns of encodings under all options."""
 
 from __future__ import annotations
 

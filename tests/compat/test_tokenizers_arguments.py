@@ -1,4 +1,4 @@
-"""Arguments of the face of tokenizers: what the library takes is taken, and what is wrong raises as it does there."""
+"""Arguments of `bytepair.compat.tokenizers`: valid ones are taken and invalid ones raise as in the library."""
 
 from __future__ import annotations
 
@@ -155,12 +155,12 @@ def test_a_state_is_given_and_taken(both: list[Any]) -> None:
         cut = m.pre_tokenizers.ByteLevel()
         cut.__setstate__(m.pre_tokenizers.ByteLevel(add_prefix_space=False).__getstate__())
         assert cut.pre_tokenize_str("sea")[0][0] == "sea"
-    with pytest.raises(TypeError, match="no Lowercase"):
+    with pytest.raises(TypeError, match="does not fit a Lowercase"):
         face.normalizers.Lowercase().__setstate__(b'{"type":"NFC"}')
 
 
 def test_an_option_without_a_vocabulary_is_refused() -> None:
-    with pytest.raises(ValueError, match="unk_id=0 goes with a vocabulary"):
+    with pytest.raises(ValueError, match="unk_id=0 needs a vocabulary"):
         face.models.Unigram(unk_id=0)
 
 

@@ -1,6 +1,6 @@
-"""The documented examples of tokenizers, and what its own tests hold, one by one, on the face and on the library.
+"""The documented examples of tokenizers and the cases of its tests, in `bytepair.compat.tokenizers` and in the library.
 
-Long because there are many of them.
+The file is long because there are many of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Random calls, one after another, on a tokenizer of the library and on one of the face: both are in the same state."""
+"""Random sequences of calls on a tokenizer of the library and on one of bytepair, which stay in the same state."""
 
 from __future__ import annotations
 

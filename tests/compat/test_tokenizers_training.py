@@ -1,4 +1,4 @@
-"""The trainers of the face against those of tokenizers, and the tokenizers that it has ready made."""
+"""The trainers and the ready-made tokenizers, compared with those of tokenizers."""
 
 from __future__ import annotations
 

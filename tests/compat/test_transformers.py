@@ -1,6 +1,6 @@
-"""The face of transformers beside transformers itself, on tokenizers that are trained here.
+"""`bytepair.compat.transformers` compared with transformers, on tokenizers trained here.
 
-Long because each documented call has its test.
+The file is long because each documented call has its test.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import copy
 import pickle
 import random
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ def trained(sources: list[str], kind: str) -> tuple[bp.Tokenizer, dict[str, Any]
     if kind == "unigram":
         tok = bp.train_unigram(iter(sources), 1500)
         step = configs.template(None, "</s>", {"</s>": tok.token_id("</s>")})
-        tok = bp.Tokenizer(replace(tok.spec, post_processor=step))
+        tok = bp.Tokenizer(tok.spec.replace(post_processor=step))
         return tok, {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
     special = ["<s>", "</s>", "<pad>", "<mask>"]
     tok = bp.train(iter(sources), 1500, split="gpt2", special_tokens=special)
@@ -47,7 +46,7 @@ def trained(sources: list[str], kind: str) -> tuple[bp.Tokenizer, dict[str, Any]
             '{"type": "RobertaProcessing", "sep": ["</s>", %d], "cls": ["<s>", %d], "trim_offsets": true,'
             ' "add_prefix_space": false}'
         )
-        return bp.Tokenizer(replace(tok.spec, post_processor=roberta % (ids["</s>"], ids["<s>"]))), names
+        return bp.Tokenizer(tok.spec.replace(post_processor=roberta % (ids["</s>"], ids["<s>"]))), names
     return tok, names
 
 
@@ -290,7 +289,7 @@ def test_special_tokens_are_named_all_or_none(plain: Path) -> None:
     with pytest.raises(ValueError, match="other_name is not the name"):
         tokenizer.add_special_tokens({"eos_token": "<x>", "extra_special_tokens": ["<y>"], "other_name": "<z>"})
     # In the alphabet of bytes this is the byte E9.
-    with pytest.raises(bp.FormatError, match=r"é.*so the vocabulary spells token 233.*leave it out"):
+    with pytest.raises(bp.FormatError, match=r"é.*spells token 233 in the vocabulary.*leave it out"):
         tokenizer.add_special_tokens({"eos_token": "é", "extra_special_tokens": ["<y>"]})
     assert said(tokenizer) == said(same)
 
@@ -537,7 +536,7 @@ def test_what_loading_and_saving_cannot_do_is_said(plain: Path, tmp_path: Path) 
             AutoTokenizer.from_pretrained(name)
     with pytest.raises(OSError, match="from_pretrained"):
         AutoTokenizer()
-    with pytest.raises(TypeError, match="give tokenizer_object"):
+    with pytest.raises(TypeError, match="pass tokenizer_object"):
         PreTrainedTokenizerFast()
     with pytest.raises(AttributeError, match="is a method"):
         PreTrainedTokenizerFast(tokenizer_object=ours.engine, add_special_tokens=True)

@@ -1,4 +1,4 @@
-"""Chats that the face of transformers writes, beside those of transformers itself."""
+"""Chats of `bytepair.compat.transformers` compared with those of transformers."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_functions_are_read_as_there() -> None:
         assert json.dumps(functions.schema(function)) == json.dumps(get_json_schema(function))
     for wrong, match in (
         (undocumented, "no docstring"),
-        (unhinted, "'x' has no hint"),
+        (unhinted, "'x' has no type hint"),
         (half, "does not describe 'y'"),
         (strange, "of 'x' has no JSON"),
     ):
@@ -299,7 +299,7 @@ def test_several_templates(plain: Path, tmp_path: Path) -> None:
     assert said(again) == said(other)
     assert not list((tmp_path / "True" / "additional_chat_templates").glob("*"))
     ours.chat_template = {"../out": "x"}
-    with pytest.raises(bp.FormatError, match="no name for a template"):
+    with pytest.raises(bp.FormatError, match="not a valid name of a template"):
         ours.save_pretrained(tmp_path / "out")
     del by_name["default"]
     ours.chat_template = by_name

@@ -1,4 +1,4 @@
-"""The face of transformers, and patch, on published tokenizers beside transformers itself."""
+"""`bytepair.compat.transformers` and `patch` compared with transformers, on published tokenizers."""
 
 from __future__ import annotations
 

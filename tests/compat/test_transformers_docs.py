@@ -1,4 +1,4 @@
-"""What the page for people who come from transformers shows runs as written."""
+"""The examples of the page for users of transformers run as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokenizers of transformers with bytepair's engine under them: what they say is the same before and after."""
+"""Patched tokenizers of transformers: the same results before and after."""
 
 from __future__ import annotations
 
@@ -279,9 +279,9 @@ def test_what_cannot_be_patched_is_said(folder: Path) -> None:
     with pytest.raises(TypeError, match="ByT5Tokenizer is a slow tokenizer"):
         patch(ByT5Tokenizer())
     for wrong in (5, "gpt2", object()):
-        with pytest.raises(TypeError, match="no tokenizer of transformers"):
+        with pytest.raises(TypeError, match="not a tokenizer of transformers"):
             patch(wrong)
-        with pytest.raises(TypeError, match="no tokenizer of transformers"):
+        with pytest.raises(TypeError, match="not a tokenizer of transformers"):
             unpatch(wrong)
     tokenizer = theirs_of(folder)
     engine = tokenizer._tokenizer

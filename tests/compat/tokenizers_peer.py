@@ -1,4 +1,4 @@
-"""What tests of the face of tokenizers share: the library itself beside it, and all that an encoding says."""
+"""Helpers for the tests of `bytepair.compat.tokenizers`: the library, and all columns of an encoding."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
 from bytepair.formats import codes, protobuf, sentencepiece, vocab_txt
-from bytepair.model.spec import BytePair, TokenizerSpec
+from bytepair.model.models import BytePair
+from bytepair.model.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import bytepair as bp
-from bytepair import formats
-from bytepair.formats import configs
+from bytepair.formats import configs, loading
 from tests.formats import models
 
 if TYPE_CHECKING:
@@ -77,10 +76,10 @@ def test_added_tokens_that_the_file_lacks(folder: Path, tok: bp.Tokenizer) -> No
 def test_files_that_do_not_belong_together(folder: Path, name: str, table: Any, message: str | None) -> None:
     beside(folder, name, table)
     if message is None:
-        formats.load(folder)
+        loading.load(folder)
         return
     with pytest.raises(bp.FormatError, match=message):
-        formats.load(folder)
+        loading.load(folder)
 
 
 def test_a_special_token_without_an_id_is_spoken_of(folder: Path, tok: bp.Tokenizer) -> None:
@@ -99,7 +98,7 @@ def test_a_model_of_sentencepiece_gets_its_template(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(models.model(models.pair_pieces()))
     config = {"add_bos_token": True, "add_eos_token": False, "bos_token": "<s>", "eos_token": {"content": "</s>"}}
     beside(tmp_path, "tokenizer_config.json", config)
-    template = json.loads(str(formats.load(tmp_path).post_processor))
+    template = json.loads(str(loading.load(tmp_path).post_processor))
     assert template["single"] == [
         {"SpecialToken": {"id": "<s>", "type_id": 0}},
         {"Sequence": {"id": "A", "type_id": 0}},

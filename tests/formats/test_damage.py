@@ -16,8 +16,7 @@ import pytest
 from fuzz import kinds, saved
 
 import bytepair as bp
-from bytepair import formats
-from bytepair.formats import native
+from bytepair.formats import detection, loading, native
 from tests.formats import models
 
 if TYPE_CHECKING:
@@ -45,9 +44,9 @@ FIXTURES: dict[str, tuple[str, bytes]] = {
 def load(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     try:
-        loaded = formats.load(path, partial_alphabet=True)
+        loaded = loading.load(path, partial_alphabet=True)
         loaded.check()
-        loaded.spec().check()
+        loaded.check()
     except bp.FormatError as error:
         caught = error
     else:
@@ -60,7 +59,7 @@ def load(path: Path, data: bytes) -> None:
 def test_every_cut_and_every_flipped_bit(tmp_path: Path, name: str) -> None:
     file, data = FIXTURES[name]
     assert len(data) < 1200
-    formats_of = formats.detect(tmp_path_with(tmp_path / file, data)).format
+    formats_of = detection.detect(tmp_path_with(tmp_path / file, data)).format
     assert formats_of
     with warnings.catch_warnings():
         # Scores that became equal are spoken of.
@@ -102,7 +101,7 @@ def test_a_count_costs_no_memory(tmp_path: Path) -> None:
         path = tmp_path_with(tmp_path / name, data)
         tracemalloc.start()
         with pytest.raises(bp.FormatError):
-            formats.load(path)
+            loading.load(path)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 8 * len(data) + 2_000_000, name
@@ -119,7 +118,7 @@ def test_errors_say_where(tmp_path: Path) -> None:
     }
     for name, (data, message, place) in cases.items():
         with pytest.raises(bp.FormatError, match=message) as caught:
-            formats.load(tmp_path_with(tmp_path / name, data))
+            loading.load(tmp_path_with(tmp_path / name, data))
         assert getattr(caught.value, place) is not None, name
 
 

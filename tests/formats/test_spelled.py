@@ -9,7 +9,7 @@ import pytest
 from bytepair._core import read_pieces, read_spelled
 from bytepair.errors import FormatError
 from bytepair.formats import hf_models, protobuf, scores, sentencepiece
-from bytepair.model.spec import Characters
+from bytepair.model.models import Characters
 
 
 def slow_merges(ranked: Mapping[str, tuple[int, float]]) -> tuple[list[tuple[int, int]], int]:

@@ -23,6 +23,7 @@ ROOMS = [
     ["call"],
     ["chat", "chunk"],
     ["tokenizer"],
+    ["resolver"],
     ["training"],
     ["shards"],
     ["check"],

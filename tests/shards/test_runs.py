@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bytepair as bp
-from bytepair.model.spec import WordPiece
+from bytepair.model.models import WordPiece
 from bytepair.shards import encoding_task, shuffling, spooling, tasks
 from bytepair.shards.draws import Draw, threshold
 from bytepair.shards.engines.local import Local
@@ -228,7 +228,8 @@ def test_a_pattern_that_matches_the_run_itself(tok: bp.Tokenizer, tmp_path: Path
 
 
 def test_unknown_tokens_of_a_byte_pair_of_characters_are_counted(tmp_path: Path) -> None:
-    from bytepair.model.spec import BytePair, Characters, TokenizerSpec
+    from bytepair.model.models import BytePair, Characters
+    from bytepair.model.spec import TokenizerSpec
 
     model = BytePair((b"<unk>", b"a", b"b"), (0, 1, 2), (), alphabet=Characters(unk_token="<unk>"))
     (tmp_path / "a.txt").write_text("abxa\nyz\nb", "utf-8")

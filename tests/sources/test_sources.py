@@ -485,7 +485,7 @@ def test_files_that_cannot_be_read_so(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(TypeError, match="text 1 of the source is int"):
         texts_of(iter(["a", 3]))
     with (tmp_path / "a.txt").open() as file, pytest.raises(TypeError, match="file object"):
-        find(file)  # type: ignore[arg-type]  # on purpose
+        find(file)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in ("a.parquet", "a.zst"):
         with pytest.raises(bp.SourceError, match=r"pip install 'bytepair\[arrow\]'"):

@@ -13,7 +13,9 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import ArtifactError, EncodeError, SourceError, SpecialTokenError
-from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, split_pattern
+from bytepair.model.models import BytePair, Characters, Unigram
+from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.split_patterns import split_pattern
 from bytepair.study.compare import documents, texts
 from bytepair.view import compared
 from tests.conftest import HOSTILE
@@ -22,7 +24,7 @@ PLAIN = ["low lower", "", "the lowest café, 10000 times", "new\n\nlines", "x"]
 
 
 def with_stages(tok: bp.Tokenizer, **changes: Any) -> bp.Tokenizer:
-    return bp.Tokenizer(replace(tok.spec, **changes))
+    return bp.Tokenizer(tok.spec.replace(**changes))
 
 
 @pytest.fixture(scope="module")

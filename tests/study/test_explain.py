@@ -15,16 +15,9 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import EncodeError, SpecialTokenError
-from bytepair.model.spec import (
-    AddedToken,
-    BytePair,
-    Characters,
-    TokenizerSpec,
-    Unigram,
-    WordLevel,
-    WordPiece,
-    split_pattern,
-)
+from bytepair.model.models import BytePair, Characters, Unigram, WordLevel, WordPiece
+from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.split_patterns import split_pattern
 from bytepair.model.steps import spell_step
 from bytepair.study.explain import Explanation, LongestMatch, MergeStep, explain
 from tests.conftest import HOSTILE, share

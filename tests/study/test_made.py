@@ -11,7 +11,8 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import InvalidIdError
-from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, WordLevel
+from bytepair.model.models import BytePair, Characters, WordLevel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.study.explain import TokenMerge, made_by, taken_whole
 from bytepair.study.explain.merging import MergeStep, Merging
 from bytepair.study.explain.trees import merging_of

@@ -9,7 +9,8 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import ArtifactError, FormatError
-from bytepair.model.spec import BytePair, Characters, TokenizerSpec, WordLevel
+from bytepair.model.models import BytePair, Characters, WordLevel
+from bytepair.model.spec import TokenizerSpec
 from bytepair.study.explain import timeline
 from bytepair.view import timeline as view
 

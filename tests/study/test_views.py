@@ -13,7 +13,8 @@ import pytest
 
 import bytepair as bp
 from bytepair.drawing.layout import columns
-from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec, Unigram, WordLevel, WordPiece
+from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.study.explain import ExplainedPiece, MergeStep, explain
 from bytepair.study.explain.trees import merging_of
 from bytepair.view import explained

@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import cache
 
 import bytepair as bp
-from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, WordLevel, WordPiece
+from bytepair.model.models import BytePair, Characters, Unigram, WordLevel, WordPiece
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 
 WORDS = ["low", "lower", "lowest", "new", "newer", "café", "東京", "def", "return", "end"]
@@ -21,7 +22,7 @@ def models() -> dict[str, bp.Tokenizer]:
     merges = bp.train({"lo": 3, "low": 5, " the": 4, "é": 9}, 262, special_tokens=["<|end|>"])
     merged = ranks.spec.byte_pair
     return {
-        "ranks": bp.Tokenizer(replace(ranks.spec, model=replace(merged, merges=None))),
+        "ranks": bp.Tokenizer(ranks.spec.replace(model=replace(merged, merges=None))),
         "merges": merges.with_added_tokens(["def", "é!"]),
         "characters": _characters(),
         "WordPiece": _word_piece(),

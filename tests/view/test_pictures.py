@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import bytepair as bp
 from bytepair.errors import EncodeError, SpecialTokenError
-from bytepair.model.spec import BytePair, TokenizerSpec, Unigram, WordLevel
+from bytepair.model.models import BytePair, Unigram, WordLevel
+from bytepair.model.spec import TokenizerSpec
 from bytepair.view.looks import parts
 from bytepair.view.pictures import Picture, PictureTokens, picture
 from bytepair.view.spelling import cut_off

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import bytepair as bp
 from bytepair.check.lint import Finding, Lint
-from bytepair.model.spec import AddedToken, BytePair, Characters, TokenizerSpec, Unigram, WordLevel
+from bytepair.model.models import BytePair, Characters, Unigram, WordLevel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 from bytepair.view import linted, pipeline
 
@@ -22,7 +22,7 @@ def test_stages_of_bytes() -> None:
     assert stages["split"].steps == ("gpt2",)
     assert stages["model"].steps == ("257 tokens", "1 merge")
     assert json.loads(json.dumps(stages["model"].as_dict()))["steps"] == ["257 tokens", "1 merge"]
-    spaced = bp.Tokenizer(replace(tok.spec, prefix_space=True, normalizers=("NFC",)))
+    spaced = bp.Tokenizer(tok.spec.replace(prefix_space=True, normalizers=("NFC",)))
     assert [stage.steps for stage in pipeline.stages(spaced)][1:3] == [("NFC",), ("a space in front", "gpt2")]
 
 
@@ -47,14 +47,14 @@ def test_a_post_processor(sources: list[str]) -> None:
     assert stage.steps == ("single: [CLS] A [SEP]", "pair: [CLS] A [SEP] B [SEP]")
     roberta = {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0], "trim_offsets": True}
     both = {"type": "Sequence", "processors": [roberta | {"add_prefix_space": False}]}
-    tok = bp.Tokenizer(replace(bp.train({"low": 5}, vocab_size=258).spec, post_processor=json.dumps(both)))
+    tok = bp.Tokenizer(bp.train({"low": 5}, vocab_size=258).spec.replace(post_processor=json.dumps(both)))
     assert pipeline.stages(tok)[4].steps == ("RobertaProcessing: <s> A </s>",)
 
 
 def test_hostile_names() -> None:
     tok = bp.train({"low": 5}, vocab_size=257)
     rows = tuple(AddedToken(HOSTILE + str(id), id) for id in range(257, 300))
-    tok = bp.Tokenizer(replace(tok.spec, added_tokens=rows))
+    tok = bp.Tokenizer(tok.spec.replace(added_tokens=rows))
     for drawn in (pipeline.fragment(tok), pipeline.card(tok)):
         assert "<script" not in drawn
         assert "\u202e" not in drawn

@@ -24,13 +24,13 @@ def spelled(tok: CompiledTokenizer, ids: list[int]) -> list[str]:
         return [known[id] for id in ids]
     except KeyError:
         pass
-    loaded = tok._loaded
+    spec = tok.spec
     if not known:
-        known |= {row[1]: row[0] for row in loaded.added}
+        known |= {token.id: token.content for token in spec.added_tokens}
     for id in ids:
         if id not in known:
             token = tok.token_bytes(id)
-            known[id] = byte_alphabet.to_characters(token) if loaded.model is None else token.decode("utf-8", "replace")
+            known[id] = byte_alphabet.to_characters(token) if spec.is_byte_level else token.decode("utf-8", "replace")
     return [known[id] for id in ids]
 
 

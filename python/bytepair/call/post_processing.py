@@ -115,7 +115,7 @@ def post_processor(tokenizer: CompiledTokenizer) -> PostProcessor:
 def _parse(tokenizer: CompiledTokenizer) -> PostProcessor:
     import json  # noqa: PLC0415 (few tokenizers have one)
 
-    text = tokenizer._loaded.post_processor
+    text = tokenizer.spec.post_processor
     return PostProcessor(None if text is None else json.loads(text))
 
 

@@ -40,21 +40,21 @@ def is_valid(tokenizer: CompiledTokenizer, ids: Ids) -> bool:
 
 def _texts(tokenizer: CompiledTokenizer, ids: list[int]) -> Iterator[Spans]:
     """What the text can be, special tokens apart."""
-    loaded = tokenizer._loaded
+    spec = tokenizer.spec
     in_context = _decoded(tokenizer, ids, tokenizer.stream())
     if in_context is None:
         return
     yield in_context
-    if loaded.model is None:
+    if spec.is_byte_level:
         return
     # A decoder that takes the space in front of a text may have to take it behind each special token,
     alone = _decoded(tokenizer, ids, None)
     if alone is not None:
         yield alone
     # or nowhere, because the space was the text's own. No text begins behind a special token.
-    if loaded.special_tokens:
+    if spec.special_tokens:
         stream = tokenizer.stream()
-        stream.push([next(iter(loaded.special_tokens.values()))])
+        stream.push([next(iter(spec.special_tokens.values()))])
         primed = _decoded(tokenizer, ids, stream)
         if primed is not None:
             yield primed
@@ -95,7 +95,7 @@ def _stretches(ids: Sequence[int], specials: dict[int, str]) -> Iterator[tuple[i
 
 
 def _end_of_word_suffix(tokenizer: CompiledTokenizer) -> str | None:
-    from bytepair.model.spec import BytePair  # noqa: PLC0415 (few models have an alphabet)
+    from bytepair.model.models import BytePair  # noqa: PLC0415 (few models have an alphabet)
 
     model = tokenizer.spec.model
     return model.alphabet.end_of_word_suffix if isinstance(model, BytePair) and model.alphabet is not None else None

@@ -113,7 +113,8 @@ class Template:
             ...     Template.read(folder).variables["bos_token"]
             '<s>'
         """
-        from bytepair.formats import configs, parse_json  # noqa: PLC0415 (formats are many modules)
+        from bytepair.formats import configs  # noqa: PLC0415 (formats are many modules)
+        from bytepair.formats.json_files import parse_json  # noqa: PLC0415
 
         path = Path(path)
         if files.is_folder(path):

@@ -10,24 +10,28 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.errors import ArtifactError
-from bytepair.formats import FILES, plan
-from bytepair.formats.hub import ENCODINGS, get_encoding
-from bytepair.tokenizer import Tokenizer
+from bytepair import resolver
+from bytepair.formats import FILES
+from bytepair.formats.encodings import ENCODINGS
+from bytepair.formats.saving import plan
 
 if TYPE_CHECKING:
     from argparse import _ActionsContainer, _ArgumentGroup
 
     from bytepair.model.spec import TokenizerSpec
+    from bytepair.tokenizer import Tokenizer
 
 _LARGEST = 2**32 - 1
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
 
-_WHAT_A_MODEL_IS = f"a file or folder, or the name of an encoding: {', '.join(ENCODINGS)}"
+_MODEL_HELP = (
+    f"an encoding ({', '.join(ENCODINGS)}), a file or folder, a model such as gpt-4o, or a repository of the hub such "
+    "as Qwen/Qwen3-8B"
+)
 
 _USUAL = {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "tekken.json"}
-"""Names of files that say nothing about whose they are."""
+"""File names that many tokenizers share."""
 
 
 def number(text: str) -> int:
@@ -72,18 +76,18 @@ def _special_token(text: str) -> tuple[str, int]:
 
 
 def add_model(parser: ArgumentParser, *name: str, required: bool = True) -> None:
-    """Adds the model (as an option, or as the positional that `name` says) and what a bare file does not hold."""
+    """Adds the model, as an option or as the positional `name`, and the options for bare files."""
     place: dict[str, Any] = {"metavar": name[0].upper()} if name else {"metavar": "MODEL", "required": required}
     group = parser.add_argument_group("model")
-    group.add_argument(*(name or ("-m", "--model")), **place, help=_WHAT_A_MODEL_IS)
-    _add_what_files_lack(group)
+    group.add_argument(*(name or ("-m", "--model")), **place, help=_MODEL_HELP)
+    _add_bare_file_options(group)
 
 
 def add_models(parser: ArgumentParser, *names: str, required: bool = True) -> None:
-    """Adds several models: ``-m`` once for each, or a positional for each of `names`; and what a bare file lacks."""
+    """Adds several models, each by ``-m`` or by a positional of `names`, and the options for bare files."""
     group = parser.add_argument_group("models")
     for name in names:
-        group.add_argument("models", metavar=name, action="append", help=_WHAT_A_MODEL_IS)
+        group.add_argument("models", metavar=name, action="append", help=_MODEL_HELP)
     if not names:
         group.add_argument(
             "-m",
@@ -92,12 +96,12 @@ def add_models(parser: ArgumentParser, *names: str, required: bool = True) -> No
             metavar="MODEL",
             action="append",
             required=required,
-            help=f"{_WHAT_A_MODEL_IS}; once for each tokenizer",
+            help=f"{_MODEL_HELP}; once for each tokenizer",
         )
-    _add_what_files_lack(group)
+    _add_bare_file_options(group)
 
 
-def _add_what_files_lack(group: _ArgumentGroup) -> None:
+def _add_bare_file_options(group: _ArgumentGroup) -> None:
     group.add_argument("--split", metavar="NAME|PATTERN", help="for a file that holds none, such as .tiktoken")
     group.add_argument(
         "--special-token",
@@ -113,29 +117,27 @@ def _add_what_files_lack(group: _ArgumentGroup) -> None:
 
 
 def load(options: Namespace, model: str) -> Tokenizer:
-    """The tokenizer that the arguments of `add_model` name.
-
-    An encoding's name means the encoding, everywhere; ``./gpt2`` is a file or folder of that name.
-    """
-    _check_what_files_lack(options, [model])
-    return _load(options, model)
+    """The tokenizer that the arguments of `add_model` name, by `bytepair.load`."""
+    return resolver.load(model, **model_options(options, model))
 
 
 def load_models(options: Namespace) -> dict[str, Tokenizer]:
     """The tokenizers that the arguments of `add_models` name, by names that differ; none if none is named.
 
-    What bare files lack is said of all files at once, and ``--encodings`` of all encodings.
+    The options for bare files apply to all files, and ``--encodings`` to all encodings.
     """
     models: list[str] = options.models or []
-    _check_what_files_lack(options, models)
-    return {name: _load(options, model) for name, model in zip(_names(models), models, strict=True)}
+    _check_options(options, models)
+    return {
+        name: resolver.load(model, **_options_for(options, model))
+        for name, model in zip(_names(models), models, strict=True)
+    }
 
 
 def _names(models: list[str]) -> list[str]:
-    """A name for each model, no two the same: an encoding's own, or as many of a path's last parts as it takes."""
-    # Links stay: what they lead to may be called by a hash.
-    tails = {model: (model,) if model in ENCODINGS else Path(os.path.abspath(model)).parts for model in models}  # noqa: PTH100 (as said)
-    # Any folder's file can have a usual name.
+    """A distinct name for each model: its own, or as many of the last parts of a path as it takes."""
+    tails = {model: _parts(model) for model in models}
+    # A usual name tells nothing without its folder.
     sizes = {tail: 2 if tail[-1] in _USUAL else 1 for tail in tails.values()}
     while True:
         times = Counter(Path(*tail[-size:]) for tail, size in sizes.items())
@@ -152,34 +154,39 @@ def _names(models: list[str]) -> list[str]:
     return list(seen)
 
 
-def _check_what_files_lack(options: Namespace, models: list[str]) -> None:
+def _parts(model: str) -> tuple[str, ...]:
+    # Links stay: their targets may be named by a hash.
+    return Path(os.path.abspath(model)).parts if resolver.resolve(model).kind == "path" else (model,)  # noqa: PTH100
+
+
+def model_options(options: Namespace, model: str) -> dict[str, Any]:
+    """The keywords of `bytepair.load` for the one model of a command."""
+    _check_options(options, [model])
+    return _options_for(options, model)
+
+
+def _check_options(options: Namespace, models: list[str]) -> None:
+    """Refuses options that are for none of the models."""
     if len(dict(options.special_token or ())) < len(options.special_token or ()):
         options.usage_error("--special-token names a token twice")
-    are_encodings = [model in ENCODINGS for model in models]
-    said = ", ".join(models)
+    are_encodings = [resolver.resolve(model).kind == "encoding" for model in models]
+    named = ", ".join(models)
     be = "is" if len(models) == 1 else "are"
     if all(are_encodings) and (options.split is not None or options.special_token or options.partial_alphabet):
         an = "an encoding" if len(models) == 1 else "encodings"
-        options.usage_error(f"--split, --special-token and --partial-alphabet are for files; {said} {be} {an}")
+        options.usage_error(f"--split, --special-token and --partial-alphabet are for files; {named} {be} {an}")
     if options.encodings and not any(are_encodings):
-        options.usage_error(f"--encodings is for the name of an encoding; {said} {be} none")
+        options.usage_error(f"--encodings is for the name of an encoding; {named} {be} none")
 
 
-def _load(options: Namespace, model: str) -> Tokenizer:
-    special_tokens = dict(options.special_token or ())
-    if model in ENCODINGS:
-        return get_encoding(model, folder=options.encodings)
-    if not Path(model).exists():
-        raise ArtifactError(
-            f"{model!r} is no file, no folder and no encoding",
-            remedy=f"check the path, or use one of {', '.join(ENCODINGS)}",
-        )
-    return Tokenizer.from_file(
-        model,
-        split=options.split,
-        special_tokens=special_tokens or None,
-        partial_alphabet=options.partial_alphabet,
-    )
+def _options_for(options: Namespace, model: str) -> dict[str, Any]:
+    if resolver.resolve(model).kind == "encoding":
+        return {"encodings": options.encodings}
+    return {
+        "split": options.split,
+        "special_tokens": dict(options.special_token or ()) or None,
+        "partial_alphabet": options.partial_alphabet,
+    }
 
 
 def add_corpora(group: _ArgumentGroup, *, required: bool = False, more: str = "") -> None:
@@ -295,10 +302,10 @@ def add_save(parser: ArgumentParser) -> None:
 
 
 def check_save(options: Namespace, spec: TokenizerSpec) -> None:
-    """Raises what `save` would raise for a tokenizer with these stages, before it is trained."""
+    """Raises the errors of `save` for a tokenizer with these stages, before it is trained."""
     plan(spec, Path(options.output), options.format, options.drop)
 
 
 def save(options: Namespace, tokenizer: Tokenizer) -> list[str]:
-    """Saves as those arguments say; returns the files."""
+    """Saves by these arguments; returns the paths."""
     return [str(path) for path in tokenizer.save(options.output, options.format, drop=options.drop)]

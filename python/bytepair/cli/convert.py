@@ -1,8 +1,8 @@
 """Converts a tokenizer into another format, with the same ids for every text, or refuses.
 
-A feature that the format cannot hold is named, and has to be dropped by name; the manifest records it. Read are native,
+A feature that the format cannot hold is named, and must be dropped by name; the manifest records it. It reads native,
 tokenizer.json, tekken.json, tiktoken, vocab.json with merges.txt, .model of sentencepiece, vocab.txt of BERT, codes of
-subword-nmt and fastBPE, and the tokenizer of a GGUF file; written are all of these but GGUF.
+subword-nmt and fastBPE, and the tokenizer of a GGUF file; it writes all of these but GGUF.
 """
 
 from __future__ import annotations

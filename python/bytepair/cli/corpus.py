@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from bytepair.cli.arguments import add_delimiter, add_field, number
 from bytepair.cli.streams import stdin_texts
-from bytepair.model.spec import SPLIT_PATTERNS, NormalForm
+from bytepair.model.spec import NormalForm
+from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.shards.engines import ENGINES
 from bytepair.training.counts import Counts
 from bytepair.training.learning import TIES

@@ -1,6 +1,6 @@
-"""Says what a tokenizer is, draws its stages, and looks for what is wrong with it or its files.
+"""Describes a tokenizer, draws its stages, and reports faults in it or its files.
 
-A sample of text has to come back as well.
+A sample of text must also decode to itself.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ import shutil
 import sys
 import unicodedata
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bytepair import formats
-from bytepair.check.lint import Lint, lint, lint_file
-from bytepair.cli.arguments import add_model, load
+from bytepair.check.lint import Linted, lint_and_load
+from bytepair.cli.arguments import add_model, model_options
 from bytepair.cli.pages import check_page, write_page
 from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import BytepairError
-from bytepair.formats.hub import ENCODINGS
-from bytepair.model.spec import BytePair, split_name
+from bytepair.model.models import BytePair
+from bytepair.model.split_patterns import split_name
+from bytepair.resolver import resolve
 from bytepair.view import linted, pipeline
 
 if TYPE_CHECKING:
@@ -36,10 +35,10 @@ examples:
   bytepair inspect demo-output --format json
   bytepair inspect demo-output --embeddings 32000 --html inspected.html
 
-exit code: 1 if there is a finding of severity "error", or the sample does not come back
+exit code: 1 if there is a finding of severity "error", or the sample does not decode to itself
 """
 
-# It begins with a space, so that a tokenizer that puts one in front changes nothing.
+# It begins with a space, so that tokenizers with a prefix space change nothing.
 SAMPLE = " It's 2026:\tnaïve café, Straße, Привет, 東京, हिन्दी, 👩‍👩‍👧!\n\n  if x == 10_000:\r\n"
 
 _SHOWN = 5
@@ -52,21 +51,22 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--embeddings",
         metavar="N|FOLDER",
-        help="how many rows the model's embedding has, or the folder of its checkpoint: is there a row for each id?",
+        help="rows of the model's embedding, or the folder of its checkpoint: is there a row for each id?",
     )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
     parser.add_argument("--html", metavar="OUT", help="also write a page, whole in itself, which needs no network")
 
 
 def run(options: Namespace) -> int:
-    """Writes facts, stages and findings; 1 if one is an error, or the sample does not come back."""
+    """Writes facts, stages and findings; 1 if one is an error, or the sample does not decode to itself."""
     check_page(options)
-    tokenizer, found = _linted(options)
+    checked = _linted(options)
+    tokenizer, found = checked.tokenizer, checked.lint
     facts: dict[str, Any] = {}
     round_trip = "not checked"
     if tokenizer is not None:
         round_trip = _round_trip(tokenizer)
-        facts = {**_source(options.model), **_facts(tokenizer), "round_trip": round_trip}
+        facts = {**_source(options.model, checked), **_facts(tokenizer), "round_trip": round_trip}
     shown = {name: _shown(value) for name, value in facts.items()}
     if facts:
         shown["longest_tokens"] = ", ".join(map(reprlib.repr, facts["longest_tokens"]))
@@ -84,24 +84,11 @@ def run(options: Namespace) -> int:
     return 0 if round_trip in ("ok", "not checked") and not found.errors else 1
 
 
-def _linted(options: Namespace) -> tuple[Tokenizer | None, Lint]:
+def _linted(options: Namespace) -> Linted:
     embeddings = options.embeddings
     if embeddings is not None and embeddings.replace("_", "").isdecimal():
         embeddings = int(embeddings)
-    if options.model in ENCODINGS or options.encodings or not Path(options.model).exists():
-        tokenizer = load(options, options.model)
-        return tokenizer, lint(tokenizer, embeddings=embeddings)
-    special_tokens = dict(options.special_token or ())
-    if len(special_tokens) < len(options.special_token or ()):
-        options.usage_error("--special-token names a token twice")
-    found = lint_file(
-        options.model,
-        embeddings=embeddings,
-        split=options.split,
-        special_tokens=special_tokens or None,
-        partial_alphabet=options.partial_alphabet,
-    )
-    return found.tokenizer, found.lint
+    return lint_and_load(options.model, embeddings=embeddings, **model_options(options, options.model))
 
 
 def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -132,7 +119,7 @@ def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
 def _round_trip(tokenizer: Tokenizer) -> str:
     spec = tokenizer.spec
     if not spec.is_byte_level or not all(form.startswith("NF") for form in spec.normalizers):
-        # The stages may change the text: `bytepair verify` looks closer.
+        # The stages may change the text: `bytepair verify` checks that in detail.
         return "not checked"
     forms = cast("tuple[NormalForm, ...]", spec.normalizers)
     expected = reduce(lambda text, form: unicodedata.normalize(form, text), forms, SAMPLE)
@@ -143,27 +130,26 @@ def _round_trip(tokenizer: Tokenizer) -> str:
     return "ok" if found == expected else f"the sample {expected!r} comes back as {found!r}"
 
 
-def _source(model: str) -> dict[str, str]:
-    """Where the tokenizer, which has been loaded, is from: an encoding, or a file and its format."""
-    if model in ENCODINGS:
-        return {"encoding": model}
-    detected = formats.detect(Path(model))
-    return {"file": str(detected.path), "format": detected.format}
+def _source(model: str, linted: Linted) -> dict[str, str]:
+    """The source of the tokenizer: an encoding, or a file and its format."""
+    kind, name = resolve(model)
+    source = {} if kind == "path" else {kind: name}
+    return source | ({"file": linted.file, "format": linted.format} if linted.file else {})
 
 
 def _elided(stage: str) -> str:
-    """A stage that holds a table of 300,000 characters, as some normalizers do, is not for a table."""
+    """A stage shortened for a table: some normalizers hold 300,000 characters."""
     return stage if len(stage) <= _MOST_OF_STAGE else f"{stage[: _MOST_OF_STAGE - 1]}…"
 
 
 def _shown(value: Any) -> str:
-    """A fact as a table shows it."""
+    """A fact, formatted for a table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, dict):
-        # A control character in a token is not for the terminal to obey.
+        # The terminal must not interpret control characters of tokens.
         shown = [f"{token if token.isprintable() else repr(token)} = {id}" for token, id in value.items()]
         first = ", ".join(shown[:_SHOWN] + ["..."] * (len(shown) > _SHOWN))
         return f"{len(shown):,}" + (f": {first}" if shown else "")

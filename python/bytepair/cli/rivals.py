@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ def rivals(tokenizer: Tokenizer, folder: Path, added: str = "match") -> tuple[di
     """
     spec = tokenizer.spec
     kept = tuple(token for token in spec.added_tokens if not token.special and added == "match")
-    bare = Tokenizer(replace(spec, added_tokens=kept, post_processor=None))
+    bare = Tokenizer(spec.replace(added_tokens=kept, post_processor=None))
     found: dict[str, Calls] = {}
     absent: dict[str, str] = {}
     for name, load in (("tiktoken", _tiktoken), ("tokenizers", _tokenizers)):

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, load_models
-from bytepair.formats.hub import ENCODINGS
+from bytepair.resolver import resolve
 from bytepair.view.playground import PORT, serve
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serves until Ctrl-C."""
-    encodings, models = options.encodings, set(options.models or ())
-    if not models & ENCODINGS.keys():
+    encodings = options.encodings
+    if not any(resolve(model).kind == "encoding" for model in options.models or ()):
         options.encodings = None  # It says what is offered, and nothing of the files that are named.
     serve(
         load_models(options),

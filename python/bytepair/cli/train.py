@@ -24,7 +24,9 @@ from bytepair.cli.corpus import (
 )
 from bytepair.cli.interrupts import interruptible
 from bytepair.errors import TrainingInterrupted
-from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec, split_pattern
+from bytepair.model.models import BytePair
+from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.split_patterns import split_pattern
 from bytepair.training.byte_pairs import train_report
 from bytepair.training.checkpoints import COUNTS
 from bytepair.training.counts import Counts

@@ -1,7 +1,7 @@
-"""Goes through a checklist: is this tokenizer what was saved, and does it do what its users rely on?
+"""Runs a checklist: is this tokenizer the one that was saved, and does it do what its users rely on?
 
 Files against their manifest, round trips, special tokens, fertility, chat template, padding, embedding size, offsets,
-speed, determinism: a line each. Nothing is changed.
+speed, determinism: one line each. Nothing is changed.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import json
 from typing import TYPE_CHECKING
 
 from bytepair.check.verify import verify
-from bytepair.cli.arguments import add_model, load
+from bytepair.cli.arguments import add_model, model_options
 from bytepair.cli.streams import write_line
-from bytepair.formats.hub import ENCODINGS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -22,7 +21,7 @@ examples:
   bytepair verify demo-output
   bytepair verify demo-output --json
 
-exit code: 1 if a line fails
+exit code: 1 if a check fails
 """
 
 
@@ -34,22 +33,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="a model's folder (config.json, *.safetensors): has it a row for each id?",
     )
-    parser.add_argument("--json", action="store_true", help="write the report as JSON")
+    parser.add_argument("--json", action="store_true", help="write the checklist as JSON")
 
 
 def run(options: Namespace) -> int:
-    """Writes the report; 1 if a line failed."""
-    if options.model in ENCODINGS:
-        report = verify(load(options, options.model), checkpoint=options.checkpoint)
-    else:
-        if options.encodings:
-            options.usage_error(f"--encodings is for the name of an encoding; {options.model} is none")
-        report = verify(
-            options.model,
-            checkpoint=options.checkpoint,
-            split=options.split,
-            special_tokens=dict(options.special_token) if options.special_token else None,
-            partial_alphabet=options.partial_alphabet,
-        )
-    write_line(json.dumps(report.as_dict(), indent=2) if options.json else str(report))
-    return 0 if report.passed else 1
+    """Writes the checklist; 1 if a check failed."""
+    checklist = verify(options.model, checkpoint=options.checkpoint, **model_options(options, options.model))
+    write_line(json.dumps(checklist.as_dict(), indent=2) if options.json else str(checklist))
+    return 0 if checklist.passed else 1

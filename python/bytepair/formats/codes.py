@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.model.loaded import AddedRow, Loaded, model_options
-from bytepair.model.spec import BytePair, Characters, TokenizerSpec
+from bytepair.model.models import BytePair, Characters, model_options
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 
 if TYPE_CHECKING:
@@ -38,12 +39,15 @@ def looks_like(data: bytes) -> bool:
     return _END.encode() in data and (data.startswith(b"#version") or _COUNTED.match(data) is not None)
 
 
-def load(data: bytes, vocab: bytes | None = None) -> Loaded:
-    """Reads the codes, and the vocabulary if there is one.
+def read(data: bytes, vocab: bytes | None = None) -> TokenizerSpec:
+    r"""Reads the codes, and the vocabulary if there is one.
 
     Raises:
-        FormatError: A line is not what it should be, which ``line`` says; or the version is 0.1, where ``</w>`` is a
-            symbol of its own.
+        FormatError: A line is broken; ``line`` names it. Or the version is 0.1, where ``</w>`` is a symbol of its own.
+
+    Example:
+        >>> read(b"#version: 0.2\nl o\nlo w</w>\n").model.tokens[-2:]
+        (b'lo', b'low</w>')
     """
     pairs = list(_pairs(data))
     ids: dict[str, int] = {} if vocab is not None else {_UNK: 0}
@@ -59,25 +63,14 @@ def load(data: bytes, vocab: bytes | None = None) -> Loaded:
         for token in (left, right, left + right):
             ids.setdefault(token, len(ids))
     unk = ids.setdefault(_UNK, len(ids))
-    return Loaded(
-        Columns(
-            [token.encode() for token in ids], list(ids.values()), [(ids[left], ids[right]) for left, right in pairs]
-        ),
-        added=(AddedRow(_UNK, unk),),
+    merges = [(ids[left], ids[right]) for left, right in pairs]
+    columns = Columns([token.encode() for token in ids], list(ids.values()), merges)
+    return TokenizerSpec(
+        PackedModel(columns, model_options(BytePair((), (), (), alphabet=_ALPHABET))),
+        added_tokens=(AddedToken(_UNK, unk),),
         pre_tokenizers=_PRE_TOKENIZERS,
         decoders=_DECODERS,
-        model=model_options(BytePair((), (), (), alphabet=_ALPHABET)),
     )
-
-
-def read(data: bytes, vocab: bytes | None = None) -> TokenizerSpec:
-    r"""As `load`, into plain data.
-
-    Example:
-        >>> read(b"#version: 0.2\nl o\nlo w</w>\n").model.tokens[-2:]
-        (b'lo', b'low</w>')
-    """
-    return load(data, vocab).spec()
 
 
 def _text(data: bytes, name: str) -> list[str]:

@@ -1,9 +1,8 @@
-"""What stands beside a tokenizer in a folder: ``tokenizer_config.json`` and its like.
+"""The files beside a tokenizer in a folder: ``tokenizer_config.json`` and its like.
 
-What decides ids goes into the tokenizer (`apply`): added tokens that its own file lacks, which of them are special, a
-space in front, and a template of bos and eos where the file has none. The rest, which calls for chats and padding
-need, is plain data (`read`): whoever has the folder has the `Settings`, and of a tokenizer from a hub the folder is
-``origin.folder``.
+Settings that decide ids go into the tokenizer (`apply`): added tokens that its own file lacks, which of them are
+special, a space in front, and a template of bos and eos if the file has none. The rest, which chats and padding need,
+is plain data (`read`); the folder of a tokenizer from a hub is ``origin.folder``.
 
 Source: what ``transformers`` writes and reads (``tokenization_utils_base.py``, ``tokenization_utils_fast.py``).
 """
@@ -17,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import files
 from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.formats.json_files import parse_json
 from bytepair.model.checks import MOST_IDS
-from bytepair.model.loaded import AddedRow, Loaded
+from bytepair.model.spec import AddedToken, TokenizerSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,32 +32,36 @@ TEMPLATES = "additional_chat_templates"
 MODEL = "config.json"
 _ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
-# Their own files say it, and transformers would not change it.
+# Their own files hold the template, and transformers does not change it.
 _HOLDS_TEMPLATE = ("tokenizer.json", "native", "vocab.txt")
-# Larger lengths are written where there is no limit.
+# A larger length means that there is no limit.
 _NO_LIMIT = 1 << 62
+
+
+class TokenWithoutIdWarning(TokenizerWarning):
+    """The settings name a special token that has no id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a folder says beside its tokenizer; None where it says nothing.
+    """The settings of a folder; None if it does not specify one.
 
     Attributes:
-        bos_token: What begins a text.
-        eos_token: What ends a text.
-        pad_token: What fills a batch up.
-        unk_token: What stands for what is unknown.
-        cls_token: What begins a text of BERT.
-        sep_token: What ends one.
-        mask_token: What stands for a token that is to be guessed.
+        bos_token: The beginning of a text.
+        eos_token: The end of a text.
+        pad_token: Padding.
+        unk_token: The unknown token.
+        cls_token: The beginning of a text of BERT.
+        sep_token: The end of a text of BERT.
+        mask_token: The mask of masked language models.
         additional_special_tokens: Other special tokens.
-        add_bos_token: Whether models want the first one in front.
-        add_eos_token: Whether models want the second one behind.
-        add_prefix_space: Whether a text that does not begin with a space gets one.
-        clean_up_tokenization_spaces: Whether spaces before punctuation are to vanish from decoded text.
+        add_bos_token: Whether `bos_token` is put in front of a text.
+        add_eos_token: Whether `eos_token` is put behind it.
+        add_prefix_space: Whether a space is put in front of a text that does not begin with one.
+        clean_up_tokenization_spaces: Whether decoding removes spaces before punctuation.
         padding_side: ``"left"`` or ``"right"``.
         truncation_side: ``"left"`` or ``"right"``.
-        model_max_length: How many ids the model takes; None also if there is no limit.
+        model_max_length: The most ids that the model takes; None also if there is no limit.
         chat_template: A Jinja template by name; the one that has none is ``"default"``.
         tokenizer_class: The class of ``transformers``.
     """
@@ -82,7 +86,7 @@ class Settings:
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
-        """The special tokens that it names, each once."""
+        """The special tokens among them, each once."""
         named = (getattr(self, f"{role}_token") for role in _ROLES)
         return tuple(dict.fromkeys(token for token in (*named, *self.additional_special_tokens) if token is not None))
 
@@ -96,8 +100,6 @@ def table(folder: Path, name: str) -> dict[str, Any]:
     path = folder / name
     if not files.exists(path) or files.is_folder(path):
         return {}
-    from bytepair.formats import parse_json  # noqa: PLC0415 (which imports this)
-
     return parse_json(path, files.read(path))
 
 
@@ -111,7 +113,7 @@ def read(folder: Path) -> Settings:
     config = table(folder, SPECIAL) | table(folder, CONFIG)
     found: dict[str, Any] = {f"{role}_token": token_content(config, f"{role}_token") for role in _ROLES}
     more = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
-    # A dict names them by what they are for.
+    # A dict names them by their use.
     more = list(more.values()) if isinstance(more, dict) else more
     if not isinstance(more, list):
         raise _wrong("additional_special_tokens", more)
@@ -144,7 +146,7 @@ def token_content(config: Mapping[str, Any], name: str) -> str | None:
     value = value.get("content") if isinstance(value, dict) else value
     if value is not None and not isinstance(value, str):
         raise _wrong(name, value)
-    # An empty name is how some files say that there is none.
+    # Some files spell none as an empty name.
     return value or None
 
 
@@ -162,6 +164,24 @@ def _jinja(path: Path) -> str:
         return files.read(path).decode()
     except UnicodeDecodeError as error:
         raise FormatError(f"the template is not UTF-8: {error.reason}", file=str(path)) from error
+
+
+def chat_template(folder: Path) -> str | list[Any] | None:
+    """The chat template as the folder holds it: ``chat_template.jinja``, else that of ``tokenizer_config.json``.
+
+    A configuration may hold several: a list of tables with a name and a template each.
+
+    Raises:
+        FormatError: A file is broken.
+        ArtifactError: A file cannot be read.
+    """
+    if files.exists(folder / TEMPLATE):
+        return _jinja(folder / TEMPLATE)
+    found = table(folder, CONFIG).get("chat_template")
+    if found is not None and not isinstance(found, (str, list)):
+        what = "the chat template is neither a text nor a list of templates"
+        raise FormatError(what, file=str(folder / CONFIG), pointer="/chat_template")
+    return found
 
 
 def templates_by_name(found: Any) -> list[tuple[str, str]]:
@@ -184,8 +204,8 @@ def templates_by_name(found: Any) -> list[tuple[str, str]]:
     return [(str(name), str(template)) for name, template in pairs]
 
 
-def apply(loaded: Loaded, folder: Path, format_name: str) -> Loaded:
-    """The tokenizer with what the folder says of its ids.
+def apply(spec: TokenizerSpec, folder: Path, format_name: str) -> TokenizerSpec:
+    """The tokenizer with the settings of the folder that decide ids.
 
     Raises:
         FormatError: Two files give one token two ids, or one id two tokens; or they differ in ``add_prefix_space``.
@@ -193,10 +213,10 @@ def apply(loaded: Loaded, folder: Path, format_name: str) -> Loaded:
     """
     settings = read(folder)
     listed = _listed(folder)
-    by_content = {row.content: row for row in loaded.added}
-    by_id = {row.id: row for row in loaded.added}
+    by_content = {row.content: row for row in spec.added_tokens}
+    by_id = {row.id: row for row in spec.added_tokens}
     rows = dict(by_id)
-    unknown: list[AddedRow] = []
+    unknown: list[AddedToken] = []
     for row, source in listed:
         known = by_content.get(row.content)
         if known is not None and known.id != row.id:
@@ -210,7 +230,7 @@ def apply(loaded: Loaded, folder: Path, format_name: str) -> Loaded:
     names = settings.special_tokens
     absent = [name for name in names if name not in by_content and all(name != row.content for row in unknown)]
     if unknown or absent:
-        spelled = _spelled(loaded)
+        spelled = _spelled(spec)
         for row in unknown:
             token = spelled.get(row.id)
             if token is not None and token != row.content.encode():
@@ -224,24 +244,22 @@ def apply(loaded: Loaded, folder: Path, format_name: str) -> Loaded:
         id_of = {token: id for id, token in spelled.items()}
         for name in absent:
             if (id := id_of.get(name.encode())) is not None:
-                rows.setdefault(id, AddedRow(name, id))
+                rows.setdefault(id, AddedToken(name, id))
             else:
-                warnings.warn(
-                    f"the special token {name!r} of {CONFIG} has no id and is left out", TokenizerWarning, stacklevel=4
-                )
+                what = f"the special token {name!r} of {CONFIG} has no id and is left out"
+                warnings.warn(what, TokenWithoutIdWarning, stacklevel=4)
     added = tuple(
         row._replace(special=True) if row.content in names else row
         for _, row in sorted(rows.items(), key=lambda item: item[0])
     )
-    loaded = loaded._replace(added=added)
     if len({row.content for row in added}) < len(added):
         raise _conflict("one added token has two ids")
-    return _with_stages(loaded, settings, format_name)
+    return _with_stages(spec.replace(added_tokens=added), settings, format_name)
 
 
-def _listed(folder: Path) -> list[tuple[AddedRow, str]]:
-    """The added tokens of the files, with the names of these."""
-    found: list[tuple[AddedRow, str]] = []
+def _listed(folder: Path) -> list[tuple[AddedToken, str]]:
+    """The added tokens of the files, each with the name of its file."""
+    found: list[tuple[AddedToken, str]] = []
     decoder = table(folder, CONFIG).get("added_tokens_decoder") or {}
     if not isinstance(decoder, dict):
         raise _wrong("added_tokens_decoder", decoder)
@@ -264,36 +282,37 @@ def _listed(folder: Path) -> list[tuple[AddedRow, str]]:
     return found
 
 
-def _row(content: str, id: int, **flags: bool) -> AddedRow:
+def _row(content: str, id: int, **flags: bool) -> AddedToken:
     if not 0 <= id < MOST_IDS:
         raise _wrong("an id", id)
-    return AddedRow(content, id, **flags)
+    return AddedToken(content, id, **flags)
 
 
-def _spelled(loaded: Loaded) -> dict[int, bytes]:
-    return dict(zip(loaded.columns.ids(), loaded.columns.tokens(), strict=True))
+def _spelled(spec: TokenizerSpec) -> dict[int, bytes]:
+    columns = spec.packed.columns
+    return dict(zip(columns.ids(), columns.tokens(), strict=True))
 
 
-def _with_stages(loaded: Loaded, settings: Settings, format_name: str) -> Loaded:
-    """The tokenizer with the space in front and the template that the settings want."""
+def _with_stages(spec: TokenizerSpec, settings: Settings, format_name: str) -> TokenizerSpec:
+    """The tokenizer with the prefix space and the template of the settings."""
     space = settings.add_prefix_space
-    if space is not None and loaded.model is None and space != loaded.prefix_space:
+    if space is not None and spec.is_byte_level and space != spec.prefix_space:
         if format_name != "vocab+merges":
-            raise _conflict(f"add_prefix_space is {loaded.prefix_space} in the tokenizer and {space} in {CONFIG}")
-        loaded = loaded._replace(prefix_space=space)
+            raise _conflict(f"add_prefix_space is {spec.prefix_space} in the tokenizer and {space} in {CONFIG}")
+        spec = spec.replace(prefix_space=space)
     wanted = {"bos": settings.bos_token if settings.add_bos_token else None}
     wanted["eos"] = settings.eos_token if settings.add_eos_token else None
-    ids = {row.content: row.id for row in loaded.added}
-    if format_name in _HOLDS_TEMPLATE or loaded.post_processor is not None or not any(wanted.values()):
-        return loaded
+    ids = {row.content: row.id for row in spec.added_tokens}
+    if format_name in _HOLDS_TEMPLATE or spec.post_processor is not None or not any(wanted.values()):
+        return spec
     for name in wanted.values():
         if name is not None and name not in ids:
-            raise FormatError(f"{name!r} is to be added to each text and has no id", remedy=f"see {CONFIG}")
-    return loaded._replace(post_processor=template(wanted["bos"], wanted["eos"], ids))
+            raise FormatError(f"{name!r} is to be added to each text but has no id", remedy=f"see {CONFIG}")
+    return spec.replace(post_processor=template(wanted["bos"], wanted["eos"], ids))
 
 
 def template(bos: str | None, eos: str | None, ids: Mapping[str, int]) -> str:
-    """The post-processor that puts `bos` in front and `eos` behind each of one or two texts, each if it is there.
+    """The post-processor that puts `bos` in front of and `eos` behind each of one or two texts; None for neither.
 
     Example:
         >>> json.loads(template("<s>", None, {"<s>": 1}))["single"]

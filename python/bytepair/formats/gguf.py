@@ -18,7 +18,8 @@ from bytepair.formats import configs, hf_json, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS
 from bytepair.formats.protobuf import damaged
 from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
-from bytepair.model.loaded import AddedRow, Loaded
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import split_pattern
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def metadata(data: bytes | mmap) -> dict[str, Any]:
     return found
 
 
-def load(data: bytes | mmap, split: str | None = None) -> Loaded:
+def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
     """Reads the tokenizer.
 
     Args:
@@ -138,19 +139,19 @@ def load(data: bytes | mmap, split: str | None = None) -> Loaded:
             raise FormatError(f"{name} has {len(table[name])} values for {len(tokens)} tokens", pointer=_PREFIX + name)
     match kind:
         case "gpt2":
-            loaded = _load_pairs(table, split)
+            spec = _read_pairs(table, split)
         case "llama" | "t5" if split is None:
-            loaded = _load_pieces(table, unigram=kind == "t5")
+            spec = _read_pieces(table, unigram=kind == "t5")
         case "bert" if split is None:
-            loaded = _load_bert(table)
+            spec = _read_bert(table)
         case "llama" | "t5" | "bert":
             raise FormatError(f"a tokenizer of the kind {kind} has no split pattern", remedy="leave split out")
         case _:
             raise FormatError(f"not supported: the tokenizer {kind!r}", pointer=f"{_PREFIX}model")
-    return loaded if loaded.post_processor else loaded._replace(post_processor=_template(table, tokens))
+    return spec if spec.post_processor else spec.replace(post_processor=_template(table, tokens))
 
 
-def _load_pairs(table: dict[str, Any], split: str | None) -> Loaded:
+def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
     name = table.get("pre")
     if split is not None:
         pattern = split_pattern(split)
@@ -164,7 +165,7 @@ def _load_pairs(table: dict[str, Any], split: str | None) -> Loaded:
     # Tokens that are not used fill the vocabulary up to the size of the model's table.
     vocab = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind != UNUSED}
     added = tuple(
-        AddedRow(token, id, special=kinds[id] != USER_DEFINED)
+        AddedToken(token, id, special=kinds[id] != USER_DEFINED)
         for token, id in vocab.items()
         if kinds[id] in (CONTROL, UNKNOWN, USER_DEFINED)
     )
@@ -181,10 +182,11 @@ def _load_pairs(table: dict[str, Any], split: str | None) -> Loaded:
         merge_place=lambda row: {"pointer": f"{_PREFIX}merges/{row}"},
     )
     ignore = split is None and name in IGNORE_MERGES
-    return Loaded(columns, ignore_merges=ignore, split=patterns, added=tuple(sorted(added, key=lambda row: row.id)))
+    by_id = tuple(sorted(added, key=lambda token: token.id))
+    return TokenizerSpec(PackedModel(columns, ignore_merges=ignore), split=patterns, added_tokens=by_id)
 
 
-def _load_pieces(table: dict[str, Any], *, unigram: bool) -> Loaded:
+def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
     tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
     weights = table.get("scores") or [0.0] * len(tokens)
     pieces = []
@@ -208,14 +210,13 @@ def _load_pieces(table: dict[str, Any], *, unigram: bool) -> Loaded:
         unigram and _flag(table, "remove_extra_whitespaces", default=False),
     )
     trainer = sentencepiece.Trainer(1 if unigram else 2, any(piece.kind == BYTE for piece in pieces))
-    loaded = sentencepiece.build(pieces, normalizer, trainer)
+    spec = sentencepiece.build(pieces, normalizer, trainer)
     chosen = dict(symbols)
-    return loaded._replace(
-        added=tuple(row._replace(special=False) if row.id in chosen else row for row in loaded.added)
-    )
+    added = tuple(token._replace(special=False) if token.id in chosen else token for token in spec.added_tokens)
+    return spec.replace(added_tokens=added)
 
 
-def _load_bert(table: dict[str, Any]) -> Loaded:
+def _read_bert(table: dict[str, Any]) -> TokenizerSpec:
     # The file spells the beginnings of words with U+2581 and what continues them without; names in brackets stay.
     tokens = [
         token[1:] if token.startswith(_BLANK) else token if token[:1] == "[" and token[-1:] == "]" else "##" + token
@@ -231,7 +232,7 @@ def _load_bert(table: dict[str, Any]) -> Loaded:
         id = _id(table, "separator_token_id", tokens) if id is None and key == "sep" else id
         if id is not None:
             config[f"{key}_token"] = tokens[id]
-    return vocab_txt.load("".join(f"{token}\n" for token in tokens).encode(), config)
+    return vocab_txt.read("".join(f"{token}\n" for token in tokens).encode(), config)
 
 
 def _template(table: dict[str, Any], tokens: list[str]) -> str | None:

@@ -10,7 +10,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from bytepair._core import Columns, read_byte_alphabet
 from bytepair.errors import FormatError, TokenizerWarning
@@ -18,10 +18,8 @@ from bytepair.formats import hf_models, hf_stages
 from bytepair.formats.hf_common import Json, list_of, pointer_to, shown, unsupported
 from bytepair.model import byte_alphabet
 from bytepair.model.checks import BYTES_IN_TEXT, MOST_IDS
-from bytepair.model.loaded import AddedRow, Loaded, added_row
-
-if TYPE_CHECKING:
-    from bytepair.model.spec import TokenizerSpec
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 
 _STAGES = {"normalizer", "pre_tokenizer", "post_processor", "decoder", "model"}
 _KEYS = {"version", "truncation", "padding", "added_tokens"} | _STAGES
@@ -32,7 +30,7 @@ def looks_like(table: Json) -> bool:
     return isinstance(table, dict) and isinstance(table.get("model"), dict)
 
 
-def load(table: Json, *, special_apart: bool = True) -> Loaded:
+def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
     """Reads a parsed ``tokenizer.json``.
 
     Args:
@@ -54,23 +52,21 @@ def load(table: Json, *, special_apart: bool = True) -> Loaded:
             )
     added = [_read_added(token, f"/added_tokens/{row}") for row, token in enumerate(list_of(table, "added_tokens", ""))]
     post_processor = table.get("post_processor")
-    stages = Loaded(
-        Columns((), (), None),
-        added=tuple(sorted(added, key=lambda token: token.id)),
-        normalizers=hf_stages.read_steps("normalizer", table.get("normalizer")),
-        post_processor=None if post_processor is None else json.dumps(post_processor, ensure_ascii=False),
-    )
+    stages: dict[str, Any] = {
+        "added_tokens": tuple(sorted(added, key=lambda token: token.id)),
+        "normalizers": hf_stages.read_steps("normalizer", table.get("normalizer")),
+        "post_processor": None if post_processor is None else json.dumps(post_processor, ensure_ascii=False),
+    }
     model = table["model"]
     pieces = _byte_pieces(table)
     if pieces is not None:
         columns = _read_bpe(model, {token.content: token.id for token in added})
-        return stages._replace(columns=columns, ignore_merges=model.get("ignore_merges", False), **pieces._asdict())
+        packed = PackedModel(columns, ignore_merges=model.get("ignore_merges", False))
+        return TokenizerSpec(packed, **stages, **pieces._asdict())
     special = {token.content for token in added if special_apart and token.special and not token.single_word}
-    columns, options, ignore_merges = hf_models.load(model, special)
-    return stages._replace(
-        columns=columns,
-        model=options,
-        ignore_merges=ignore_merges,
+    return TokenizerSpec(
+        hf_models.read(model, special),
+        **stages,
         pre_tokenizers=hf_stages.read_steps("pre_tokenizer", table.get("pre_tokenizer")),
         decoders=hf_stages.read_steps("decoder", table.get("decoder")),
     )
@@ -97,11 +93,6 @@ def _is_of_bytes(vocab: Mapping[str, Json], added: list[Json]) -> bool:
         return False
     contents = {token.get("content") for token in added if isinstance(token, dict)}
     return all(token in contents or byte_alphabet.to_bytes(token) is not None for token in vocab)
-
-
-def read(table: Json) -> TokenizerSpec:
-    """As `load`, into plain data."""
-    return load(table).spec()
 
 
 def read_model(
@@ -197,7 +188,7 @@ def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> Columns:
     )
 
 
-def _read_added(token: Json, pointer: str) -> AddedRow:
+def _read_added(token: Json, pointer: str) -> AddedToken:
     flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
     if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
         raise FormatError(f"{shown(token)} is not an added token", pointer=pointer)
@@ -208,7 +199,7 @@ def _read_added(token: Json, pointer: str) -> AddedRow:
             raise FormatError(f"{flag} is {shown(token[flag])}, not true or false", pointer=f"{pointer}/{flag}")
     if not 0 <= token["id"] < MOST_IDS:
         raise FormatError(f"the id is {shown(token['id'])}", pointer=f"{pointer}/id")
-    return AddedRow(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
+    return AddedToken(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
 
 
 def write(spec: TokenizerSpec) -> bytes:
@@ -223,7 +214,7 @@ def write(spec: TokenizerSpec) -> bytes:
         "padding": None,
         "added_tokens": [
             {"id": row.id, **{name: value for name, value in row._asdict().items() if name != "id"}}
-            for row in map(added_row, spec.added_tokens)
+            for row in spec.added_tokens
         ],
         "normalizer": hf_stages.write_steps("normalizer", spec.normalizers),
         "pre_tokenizer": None,

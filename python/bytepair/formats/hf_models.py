@@ -15,13 +15,14 @@ from bytepair._core import Columns, read_spelled
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats.hf_common import Json, flag, pointer_to, shown, text_or_none, unsupported
 from bytepair.model.checks import MOST_IDS
-from bytepair.model.loaded import model_options
-from bytepair.model.spec import BytePair, Characters, Unigram, WordLevel, WordPiece
+from bytepair.model.models import BytePair, Characters, Unigram, WordLevel, WordPiece, model_options
+from bytepair.model.packed import PackedModel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from bytepair.model.spec import AddedToken, Model
+    from bytepair.model.models import Model
+    from bytepair.model.spec import AddedToken
 
 _KEYS = {
     "BPE": {
@@ -71,18 +72,18 @@ def warn_of_dropout(model: Mapping[str, Json]) -> None:
         )
 
 
-def load(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, str, bool]:
-    """The columns of a model, its options, and whether it ignores merges.
+def read(model: Mapping[str, Json], special: Collection[str]) -> PackedModel:
+    """Reads a model.
 
     Raises:
         FormatError: It is broken; ``pointer`` says where.
     """
     kind = kind_of_model(model)
     if kind == "Unigram":
-        return _load_unigram(model, special)
+        return _read_unigram(model, special)
     unk = text_or_none(model, "unk_token", "/model")
     if kind == "BPE":
-        return _load_characters(model, unk, special)
+        return _read_characters(model, unk, special)
     vocab = _read_vocab(model.get("vocab"))
     options: Model
     if kind == "WordPiece":
@@ -95,10 +96,10 @@ def load(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, 
         options = WordLevel((), (), "<unk>" if unk is None else unk)
     _check_unk(vocab, options.unk_token)
     kept = {token: id for token, id in vocab.items() if token not in special or token == options.unk_token}
-    return _columns(kept), str(model_options(options)), False
+    return PackedModel(_columns(kept), model_options(options))
 
 
-def _load_characters(model: Mapping[str, Json], unk: str | None, special: Collection[str]) -> tuple[Columns, str, bool]:
+def _read_characters(model: Mapping[str, Json], unk: str | None, special: Collection[str]) -> PackedModel:
     warn_of_dropout(model)
     prefix = text_or_none(model, "continuing_subword_prefix", "/model") or None
     alphabet = Characters(
@@ -120,7 +121,7 @@ def _load_characters(model: Mapping[str, Json], unk: str | None, special: Collec
     if columns is None:
         columns = _read_carefully(_read_vocab(vocab), merges, special, alphabet)
     ignore_merges = flag(model, "ignore_merges", "/model", default=False)
-    return columns, str(model_options(BytePair((), (), (), alphabet=alphabet))), ignore_merges
+    return PackedModel(columns, model_options(BytePair((), (), (), alphabet=alphabet)), ignore_merges)
 
 
 def _read_carefully(
@@ -159,7 +160,7 @@ def _is_character(token: str, alphabet: Characters) -> bool:
     return len(token) == 1 or len(bare) == 1
 
 
-def _load_unigram(model: Mapping[str, Json], special: Collection[str]) -> tuple[Columns, str, bool]:
+def _read_unigram(model: Mapping[str, Json], special: Collection[str]) -> PackedModel:
     vocab, unk_id = model.get("vocab"), model.get("unk_id")
     if not isinstance(vocab, list):
         raise FormatError("the vocabulary is not a list", pointer="/model/vocab")
@@ -177,7 +178,7 @@ def _load_unigram(model: Mapping[str, Json], special: Collection[str]) -> tuple[
             ids.append(id)
             scores.append(float(score))
     options = Unigram((), (), (), unk_id, flag(model, "byte_fallback", "/model", default=False))
-    return Columns(tokens, ids, None, scores), str(model_options(options)), False
+    return PackedModel(Columns(tokens, ids, None, scores), model_options(options))
 
 
 def _is_finite(score: float) -> bool:

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     Side: TypeAlias = Literal["left", "right"]
 
 NAME = "manifest.json"
-SIDES: tuple[Side, Side] = ("right", "left")
-"""The sides on which sequences are padded, for training and for generation, unless it is said otherwise."""
-
 _KIND = "bytepair tokenizer"
 _SEAL = "manifest_sha256"
 _HEX_DIGITS = 64
@@ -44,11 +41,11 @@ _UNSEALED = {
 
 
 class About(NamedTuple):
-    """What a manifest says and a spec does not: the compiled tokenizer, and what its user told."""
+    """The contents of a manifest that are not in the spec."""
 
     tokenizer: CompiledTokenizer
-    padding_sides: tuple[Side, Side] = SIDES
-    origin: str | Mapping[str, Any] | None = None
+    padding_sides: tuple[Side, Side]
+    origin: str | Mapping[str, Any] | None
 
 
 def build(
@@ -138,49 +135,16 @@ def template_hash(folder: Path) -> str | None:
     Raises:
         FormatError: ``tokenizer_config.json`` is broken.
     """
-    found = template(folder)
+    # Only saving and verifying need these.
+    from bytepair.formats import configs  # noqa: PLC0415
+
+    found = configs.chat_template(folder)
     if found is None:
         return None
     import json  # noqa: PLC0415 (few folders have one)
 
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def template(folder: Path) -> str | list[Any] | None:
-    """The chat template of a folder: ``chat_template.jinja``, else that of ``tokenizer_config.json``.
-
-    A configuration may hold several, as a list of tables with a name and a template each.
-
-    Raises:
-        FormatError: A file is broken.
-    """
-    place = folder / "chat_template.jinja"
-    if files.exists(place):
-        try:
-            return files.read(place).decode()
-        except UnicodeDecodeError as error:
-            raise FormatError(f"the chat template is not UTF-8: {error}", file=str(place)) from error
-    found = configuration(folder).get("chat_template")
-    if found is not None and not isinstance(found, (str, list)):
-        place = folder / "tokenizer_config.json"
-        raise FormatError("it is neither a text nor a list of templates", file=str(place), pointer="/chat_template")
-    return found
-
-
-def configuration(folder: Path) -> dict[str, Any]:
-    """The ``tokenizer_config.json`` of a folder; empty if there is none.
-
-    Raises:
-        FormatError: It is broken.
-    """
-    place = folder / "tokenizer_config.json"
-    if not files.exists(place):
-        return {}
-    table = _json(files.read(place), place, "the file", "fetch it again")
-    if not isinstance(table, dict):
-        raise FormatError("the file is not a JSON object", file=str(place), remedy="fetch it again")
-    return table
 
 
 def _json(data: bytes, place: Path, what: str, remedy: str) -> Any:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from bytepair._core import Columns
 from bytepair.errors import FormatError
 from bytepair.model.cache import cached
-from bytepair.model.loaded import AddedRow, Loaded, unload
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 
 if TYPE_CHECKING:
     from bytepair.model.compiled import CompiledTokenizer
-    from bytepair.model.spec import TokenizerSpec
 
 MAGIC = b"bytepair\x01\n"
 _HASH_BYTES = 32
@@ -51,57 +51,58 @@ def looks_like(data: bytes) -> bool:
     return data.startswith(MAGIC[:8])
 
 
-def fingerprint(tokenizer: TokenizerSpec | Loaded) -> str:
+def fingerprint(spec: TokenizerSpec) -> str:
     """The SHA-256 of a tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
-    return hashlib.sha256(_payload(tokenizer)).hexdigest()
+    return hashlib.sha256(_payload(spec)).hexdigest()
 
 
 def fingerprint_of(tokenizer: CompiledTokenizer) -> str:
     """The fingerprint of a compiled tokenizer, computed once."""
-    return cached(tokenizer, "fingerprint", lambda tokenizer: fingerprint(tokenizer._loaded))
+    return cached(tokenizer, "fingerprint", lambda tokenizer: fingerprint(tokenizer.spec))
 
 
-def write(tokenizer: TokenizerSpec | Loaded) -> bytes:
+def write(spec: TokenizerSpec) -> bytes:
     """Writes a tokenizer; nothing is lost.
 
     Example:
-        >>> from bytepair.model.spec import BytePair, TokenizerSpec
+        >>> from bytepair.model.models import BytePair
+        >>> from bytepair.model.spec import TokenizerSpec
         >>> spec = TokenizerSpec(BytePair((b"a", b"b", b"ab"), (0, 1, 2)))
         >>> read(write(spec)) == spec
         True
     """
-    payload = _payload(tokenizer)
+    payload = _payload(spec)
     return MAGIC + hashlib.sha256(payload).digest() + payload
 
 
-def _payload(tokenizer: TokenizerSpec | Loaded) -> bytes:
+def _payload(spec: TokenizerSpec) -> bytes:
     # Only files of this format wait for this import.
     import json  # noqa: PLC0415
 
-    loaded = tokenizer if isinstance(tokenizer, Loaded) else unload(tokenizer)
+    columns, options, ignore_merges, partial_alphabet = spec.packed
     head = {
-        "tokens": len(loaded.columns),
-        "merges": loaded.columns.merge_count,
-        "ignore_merges": loaded.ignore_merges,
-        "partial_alphabet": loaded.partial_alphabet,
-        "split": loaded.split,
-        "added_tokens": [row._asdict() for row in loaded.added],
-        "normalizers": loaded.normalizers,
-        "prefix_space": loaded.prefix_space,
-        "post_processor": loaded.post_processor,
+        "tokens": len(columns),
+        "merges": columns.merge_count,
+        "ignore_merges": ignore_merges,
+        "partial_alphabet": partial_alphabet,
+        "split": spec.split,
+        "added_tokens": [row._asdict() for row in spec.added_tokens],
+        "normalizers": spec.normalizers,
+        "prefix_space": spec.prefix_space,
+        "post_processor": spec.post_processor,
     }
     later = {
-        "pre_tokenizers": loaded.pre_tokenizers,
-        "decoders": loaded.decoders,
-        "model": loaded.model,
-        "scores": loaded.columns.has_scores,
+        "pre_tokenizers": spec.pre_tokenizers,
+        "decoders": spec.decoders,
+        "model": options,
+        "scores": columns.has_scores,
     }
     head |= {name: value for name, value in later.items() if value}
     line = json.dumps(head, sort_keys=True, separators=(",", ":")).encode()
-    return b"".join((line, b"\n", loaded.columns.pack()))
+    return b"".join((line, b"\n", columns.pack()))
 
 
-def load(data: bytes) -> Loaded:
+def read(data: bytes) -> TokenizerSpec:
     """Reads a tokenizer.
 
     Raises:
@@ -120,11 +121,6 @@ def load(data: bytes) -> Loaded:
         raise FormatError(f"the file was not written by bytepair: {error}", remedy="save it again") from error
 
 
-def read(data: bytes) -> TokenizerSpec:
-    """As `load`, into plain data."""
-    return load(data).spec()
-
-
 def _short(value: object) -> str:
     return repr(value)[:80]
 
@@ -140,13 +136,13 @@ def _check_values(head: dict[str, Any]) -> None:
             if not isinstance(value, str):
                 raise TypeError(f"{_short(value)} stands among the {name}")
     for token in head["added_tokens"]:
-        content, id, *flags = AddedRow(**token)
+        content, id, *flags = AddedToken(**token)
         if [type(value) for value in (content, id, *flags)] != [str, int, *[bool] * len(flags)]:
             raise TypeError(f"{_short(token)} is not an added token")
 
 
 def _check_options(text: str) -> None:
-    """Checks that the options of a model are those that `loaded.model_options` writes."""
+    """Checks that the options of a model are those that `models.model_options` writes."""
     import json  # noqa: PLC0415 (as above)
 
     options = json.loads(text)
@@ -157,7 +153,7 @@ def _check_options(text: str) -> None:
         raise ValueError(f"the model's options are {_short(text)}")
 
 
-def _parse(payload: bytes) -> Loaded:
+def _parse(payload: bytes) -> TokenizerSpec:
     import json  # noqa: PLC0415 (as above)
 
     line, _, rest = payload.partition(b"\n")
@@ -179,16 +175,14 @@ def _parse(payload: bytes) -> Loaded:
     sizes = (tokens, tokens, 2 * int(merges or 0), 2 * tokens * scores)
     if min(sizes) < 0 or 4 * sum(sizes) > len(rest):
         raise ValueError("the columns are longer than the file")
-    return Loaded(
-        Columns.unpack(rest, tokens, merges, scores),
-        ignore_merges=head["ignore_merges"],
-        partial_alphabet=head["partial_alphabet"],
+    columns = Columns.unpack(rest, tokens, merges, scores)
+    return TokenizerSpec(
+        PackedModel(columns, head.get("model"), head["ignore_merges"], head["partial_alphabet"]),
         split=tuple(head["split"]),
-        added=tuple(AddedRow(**token) for token in head["added_tokens"]),
+        added_tokens=tuple(AddedToken(**token) for token in head["added_tokens"]),
         normalizers=tuple(head["normalizers"]),
         prefix_space=head["prefix_space"],
         post_processor=head["post_processor"],
         pre_tokenizers=tuple(head.get("pre_tokenizers", ())),
         decoders=tuple(head.get("decoders", ())),
-        model=head.get("model"),
     )

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple, cast
 from bytepair._core import Columns, read_pieces
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import protobuf, scores
-from bytepair.model.loaded import AddedRow, Loaded, model_options
-from bytepair.model.spec import BytePair, Characters, TokenizerSpec, Unigram
+from bytepair.model.models import BytePair, Characters, Unigram, model_options
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import parse_step, spell_step
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
@@ -75,7 +76,7 @@ def looks_like(data: bytes) -> bool:
     return data[:1] == b"\x0a" and len(data) > 4 and data[2 + (data[1] > 0x7F)] == 0x0A and data[1] != 0
 
 
-def load(data: bytes) -> Loaded:
+def read(data: bytes) -> TokenizerSpec:
     """Reads a model.
 
     Raises:
@@ -97,11 +98,6 @@ def load(data: bytes) -> Loaded:
     if _read_normalizer(parts[5]).precompiled_charsmap:
         raise _unsupported("a denormalizer", parts[5][0][1])
     return build(pieces, normalizer, trainer)
-
-
-def read(data: bytes) -> TokenizerSpec:
-    """As `load`, into plain data."""
-    return load(data).spec()
 
 
 def _read_piece(message: bytes, place: int) -> Piece:
@@ -156,7 +152,7 @@ def _read_normalizer(messages: list[tuple[bytes, int]]) -> Normalizer:
     return normalizer
 
 
-def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Loaded:
+def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> TokenizerSpec:
     """The tokenizer of a model's parts; FormatError if they are not a model of `sentencepiece`."""
     _check(pieces, trainer)
     if trainer.model_type not in (_UNIGRAM, _BPE, _CHAR):
@@ -169,7 +165,7 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Load
     ids = [id for id, piece in enumerate(pieces) if piece.kind in kinds]
     tokens = [pieces[id].content.encode() for id in ids]
     added = [
-        AddedRow(piece.content, id, special=piece.kind != USER_DEFINED, normalized=piece.kind == USER_DEFINED)
+        AddedToken(piece.content, id, special=piece.kind != USER_DEFINED, normalized=piece.kind == USER_DEFINED)
         for id, piece in enumerate(pieces)
         if piece.kind in (UNKNOWN, CONTROL) or (piece.kind == USER_DEFINED and not unigram)
     ]
@@ -177,14 +173,14 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Load
     if unigram:
         weights = [_USER_DEFINED_SCORE if pieces[id].kind == USER_DEFINED else pieces[id].score for id in ids]
         columns = Columns(tokens, ids, None, weights)
-        model = model_options(Unigram((), (), (), unk_id=unk, byte_fallback=trainer.byte_fallback))
+        options = model_options(Unigram((), (), (), unk_id=unk, byte_fallback=trainer.byte_fallback))
     else:
         merges = _merges(pieces) if trainer.model_type == _BPE else []
         columns = Columns(tokens, ids, merges)
-        model = model_options(BytePair((), (), (), alphabet=_alphabet(pieces[unk].content, trainer.byte_fallback)))
-    return Loaded(
-        columns,
-        added=tuple(added),
+        options = model_options(BytePair((), (), (), alphabet=_alphabet(pieces[unk].content, trainer.byte_fallback)))
+    return TokenizerSpec(
+        PackedModel(columns, options),
+        added_tokens=tuple(added),
         normalizers=normalizer_steps(normalizer, symbols, suffix=trainer.treat_whitespace_as_suffix),
         decoders=decoder_steps(
             # A model with a space behind puts none in front that would have to go.
@@ -193,7 +189,6 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Load
             # Where there are bytes nothing is unknown.
             unknown=None if trainer.byte_fallback else (pieces[unk].content, trainer.unk_surface),
         ),
-        model=model,
     )
 
 

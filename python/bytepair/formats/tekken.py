@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import binascii
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
 from bytepair.model.checks import MOST_IDS
-from bytepair.model.loaded import AddedRow, Loaded
-
-if TYPE_CHECKING:
-    from bytepair.model.spec import TokenizerSpec
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 
 _FIRST_SPECIAL = [
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
@@ -38,7 +36,7 @@ def looks_like(table: Any) -> bool:
     return isinstance(table, dict) and (isinstance(table.get("config"), dict) or isinstance(table.get("vocab"), list))
 
 
-def load(table: dict[str, Any]) -> Loaded:
+def read(table: dict[str, Any]) -> TokenizerSpec:
     """Reads a parsed ``tekken.json``.
 
     Raises:
@@ -57,16 +55,11 @@ def load(table: dict[str, Any]) -> Loaded:
         raise FormatError(what, pointer="/config/default_vocab_size")
     named = _special(table, config, special)
     tokens = [_token(entry, rank) for rank, entry in enumerate(vocab[:used])]
-    return Loaded(
-        Columns(tokens, list(range(special, size)), None),
+    return TokenizerSpec(
+        PackedModel(Columns(tokens, list(range(special, size)), None)),
         split=(pattern,) if pattern else (),
-        added=tuple(AddedRow(name, id) for id, name in enumerate(named)),
+        added_tokens=tuple(AddedToken(name, id) for id, name in enumerate(named)),
     )
-
-
-def read(table: dict[str, Any]) -> TokenizerSpec:
-    """As `load`, into plain data."""
-    return load(table).spec()
 
 
 def _number(config: dict[str, Any], name: str) -> int:

@@ -6,13 +6,10 @@ It holds neither the split pattern nor special tokens. Source: ``tiktoken/load.p
 from __future__ import annotations
 
 import binascii
-from typing import TYPE_CHECKING
 
 from bytepair._core import read_rank_file
-from bytepair.model.loaded import Loaded
-
-if TYPE_CHECKING:
-    from bytepair.model.spec import TokenizerSpec
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import TokenizerSpec
 
 
 def looks_like(data: bytes) -> bool:
@@ -24,23 +21,17 @@ def looks_like(data: bytes) -> bool:
         return False
 
 
-def load(data: bytes) -> Loaded:
-    """Reads the ranks.
+def read(data: bytes) -> TokenizerSpec:
+    r"""Reads the ranks.
 
     Raises:
-        FormatError: A line is not what it should be; ``line`` names it.
-    """
-    return Loaded(read_rank_file(data))
-
-
-def read(data: bytes) -> TokenizerSpec:
-    r"""As `load`, into plain data.
+        FormatError: A line is broken; ``line`` names it.
 
     Example:
         >>> read(b"YQ== 0\nYg== 1\nYWI= 2\n").model.tokens
         (b'a', b'b', b'ab')
     """
-    return load(data).spec()
+    return TokenizerSpec(PackedModel(read_rank_file(data)))
 
 
 def _decode(token: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """``vocab.json`` and ``merges.txt``: GPT-2's two files, in the GPT-2 byte alphabet.
 
-They hold neither the split pattern (GPT-2's is understood) nor which tokens are special.
+They hold neither the split pattern (readers assume GPT-2's) nor which tokens are special.
 Source: GPT-2's ``encoder.py``.
 """
 
@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 from bytepair.errors import FormatError
 from bytepair.formats import hf_json
 from bytepair.model import byte_alphabet
-from bytepair.model.loaded import Loaded
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import TokenizerSpec
 from bytepair.model.split_patterns import split_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytepair.model.spec import TokenizerSpec
 
-UNDERSTOOD_SPLIT = (split_pattern("gpt2"),)
+ASSUMED_SPLIT = (split_pattern("gpt2"),)
 _HEADER = "#version: 0.2"
 
 
-def load(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, int]) -> Loaded:
+def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, int]) -> TokenizerSpec:
     """Reads a parsed ``vocab.json`` and ``merges.txt``; what is named special is no token of the model.
 
     Raises:
@@ -45,7 +45,7 @@ def load(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, i
         vocab_pointer="",
         merge_place=lambda index: {"line": listed[index][0]},
     )
-    return Loaded(columns, split=UNDERSTOOD_SPLIT)
+    return TokenizerSpec(PackedModel(columns), split=ASSUMED_SPLIT)
 
 
 def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.model.loaded import AddedRow, Loaded, model_options
-from bytepair.model.spec import TokenizerSpec, WordPiece
+from bytepair.model.models import WordPiece, model_options
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 
 if TYPE_CHECKING:
@@ -34,15 +35,19 @@ def looks_like(data: bytes) -> bool:
     return b"\n[UNK]" in data[: 1 << 20] or data.startswith(b"[UNK]")
 
 
-def load(data: bytes, config: Mapping[str, Any] | None = None) -> Loaded:
-    """Reads a vocabulary.
+def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
+    r"""Reads a vocabulary.
 
     Args:
         data: ``vocab.txt``.
         config: ``tokenizer_config.json``, parsed.
 
     Raises:
-        FormatError: A line is not UTF-8, empty, or stands twice, which ``line`` says; or a special token is missing.
+        FormatError: A line is not UTF-8, is empty or occurs twice; ``line`` names it. Or a special token is missing.
+
+    Example:
+        >>> read(b"[UNK]\nlow\n##er\n").model.tokens
+        (b'[UNK]', b'low', b'##er')
     """
     config = config or {}
     tokens = _lines(data)
@@ -61,25 +66,15 @@ def load(data: bytes, config: Mapping[str, Any] | None = None) -> Loaded:
     added = sorted({id: names[key] for key, id in present.items()}.items())
     # The model is left without special tokens, so that text never becomes one.
     kept = [(token, id) for token, id in ids.items() if token not in names.values() or token == names["unk"]]
-    return Loaded(
-        Columns([token.encode() for token, _ in kept], [id for _, id in kept], None),
-        added=tuple(AddedRow(name, id) for id, name in added),
+    columns = Columns([token.encode() for token, _ in kept], [id for _, id in kept], None)
+    return TokenizerSpec(
+        PackedModel(columns, model_options(WordPiece((), (), unk_token=names["unk"]))),
+        added_tokens=tuple(AddedToken(name, id) for id, name in added),
         normalizers=(spell_step({"type": "BertNormalizer", **options}),),
         pre_tokenizers=_PRE_TOKENIZERS,
         decoders=_DECODERS,
         post_processor=template(names["cls"], names["sep"], ids) if {"cls", "sep"} <= present.keys() else None,
-        model=model_options(WordPiece((), (), unk_token=names["unk"])),
     )
-
-
-def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
-    r"""As `load`, into plain data.
-
-    Example:
-        >>> read(b"[UNK]\nlow\n##er\n").model.tokens
-        (b'[UNK]', b'low', b'##er')
-    """
-    return load(data, config).spec()
 
 
 def _lines(data: bytes) -> list[str]:

@@ -6,18 +6,13 @@ not depend on what is built from them.
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bytepair._core import CoreTokenizer
-from bytepair.errors import FormatError
-from bytepair.model.checks import MOST_IDS
-from bytepair.model.loaded import Loaded, unload
+from bytepair.model.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from bytepair.model.spec import TokenizerSpec
 
 
 class CompiledTokenizer(CoreTokenizer):
@@ -32,54 +27,30 @@ class CompiledTokenizer(CoreTokenizer):
         PatternError: A split pattern does not compile.
     """
 
-    _loaded: Loaded
-
     def __new__(cls, spec: TokenizerSpec) -> Self:  # noqa: D102 (the class documents it)
-        # A caller with a spec has imported this; loading a file does not need it.
-        from bytepair.model.spec import TokenizerSpec  # noqa: PLC0415
-
         if not isinstance(spec, TokenizerSpec):
-            raise TypeError(
-                f"a Tokenizer is made of a TokenizerSpec, not {type(spec).__name__}; see Tokenizer.from_file"
-            )
+            raise TypeError(f"a Tokenizer is made of a TokenizerSpec, not {type(spec).__name__}; see bp.load")
         spec.check()
-        try:
-            self = cls._compile(unload(spec))
-        except OverflowError as error:
-            raise FormatError("an id is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}") from error
-        self.__dict__["spec"] = spec
-        return self
-
-    @classmethod
-    def _from_loaded(cls, loaded: Loaded) -> Self:
-        """Compiles loaded data; the spec is made on first access."""
-        if cls.__new__ is not CompiledTokenizer.__new__ or cls.__init__ is not CoreTokenizer.__init__:
-            # A subclass with a constructor of its own is given a spec.
-            return cls(loaded.spec())
-        loaded.check()
-        return cls._compile(loaded)
-
-    @classmethod
-    def _compile(cls, loaded: Loaded) -> Self:
+        model = spec.packed
         self = super().__new__(
             cls,
-            columns=loaded.columns,
-            ignore_merges=loaded.ignore_merges,
-            added=loaded.added,
-            normalizers=loaded.normalizers,
-            prefix_space=loaded.prefix_space,
-            patterns=loaded.split,
-            pre_tokenizers=loaded.pre_tokenizers,
-            decoders=loaded.decoders,
-            model=loaded.core_options(),
+            columns=model.columns,
+            ignore_merges=model.ignore_merges,
+            added=spec.added_tokens,
+            normalizers=spec.normalizers,
+            prefix_space=spec.prefix_space,
+            patterns=spec.split,
+            pre_tokenizers=spec.pre_tokenizers,
+            decoders=spec.decoders,
+            model=model.core_options(),
         )
-        self.__dict__["_loaded"] = loaded
+        self.__dict__["_spec"] = spec
         return self
 
-    @cached_property
+    @property
     def spec(self) -> TokenizerSpec:
-        """The plain data that the tokenizer was compiled from."""
-        return self._loaded.spec()
+        """The data that the tokenizer was compiled from."""
+        return cast("TokenizerSpec", self.__dict__["_spec"])
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -90,7 +61,7 @@ class CompiledTokenizer(CoreTokenizer):
             >>> bp.train({"low": 5}, vocab_size=258, special_tokens=["<|end|>"]).special_tokens
             {'<|end|>': 257}
         """
-        return self._loaded.special_tokens
+        return self.spec.special_tokens
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Tokenizer is immutable; {name} cannot be set")

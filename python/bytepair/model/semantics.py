@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bytepair._core import canonical_merges
 from bytepair.errors import FormatError
-from bytepair.model.spec import BytePair
+from bytepair.model.models import BytePair
 
 
 def to_merges(model: BytePair) -> BytePair:

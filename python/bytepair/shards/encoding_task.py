@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 from bytepair.errors import BytepairError, LimitError
-from bytepair.model.marks import unknown_id
+from bytepair.model.token_spelling import unknown_id
 from bytepair.shards import ledger
 from bytepair.shards.draws import Draw, threshold
 from bytepair.shards.outputs import TRAIN, VALIDATION, Output

@@ -16,6 +16,7 @@ import numpy as np
 
 from bytepair.errors import BytepairError, CorpusError, IntegrityError, InvalidIdError
 from bytepair.progress import reporter
+from bytepair.resolver import TokenizerLike, load
 from bytepair.shards import ledger, locks, packages, plans, runs, tasks
 from bytepair.shards.draws import threshold
 from bytepair.shards.engines import engine as engine_of
@@ -45,7 +46,7 @@ _MOST_NAMED = 8
 
 def shard(
     source: Source,
-    tokenizer: Tokenizer,
+    tokenizer: TokenizerLike,
     output: str | os.PathLike[str],
     *,
     format: str = "bin",
@@ -79,7 +80,7 @@ def shard(
     Args:
         source: See `bytepair.sources.source`; no iterables and no data sets in memory, since a run that was killed
             reads its source again.
-        tokenizer: The tokenizer.
+        tokenizer: The tokenizer, or any name that `bytepair.load` takes.
         output: A folder on a file system that all workers share; made if need be.
         format: ``bin`` (ids alone, as nanoGPT reads them), ``npy``, ``megatron``, ``parquet``, ``arrow``, ``mds`` or
             ``litdata``.
@@ -129,6 +130,7 @@ def shard(
         >>> summary.documents, summary.tokens, np.fromfile(folder / "out/train-00000.bin", np.uint16).tolist()
         (2, 8, [257, 32, 257, 101, 114, 258, 257, 258])
     """
+    tokenizer = load(tokenizer)
     doer = engine_of(engine, workers)
     folder = Path(output)
     reading = Reading(field, id_field, delimiter, None if longest is None else parse_bytes(longest))
@@ -234,7 +236,7 @@ def plan_of(
 
     Args:
         source: As for `shard`.
-        tokenizer: The tokenizer.
+        tokenizer: The tokenizer, or any name that `bytepair.load` takes.
         options: How documents become shards.
         reading: What a document is.
         size: As `task_size` of `shard`.

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from bytepair._core import Columns
 from bytepair.errors import TokenizerWarning, TrainingError, TrainingInterrupted
 from bytepair.model.byte_alphabet import BYTES_IN_ALPHABET_ORDER
-from bytepair.model.loaded import AddedRow, Loaded
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import split_name, split_pattern
 from bytepair.progress import Report, reporter
 from bytepair.sources.source import Reading
@@ -260,13 +261,13 @@ def train_report(
 
     def build(learned: Sequence[Learned]) -> Tokenizer:
         first_added = 0 if first else len(symbols) + len(learned)
-        loaded = Loaded(
-            Columns.trained(symbols, learned, first),
+        spec = TokenizerSpec(
+            PackedModel(Columns.trained(symbols, learned, first)),
             split=(pattern,) if pattern else (),
-            added=tuple(AddedRow(token, id) for id, token in enumerate(special_tokens, first_added)),
+            added_tokens=tuple(AddedToken(token, id) for id, token in enumerate(special_tokens, first_added)),
             normalizers=tuple(normalizers),
         )
-        return Tokenizer._from_loaded(loaded)  # as files are
+        return Tokenizer(spec)
 
     learned: list[Learned] = []
     try:

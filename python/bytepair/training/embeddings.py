@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import FormatError
+from bytepair.resolver import TokenizerLike, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +26,8 @@ _CHUNK = 4096
 
 def resize_embeddings(
     matrix: NDArray[Any],
-    old: Tokenizer,
-    new: Tokenizer,
+    old: TokenizerLike,
+    new: TokenizerLike,
     *,
     fill: Fill = "mean_of_parts",
     rows: int | None = None,
@@ -40,8 +41,8 @@ def resize_embeddings(
     Args:
         matrix: Shape ``(old.vocab_size, dim)``, of any dtype. What is no array is made one by ``numpy.asarray``; the
             matrix is not changed. Give a bias as one column: ``bias[:, None]``.
-        old: The tokenizer of the matrix.
-        new: The tokenizer of the result.
+        old: The tokenizer of the matrix, or any name that `bytepair.load` takes.
+        new: The tokenizer of the result, likewise.
         fill: ``mean_of_parts``: the mean of the rows of the ids that the old tokenizer gives the token's bytes;
             ``mean``: the mean of the rows of all its tokens; ``zeros``; or a call that gets the token's bytes and gives
             a row. Means are taken in float64.
@@ -70,6 +71,7 @@ def resize_embeddings(
         >>> new.token_bytes(258), resize_embeddings(matrix, old, new)[-1]
         (b'es', array([108.]))
     """
+    old, new = load(old), load(new)
     matrix = np.asarray(matrix)
     total = _check(matrix, old, new, fill, rows)
     kept, fresh, holes = _correspondence(old, new, total)

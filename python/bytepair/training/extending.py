@@ -11,6 +11,7 @@ from bytepair.errors import FormatError, TokenizerWarning, TrainingError
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.semantics import to_merges, to_ranks
 from bytepair.progress import reporter
+from bytepair.resolver import TokenizerLike, load
 from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.counting import check_unread, count_source
@@ -21,14 +22,14 @@ from bytepair.training.memory import parse_bytes
 if TYPE_CHECKING:
     from typing import Literal
 
-    from bytepair.model.spec import BytePair
+    from bytepair.model.models import BytePair
     from bytepair.progress import Report
     from bytepair.training.byte_pairs import TrainingSource
     from bytepair.training.learning import Learned, Ties
 
 
 def extend(
-    tokenizer: Tokenizer,
+    tokenizer: TokenizerLike,
     source: TrainingSource,
     vocab_size: int,
     *,
@@ -57,7 +58,7 @@ def extend(
     merges do not make of their bytes, or pieces contain the text of an added token.
 
     Args:
-        tokenizer: What is extended; it stays as it is.
+        tokenizer: The tokenizer to extend, which does not change; or any name that `bytepair.load` takes.
         source: As for `train`; a mapping of pieces to counts is not split.
         vocab_size: The ``vocab_size`` of the result: the largest id plus one, the rows of an embedding.
         ties: As for `train`; ``lowest_ids`` compares the ids of the tokens.
@@ -86,6 +87,7 @@ def extend(
         >>> more.tokens("lowest"), more.special_tokens == tok.special_tokens
         ([b'lowest'], True)
     """
+    tokenizer = load(tokenizer)
     missing = vocab_size - tokenizer.vocab_size
     if missing < 0 or vocab_size > MOST_IDS:
         raise TrainingError(
@@ -124,7 +126,7 @@ def extend(
     if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: without its own merge, a new token's bytes are left in the pair that was adjacent.
         extended = to_ranks(extended)
-    return Tokenizer(replace(spec, model=extended))
+    return Tokenizer(spec.replace(model=extended))
 
 
 def counted(

@@ -13,6 +13,7 @@ import numpy as np
 from bytepair.errors import FormatError, SourceError, TrainingError
 from bytepair.model.semantics import to_ranks
 from bytepair.progress import reporter
+from bytepair.resolver import TokenizerLike, load
 from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.extending import counted, proved_merges
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.model.spec import BytePair
+    from bytepair.model.models import BytePair
     from bytepair.progress import Report
     from bytepair.training.byte_pairs import TrainingSource
 
@@ -44,7 +45,7 @@ class Pruned(NamedTuple):
 
 
 def prune(
-    tokenizer: Tokenizer,
+    tokenizer: TokenizerLike,
     vocab_size: int,
     source: TrainingSource | None = None,
     *,
@@ -67,7 +68,7 @@ def prune(
     and back. The ids in the ``post_processor`` are renumbered.
 
     Args:
-        tokenizer: What is pruned; it stays as it is.
+        tokenizer: The tokenizer to prune, which does not change; or any name that `bytepair.load` takes.
         vocab_size: How many tokens are left: the ``vocab_size`` of the result.
         source: As for `train`; a mapping of pieces to counts is not split. It is counted as `extend` does.
         field: As for `train`.
@@ -92,6 +93,7 @@ def prune(
         >>> smaller.tokens("newer low"), smaller.special_tokens, ids[-5:].tolist()
         ([b'new', b'e', b'r', b' ', b'l', b'o', b'w'], {'<|end|>': 258}, [256, 257, -1, -1, 258])
     """
+    tokenizer = load(tokenizer)
     spec = tokenizer.spec
     if vocab_size > len(tokenizer):
         raise TrainingError(
@@ -126,10 +128,9 @@ def prune(
     if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: the merges that leave a token's bytes in two are those of its parts, which stayed.
         pruned = to_ranks(pruned)
-    result = replace(
-        spec,
+    result = spec.replace(
         model=pruned,
-        added_tokens=tuple(replace(token, id=new[token.id]) for token in spec.added_tokens),
+        added_tokens=tuple(token._replace(id=new[token.id]) for token in spec.added_tokens),
         post_processor=_renumbered_post_processor(spec.post_processor, new),
     )
     return Pruned(Tokenizer(result), ids)
@@ -197,7 +198,7 @@ def _renumbered_post_processor(text: str | None, new: Mapping[int, int]) -> str 
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
         raise FormatError(
             "the post-processor is of a kind whose ids are not known, or names an id that no token has",
-            remedy="take it out first: replace(tok.spec, post_processor=None)",
+            remedy="remove it first: bp.Tokenizer(tok.spec.replace(post_processor=None))",
         ) from error
     return json.dumps(processor, ensure_ascii=False)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from bytepair import _core
 from bytepair.errors import TokenizerWarning, TrainingError
-from bytepair.model.spec import AddedToken, TokenizerSpec, Unigram
+from bytepair.model.models import Unigram
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 from bytepair.progress import Phase, reporter
 from bytepair.tokenizer import Tokenizer

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from bytepair import _core
 from bytepair.errors import TokenizerWarning, TrainingError
 from bytepair.formats.vocab_txt import template
-from bytepair.model.spec import AddedToken, TokenizerSpec, WordPiece
+from bytepair.model.models import WordPiece
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 from bytepair.progress import Phase, reporter
 from bytepair.tokenizer import Tokenizer

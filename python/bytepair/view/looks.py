@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.drawing.characters import show
-from bytepair.model.marks import named_byte
+from bytepair.model.token_spelling import named_byte
 from bytepair.view.spelling import cut_off, note, quote
 
 if TYPE_CHECKING:

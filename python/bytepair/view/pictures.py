@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair.model.cache import cached
-from bytepair.model.marks import named_byte
+from bytepair.model.token_spelling import named_byte
+from bytepair.resolver import TokenizerLike, load
 from bytepair.study.explain import made_by, taken_whole
 from bytepair.view.cuts import clusters, differing
 
@@ -132,7 +133,7 @@ class Picture:
 
 
 def picture(
-    tokenizers: Mapping[str, Tokenizer] | Sequence[tuple[str, Tokenizer]],
+    tokenizers: Mapping[str, TokenizerLike] | Sequence[tuple[str, TokenizerLike]],
     text: str | bytes,
     *,
     special: Special = "allow",
@@ -141,7 +142,7 @@ def picture(
     r"""Encode a text with one or more tokenizers, for drawing.
 
     Args:
-        tokenizers: The tokenizers by name.
+        tokenizers: The tokenizers by label, each a tokenizer or a name that `bytepair.load` takes.
         text: The text. Bytes that are not UTF-8 are replaced as by ``errors="replace"``.
         special: As for `Tokenizer.encode`.
         added: As for `Tokenizer.encode`.
@@ -167,7 +168,8 @@ def picture(
         >>> picture({"small": small}, b"\xff").as_dict()["replaced"]
         [[0, 'ff']]
     """
-    named = list(tokenizers.items()) if isinstance(tokenizers, Mapping) else list(tokenizers)
+    pairs = tokenizers.items() if isinstance(tokenizers, Mapping) else tokenizers
+    named = [(label, load(tokenizer)) for label, tokenizer in pairs]
     if not named:
         raise ValueError("a picture needs at least one tokenizer")
     whole, replaced = (text, ()) if isinstance(text, str) else _decoded(text)
@@ -182,7 +184,7 @@ def picture(
     sources = [
         PictureTokens(
             name=name,
-            kind=tokenizer._loaded.semantics,
+            kind=tokenizer.spec.semantics,
             fingerprint=tokenizer.fingerprint,
             vocab_size=tokenizer.vocab_size,
             ids=tuple(ids),
@@ -236,8 +238,7 @@ def _size_of_wrong(data: bytes) -> int:
 def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, VocabularyEntry]:
     made = made_by(tokenizer, set(ids))
     whole = taken_whole(tokenizer, [id for id, merge in made.items() if merge is None])
-    loaded = tokenizer._loaded
-    special = {row[1]: row[2] for row in loaded.added}
+    special = {token.id: token.special for token in tokenizer.spec.added_tokens}
     # Cached, since a playground draws a picture with each letter that is typed.
     scores = cached(tokenizer, "scores", _scores)
     return {
@@ -256,11 +257,11 @@ def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Vocabular
 
 def _scores(tokenizer: Tokenizer) -> dict[int, float]:
     """Scores by id; empty for a model without."""
-    columns = tokenizer._loaded.columns
+    columns = tokenizer.spec.packed.columns
     return dict(zip(columns.ids(), columns.scores() or (), strict=True)) if columns.has_scores else {}
 
 
 def _size(tokenizer: Tokenizer, entry: VocabularyEntry) -> int:
     """The number of bytes of the text of a token that is a part of a character."""
-    falls_back = tokenizer._loaded.model is not None and named_byte(entry.token) is not None
+    falls_back = not tokenizer.spec.is_byte_level and named_byte(entry.token) is not None
     return 1 if falls_back else len(entry.token)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.drawing.characters import show_line
 from bytepair.drawing.wording import plural
-from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.model.split_patterns import split_name
 from bytepair.view.spelling import step_name
 

@@ -97,8 +97,8 @@ def _reserved_ids(tok: CompiledTokenizer) -> frozenset[int]:
 
 def _minds_context(tok: CompiledTokenizer) -> bool:
     """Whether adjacent text can prevent the match of an added token."""
-    rows = tok._loaded.added
-    return any(row[3] for row in rows) or bool(tok._loaded.normalizers and any(row[6] for row in rows))
+    rows = tok.spec.added_tokens
+    return any(row[3] for row in rows) or bool(tok.spec.normalizers and any(row[6] for row in rows))
 
 
 def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> None:

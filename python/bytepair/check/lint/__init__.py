@@ -1,4 +1,4 @@
-"""What is wrong with a tokenizer, or with its files: each finding with what it means and what to do."""
+"""Faults of a tokenizer or its files: each finding with its meaning and a remedy."""
 
 from __future__ import annotations
 
@@ -6,58 +6,70 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair import files, formats
+from bytepair import files
 from bytepair.check.lint import added, beside, broken, embedding, patterns, post, texts, vocabulary
 from bytepair.check.lint.findings import Finding, Lint, Severity
-from bytepair.check.lint.subject import Subject
+from bytepair.check.subject import Subject
 from bytepair.errors import ArtifactError, BytepairError, TokenizerWarning
-from bytepair.formats.hub import ENCODINGS, get_encoding
+from bytepair.formats.configs import TokenWithoutIdWarning
+from bytepair.formats.detection import detect
+from bytepair.formats.hub import Origin
+from bytepair.formats.loading import load
+from bytepair.resolver import find
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Finding", "Lint", "Linted", "Severity", "lint", "lint_file"]
+    from bytepair.formats.detection import Detected
+    from bytepair.resolver import TokenizerLike
+
+__all__ = ["Finding", "Lint", "Linted", "Severity", "lint", "lint_and_load"]
 
 
 class Linted(NamedTuple):
-    """A file or folder, linted.
+    """The findings, and the tokenizer that they are about.
 
     Attributes:
-        lint: What was found.
+        lint: The findings.
         tokenizer: The tokenizer; None if nothing of it loads, or if its split pattern is not known.
+        file: The file that it was loaded from; empty for a tokenizer without a file of its own.
+        format: The format of the file; empty if it is not known.
     """
 
     lint: Lint
     tokenizer: Tokenizer | None
+    file: str = ""
+    format: str = ""
 
 
 def lint(
-    tokenizer: Tokenizer | str | os.PathLike[str],
+    tokenizer: TokenizerLike,
     *,
     embeddings: int | str | os.PathLike[str] | None = None,
     split: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
+    encodings: str | os.PathLike[str] | None = None,
 ) -> Lint:
-    """Looks for what is wrong with a tokenizer or its files.
+    """Finds faults in a tokenizer or its files.
 
-    Of a file that does not load it says what the loader says, and what else is wrong with what is in it. A token is
-    said never to come from text only where that is proved; where texts were tried and none gave it, that is a note.
+    For a file that does not load, the findings are the loader's error and the other faults in the file. A token is
+    reported as unreachable only with a proof; if texts were tried and none produced it, that is a note.
 
     Args:
-        tokenizer: A tokenizer; a file; a folder, of which ``tokenizer_config.json`` and the chat template count as
-            well; or the name of an encoding.
-        embeddings: How many rows the embedding of the model has, or the folder of a checkpoint that says it.
-        split: As for `Tokenizer.from_file`, for files that hold none. Of a rank file without it only the vocabulary is
-            looked at.
-        special_tokens: As for `Tokenizer.from_file`, for files that hold none.
-        partial_alphabet: As for `Tokenizer.from_file`: bytes without a token are then a warning.
+        tokenizer: A tokenizer, or any name that `bytepair.load` takes. In a folder, ``tokenizer_config.json`` and the
+            chat template are checked as well.
+        embeddings: The number of rows in the embedding of the model, or the folder of its checkpoint.
+        split: As for `bytepair.load`. Without it only the vocabulary of a rank file is checked.
+        special_tokens: As for `bytepair.load`.
+        partial_alphabet: As for `bytepair.load`: bytes without a token are then a warning.
+        encodings: As for `bytepair.load`.
 
     Raises:
-        ArtifactError: There is no such file, folder or encoding, or it cannot be read.
-        FormatError: `embeddings` is a folder that says nothing of an embedding.
+        ArtifactError: The name is unknown, or a file cannot be read or fetched.
+        FormatError: `embeddings` is a folder that does not specify an embedding; or an option is for other tokenizers.
 
     Time: about three seconds for 250,000 tokens and 500,000 merges.
 
@@ -69,75 +81,59 @@ def lint(
         >>> found.codes, found["shadowing-token"].examples
         (('shadowing-token', 'embedding-too-small'), ("257 'the'",))
     """
-    if isinstance(tokenizer, str) and tokenizer in ENCODINGS:
-        tokenizer = get_encoding(tokenizer)
-    if isinstance(tokenizer, Tokenizer):
-        subject = Subject(tokenizer, is_partial=getattr(tokenizer.spec.model, "partial_alphabet", False))
-        return Lint(tuple(_all(subject, embeddings)))
-    return lint_file(
+    return lint_and_load(
         tokenizer,
         embeddings=embeddings,
         split=split,
         special_tokens=special_tokens,
         partial_alphabet=partial_alphabet,
+        encodings=encodings,
     ).lint
 
 
-def lint_file(
-    path: str | os.PathLike[str],
+def lint_and_load(
+    tokenizer: TokenizerLike,
     *,
     embeddings: int | str | os.PathLike[str] | None = None,
     split: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
+    encodings: str | os.PathLike[str] | None = None,
 ) -> Linted:
-    """As `lint`, of a file or a folder; gives the tokenizer as well, so that nobody loads it again.
-
-    Args:
-        path: The file or folder.
-        embeddings: As for `lint`.
-        split: As for `lint`.
-        special_tokens: As for `lint`.
-        partial_alphabet: As for `lint`.
-
-    Raises:
-        ArtifactError, FormatError: As `lint`.
-    """
-    place = Path(path)
-    if not files.exists(place):
-        raise ArtifactError(
-            "this is no file, no folder and no encoding",
-            file=ascii(str(place))[1:-1],
-            remedy=f"check the path, or use one of {', '.join(ENCODINGS)}",
-        )
-    options: dict[str, Any] = {"special_tokens": special_tokens}
+    """As `lint`; also returns the tokenizer, so that it is not loaded twice."""
+    options: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
+    place = find(tokenizer, **options, partial_alphabet=partial_alphabet, encodings=encodings)
+    if isinstance(place, Tokenizer):
+        subject = Subject(place, is_partial=place.spec.packed.partial_alphabet)
+        return Linted(Lint(tuple(_all(subject, embeddings))), place)
+    path = place.folder if isinstance(place, Origin) else place
     found: list[Finding] = []
-    detected = _detected(place, found)
-    file = str(detected.path) if detected else str(place)
+    detected = _detected(path, found)
+    file = str(detected.path) if detected else str(path)
     knows_stages = detected is None or detected.format != "tiktoken" or split is not None
     options["split"] = split if knows_stages else "none"
-    tokenizer = _load(place, detected, options, partial_alphabet, found) if detected else None
+    loaded = _load(path, detected, options, partial_alphabet, found) if detected else None
     failed = [finding for finding in found if finding.severity == "error"]
-    if tokenizer is not None:
+    if loaded is not None:
         subject = Subject(
-            tokenizer,
+            loaded,
             file=file,
             table=detected.content if detected and detected.format == "tokenizer.json" else None,
-            folder=place if files.is_folder(place) else None,
+            folder=path if files.is_folder(path) else None,
             is_partial=partial_alphabet,
             knows_stages=knows_stages,
         )
         found += _all(subject, embeddings)
     if failed:
-        # What loads in part says the same better.
-        said = {finding.code for finding in found}
-        found += [finding for finding in broken.findings(Path(file)) if finding.code not in said]
-    return Linted(Lint(tuple(found)), tokenizer if knows_stages else None)
+        # A tokenizer that loads in part has the better finding of the same fault.
+        known = {finding.code for finding in found}
+        found += [finding for finding in broken.findings(Path(file)) if finding.code not in known]
+    return Linted(Lint(tuple(found)), loaded if knows_stages else None, file, detected.format if detected else "")
 
 
-def _detected(place: Path, found: list[Finding]) -> formats.Detected | None:
+def _detected(place: Path, found: list[Finding]) -> Detected | None:
     try:
-        return formats.detect(place)
+        return detect(place)
     except ArtifactError:
         raise
     except BytepairError as error:
@@ -146,26 +142,26 @@ def _detected(place: Path, found: list[Finding]) -> formats.Detected | None:
 
 
 def _load(
-    place: Path, detected: formats.Detected, options: dict[str, Any], partial_alphabet: bool, found: list[Finding]
+    place: Path, detected: Detected, options: dict[str, Any], partial_alphabet: bool, found: list[Finding]
 ) -> Tokenizer | None:
-    """The tokenizer, or what of it loads."""
+    """The tokenizer, or the part of it that loads."""
     attempts = [(place, partial_alphabet), (place, True), (detected.path, partial_alphabet), (detected.path, True)]
     error: BytepairError | None = None
     tokenizer = None
     for path, is_partial in dict.fromkeys(attempts):
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", TokenizerWarning)
             try:
-                # A file that is mapped is closed when it was read.
+                # A mapped file is closed after it is read.
                 known = None if detected.format == "gguf" else detected
-                loaded = formats.load(path, partial_alphabet=is_partial, detected=known, **options)
-                tokenizer = Tokenizer._from_loaded(loaded)
+                spec = load(path, partial_alphabet=is_partial, detected=known, **options)
+                tokenizer = Tokenizer(spec)
             except ArtifactError:
                 raise
             except BytepairError as problem:
                 error = error or problem
                 continue
-        found += _said(str(detected.path), [str(each.message) for each in said])
+        found += _warned(str(detected.path), caught)
         break
     if error is not None:
         found.append(broken.not_loaded(error, str(detected.path)))
@@ -174,18 +170,18 @@ def _load(
     return tokenizer
 
 
-def _said(file: str, messages: list[str]) -> Iterator[Finding]:
-    """What a loader warns of."""
-    for message in messages:
-        if "has no id" in message:
-            # The settings are looked at on their own.
+def _warned(file: str, caught: list[warnings.WarningMessage]) -> Iterator[Finding]:
+    """The warnings of a loader."""
+    for each in caught:
+        if issubclass(each.category, TokenWithoutIdWarning):
+            # `beside` reports it.
             continue
         yield Finding(
             "not-applied",
             "note",
-            message,
-            "What the file says there has no effect on ids.",
-            "give it to the calls that are to do it",
+            str(each.message),
+            "This setting of the file has no effect on ids.",
+            "pass it to the calls that take it",
             file=file,
         )
 

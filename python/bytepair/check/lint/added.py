@@ -13,7 +13,7 @@ from bytepair.errors import BytepairError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair.check.lint.subject import Subject
+    from bytepair.check.subject import Subject
     from bytepair.model.spec import AddedToken
 
 # Nothing but a control token is spelled so. Tags of two brackets alone, as `<b>`, stand in text as well.

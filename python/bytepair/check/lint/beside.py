@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from typing import TYPE_CHECKING, Any
 
 from bytepair.check.lint.findings import Finding, of_error, quoted, some
 from bytepair.check.lint.post import added_by
-from bytepair.check.verify.template import CONTROL
+from bytepair.check.template import CONTROL, parse_error
 from bytepair.drawing.wording import counted, plural
-from bytepair.errors import ArtifactError, FormatError, TemplateError
+from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats import configs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bytepair.check.lint.subject import Subject
+    from bytepair.check.subject import Subject
 
 _ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 _SHORTEST = 16
@@ -168,7 +167,7 @@ def _template(subject: Subject, settings: configs.Settings, name: str, text: str
     place = folder / configs.TEMPLATE
     file = str(place if place.is_file() else folder / configs.CONFIG)
     called = "the chat template" + (f" {quoted(name)}" if name != "default" else "")
-    if error := _unparsable(text):
+    if error := parse_error(text):
         yield Finding(
             "template-broken",
             "error",
@@ -201,18 +200,3 @@ def _template(subject: Subject, settings: configs.Settings, name: str, text: str
             file=file,
             examples=(quoted(eos),),
         )
-
-
-def _unparsable(text: str) -> str:
-    """What is wrong with a template; empty also where Jinja is not installed."""
-    if importlib.util.find_spec("jinja2") is None:
-        return ""
-    from bytepair.chat.limits import Limits  # noqa: PLC0415 (only a template asks for these)
-    from bytepair.chat.sandbox.program import compiled  # noqa: PLC0415 (as above)
-    from bytepair.chat.template import Template  # noqa: PLC0415 (as above)
-
-    try:
-        compiled(Template(text), Limits())
-    except TemplateError as error:
-        return str(error)
-    return ""

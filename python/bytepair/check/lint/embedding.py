@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bytepair.check.checkpoint import rows as checkpoint_rows
 from bytepair.check.lint.findings import Finding
-from bytepair.check.verify import checkpoint
 from bytepair.drawing.wording import agree, plural
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ def findings(tokenizer: Tokenizer, embeddings: int | str | os.PathLike[str]) -> 
 
     Args:
         tokenizer: The tokenizer.
-        embeddings: How many rows there are, or the folder of a checkpoint that says it.
+        embeddings: The number of rows, or the folder of a checkpoint.
 
     Raises:
         ArtifactError: The folder, or a file of it, cannot be read.
-        FormatError: It says nothing of its rows, or is broken.
+        FormatError: It does not specify its rows, or is broken.
     """
     if isinstance(embeddings, int):
         rows, file = {"the embedding": embeddings}, ""
     else:
-        rows, file = checkpoint.rows(Path(embeddings)), str(embeddings)
+        rows, file = checkpoint_rows(Path(embeddings)), str(embeddings)
     needed = tokenizer.vocab_size
     short = {name: count for name, count in rows.items() if count < needed}
     if short:

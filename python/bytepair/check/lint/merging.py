@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.model.marks import inner_prefix
+from bytepair.model.token_spelling import inner_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.model.spec import BytePair, Characters
+    from bytepair.model.models import BytePair, Characters
 
 _NONE = -1
 
@@ -51,7 +51,7 @@ def merged(model: BytePair, only: Collection[int] | None = None) -> Merged:
     Time: about as many steps as the tokens have symbols, each a search in the merge list.
 
     Example:
-        >>> from bytepair.model.spec import BytePair
+        >>> from bytepair.model.models import BytePair
         >>> tokens, ids = (b"a", b"b", b"c", b"ab", b"bc", b"abc"), (0, 1, 2, 3, 4, 5)
         >>> made = merged(BytePair(tokens, ids, merges=((0, 1), (1, 2), (0, 4)), partial_alphabet=True))
         >>> made.is_made.tolist(), made.last.tolist()

@@ -18,7 +18,7 @@ from bytepair.model.steps import parse_step
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bytepair.check.lint.subject import Subject
+    from bytepair.check.subject import Subject
 
 # Classes, groups with options, repeated groups and sets: what few strings hold by chance.
 _REGEX = re.compile(r"\\[sSdDwWbB]|\\[pP]\{|\(\?[:=!<>imsx-]|\[\^|\[[^\]]{2,}\][+*?{]|\)[+*?{]|\.[+*]|\\[nrtfv][+*?\]]")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.check.lint.findings import Finding, quoted
 from bytepair.drawing.wording import plural
-from bytepair.model.spec import WordPiece
+from bytepair.model.models import WordPiece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bytepair.check.lint.subject import Subject
+    from bytepair.check.subject import Subject
 
 _DEEPEST = 64
 

@@ -8,12 +8,11 @@ best path. Where sums are equal, or nearly, nothing is proved, and nothing said.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bytepair.errors import BytepairError
-from bytepair.model.marks import named_byte
-from bytepair.model.spec import Unigram
+from bytepair.model.models import Unigram
+from bytepair.model.token_spelling import named_byte
 
 if TYPE_CHECKING:
     from bytepair.model.spec import TokenizerSpec
@@ -39,8 +38,8 @@ def beaten(spec: TokenizerSpec) -> list[int]:
         raise TypeError(f"this is for a Unigram, not {type(model).__name__}")
     # The model alone: each text is one piece.
     alone = Tokenizer(
-        replace(
-            spec, split=(), added_tokens=(), normalizers=(), prefix_space=False, post_processor=None, pre_tokenizers=()
+        spec.replace(
+            split=(), added_tokens=(), normalizers=(), prefix_space=False, post_processor=None, pre_tokenizers=()
         )
     )
     score_of = dict(zip(model.ids, model.scores, strict=True))

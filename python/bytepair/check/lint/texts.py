@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import normalize
 from bytepair.check.lint.findings import Finding, tokens
-from bytepair.check.lint.subject import looks_reserved
+from bytepair.check.subject import looks_reserved
 from bytepair.drawing.wording import counted
 from bytepair.errors import BytepairError
 from bytepair.model import byte_alphabet
-from bytepair.model.marks import final_suffix, inner_prefix
-from bytepair.model.spec import BytePair, WordPiece
+from bytepair.model.models import BytePair, WordPiece
 from bytepair.model.steps import parse_step
+from bytepair.model.token_spelling import final_suffix, inner_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bytepair.check.lint.subject import Subject
+    from bytepair.check.subject import Subject
 
 _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from bytepair.check.lint.findings import Finding, quoted, some, tokens
 from bytepair.check.lint.merging import merged
 from bytepair.check.lint.scores import beaten
-from bytepair.check.lint.subject import looks_reserved
+from bytepair.check.subject import looks_reserved
 from bytepair.drawing.wording import agree, counted, plural
 from bytepair.model import byte_alphabet
 from bytepair.model.checks import BYTES_IN_TEXT
-from bytepair.model.marks import name_of_byte
-from bytepair.model.spec import BytePair, Unigram, WordPiece
+from bytepair.model.models import BytePair, Unigram, WordPiece
+from bytepair.model.token_spelling import name_of_byte
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair.check.lint.subject import Subject
+    from bytepair.check.subject import Subject
 
 _MOST_CONTINUING = 3
 _NOT_MADE = "Its row of the embedding is never trained, and text that spells it becomes other tokens."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair.check.verify.report import Check, Subject
-from bytepair.check.verify.template import content
+from bytepair.check.subject import Subject
+from bytepair.check.verify.checklist import Check
 from bytepair.errors import ArtifactError, BytepairError, FormatError
-from bytepair.formats import manifest
+from bytepair.formats import configs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,16 +22,16 @@ _TEXTS = ("", "a", "b c d e f g h", "i j")
 def checks(subject: Subject) -> list[Check]:
     """Whether there is a token to pad with, and whether the masks of a padded batch are right."""
     try:
-        settings = {} if subject.folder is None else manifest.configuration(subject.folder)
+        settings = {} if subject.folder is None else configs.table(subject.folder, configs.CONFIG)
+        named, eos = (configs.token_content(settings, f"{role}_token") for role in ("pad", "eos"))
     except (FormatError, ArtifactError) as error:
         return [Check("pad token", "fail", str(error)), Check("pad masking", "not applicable", "see above")]
     known = {token.content for token in subject.tokenizer.spec.added_tokens}
-    said = content(settings.get("pad_token"))
-    if said is not None and said not in known:
-        what = f"tokenizer_config.json says {said!a}, which is no added token"
+    if named is not None and named not in known:
+        what = f"tokenizer_config.json names {named!a}, which is not an added token"
         return [Check("pad token", "fail", what), Check("pad masking", "not applicable", "see above")]
-    pad = said or _first(_PAD, known)
-    eos = content(settings.get("eos_token")) or _first(_EOS, known)
+    pad = named or _first(_PAD, known)
+    eos = eos or _first(_EOS, known)
     if pad is None:
         what = "no pad token is known: name one per call"
         return [Check("pad token", "not applicable", what), Check("pad masking", "not applicable", what)]

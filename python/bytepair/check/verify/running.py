@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair.check.verify.report import Check
+from bytepair.check.verify.checklist import Check
 from bytepair.errors import EncodeError
 from bytepair.formats import native, probes
 
@@ -25,7 +25,7 @@ _ELSEWHERE = """
 import sys
 from bytepair import Tokenizer
 from bytepair.formats import native, probes
-print(probes.behaviour(Tokenizer._from_loaded(native.load(sys.stdin.buffer.read()))))
+print(probes.behaviour(Tokenizer(native.read(sys.stdin.buffer.read()))))
 """
 
 

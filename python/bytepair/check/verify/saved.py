@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import files
 from bytepair._core import UNICODE_VERSION, __version__
-from bytepair.check.verify.report import Check, Subject
+from bytepair.check.subject import Subject
+from bytepair.check.verify.checklist import Check
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
 from bytepair.formats import manifest, probes
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from bytepair.check.verify.report import Check
+from bytepair.check.verify.checklist import Check
 from bytepair.errors import EncodeError
 from bytepair.formats import probes
-from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.model.token_spelling import unknown_id
 
 if TYPE_CHECKING:
     from bytepair.model.spec import NormalForm
@@ -20,9 +20,11 @@ _NO_SPACES = ("Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Kana and Han", "Han
 
 def checks(tokenizer: Tokenizer) -> list[Check]:
     """Round trips and fertility."""
-    lossy = loses(tokenizer)
-    trips = [_round_trip(tokenizer, f"round trip: {name}", group, lossy) for name, group in probes.GROUPS.items()]
-    fertilities = [_fertility(tokenizer, script, text) for script, text in probes.SENTENCES.items()]
+    lossy, unknown = loses(tokenizer), unknown_id(tokenizer.spec.model)
+    trips = [
+        _round_trip(tokenizer, f"round trip: {name}", group, lossy, unknown) for name, group in probes.GROUPS.items()
+    ]
+    fertilities = [_fertility(tokenizer, script, text, unknown) for script, text in probes.SENTENCES.items()]
     return [*trips, *fertilities]
 
 
@@ -39,9 +41,8 @@ def loses(tokenizer: Tokenizer) -> str:
     return ", ".join(reason for reason, holds in reasons.items() if holds)
 
 
-def _round_trip(tokenizer: Tokenizer, name: str, texts: tuple[str, ...], lossy: str) -> Check:
+def _round_trip(tokenizer: Tokenizer, name: str, texts: tuple[str, ...], lossy: str, unknown: int | None) -> Check:
     changed, lost = 0, 0
-    unknown = unknown_id(tokenizer)
     for text in texts:
         try:
             ids = tokenizer.encode(text, special="text")
@@ -67,20 +68,7 @@ def _round_trip(tokenizer: Tokenizer, name: str, texts: tuple[str, ...], lossy: 
     return Check(name, "not applicable", f"{'; '.join(filter(None, (stable, gone)))}; by {lossy}")
 
 
-def unknown_id(tokenizer: Tokenizer) -> int | None:
-    """The id that stands for text without tokens."""
-    match tokenizer.spec.model:
-        case WordPiece(unk_token=token) | WordLevel(unk_token=token):
-            return tokenizer.token_id(token)
-        case BytePair(alphabet=alphabet) if alphabet is not None and alphabet.unk_token is not None:
-            return tokenizer.token_id(alphabet.unk_token)
-        case Unigram(unk_id=id):
-            return id
-        case _:
-            return None
-
-
-def _fertility(tokenizer: Tokenizer, script: str, text: str) -> Check:
+def _fertility(tokenizer: Tokenizer, script: str, text: str, unknown: int | None) -> Check:
     name = f"fertility: {script}"
     try:
         ids = tokenizer.encode(text, special="text")
@@ -88,8 +76,8 @@ def _fertility(tokenizer: Tokenizer, script: str, text: str) -> Check:
         return Check(name, "not applicable", f"the vocabulary does not have what the text needs: {error.what}")
     size, bytes_ = len(ids), len(text.encode())
     words = "" if script in _NO_SPACES else f"{size / len(text.split()):.2f} tokens a word, "
-    unknown = sum(id == unknown_id(tokenizer) for id in ids)
-    seen = f", {unknown} of {size} unknown" if unknown else ""
+    lost = sum(id == unknown for id in ids)
+    seen = f", {lost} of {size} unknown" if lost else ""
     detail = f"{words}{size / len(text):.2f} a character, {size / bytes_:.2f} a byte{seen}"
     # A normal form may have more bytes than the text, and a space that is put in front is one more.
     forms: tuple[NormalForm, ...] = ("NFC", "NFD", "NFKC", "NFKD") if tokenizer.spec.normalizers else ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.check.verify.report import Check, quoted
-from bytepair.check.verify.texts import unknown_id
+from bytepair.check.verify.checklist import Check, quoted
 from bytepair.errors import BytepairError, EncodeError, SpecialTokenError
+from bytepair.model.token_spelling import unknown_id
 
 if TYPE_CHECKING:
     from bytepair.model.spec import AddedToken
@@ -77,7 +77,7 @@ def _only_if_allowed(tokenizer: Tokenizer, tokens: list[AddedToken]) -> Check:
     name = "special tokens do not come from text"
     if not tokens:
         return Check(name, "not applicable", "there are no special tokens")
-    unknown = unknown_id(tokenizer)
+    unknown = unknown_id(tokenizer.spec.model)
     broken = []
     for token in tokens:
         for text in (token.content, f"word {token.content} word"):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytepair.compat.tiktoken import splitting, unstable
 from bytepair.compat.tiktoken.specials import Specials
 from bytepair.errors import EncodeError, FormatError, InvalidIdError, SpecialTokenError
-from bytepair.model.spec import AddedToken, BytePair, TokenizerSpec
+from bytepair.model.models import BytePair
+from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class Encoding:
             ([257, 258], 7)
             >>> enc.encode("<|end|>")
             Traceback (most recent call last):
-            bytepair.errors.SpecialTokenError: the text holds the disallowed special token '<|end|>' (character 0); ...
+            bytepair.errors.SpecialTokenError: the text contains the disallowed special token '<|end|>' (character 0); ...
         """
         _check_text(text)
         special = self._rule(text, allowed_special, disallowed_special)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
+from bytepair.formats import encodings
 from bytepair.model.byte_alphabet import BYTES_IN_ALPHABET_ORDER, to_bytes
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def read_file(blobpath: str) -> bytes:
         return Path(blobpath).read_bytes()
     if not blobpath.startswith(("http://", "https://")):
         raise ValueError(f"{blobpath} is neither a file nor an HTTPS URL; copy it to a file")
-    from bytepair.formats import hub  # noqa: PLC0415 (it alone may use the network, and few need it)
-
-    return hub._fetch(blobpath)
+    return encodings.fetch(blobpath)
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bytepair.compat.tiktoken import core, load, splitting
 from bytepair.compat.tiktoken.core import Encoding
-from bytepair.formats import hub
+from bytepair.formats import encodings
 from bytepair.tokenizer import Tokenizer
 
 ENCODINGS: dict[str, Encoding] = {}
@@ -68,11 +68,11 @@ def list_encoding_names() -> list[str]:
         >>> list_encoding_names()[:4]
         ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit']
     """
-    return [*hub.ENCODINGS, *_plugins()]
+    return [*encodings.ENCODINGS, *_plugins()]
 
 
 def _make(name: str) -> Encoding:
-    if name in hub.ENCODINGS:
+    if name in encodings.ENCODINGS:
         return _published(name)
     constructor = _plugins().get(name)
     if constructor is None:
@@ -84,12 +84,12 @@ def _make(name: str) -> Encoding:
 
 
 def _published(name: str) -> Encoding:
-    encoding = hub.ENCODINGS[name]
-    kept = load.cached(f"{hub.PUBLISHED_AT}/{encoding.file}")
+    encoding = encodings.ENCODINGS[name]
+    kept = load.cached(f"{encodings.PUBLISHED_AT}/{encoding.file}")
     if os.environ.get("BYTEPAIR_ENCODINGS") or kept is None or not _is(kept, encoding.sha256):
-        tokenizer = hub.get_encoding(name)
+        tokenizer = Tokenizer(encodings.read(name))
     else:
-        tokenizer = Tokenizer.from_tiktoken(kept, split=encoding.split, special_tokens=encoding.special_tokens)
+        tokenizer = Tokenizer.from_file(kept, split=encoding.split, special_tokens=encoding.special_tokens)
     special = {**encoding.special_tokens, **_SECOND_NAMES.get(name, {})}
     return Encoding._published(name, tokenizer, splitting.PUBLISHED[encoding.split], special)
 
@@ -125,7 +125,7 @@ def _find_plugins() -> dict[str, Callable[[], dict[str, Any]]]:
         except AttributeError as error:
             raise ValueError(f"the tiktoken plugin {module_name} has no ENCODING_CONSTRUCTORS") from error
         for name, constructor in constructors.items():
-            if name in found or name in hub.ENCODINGS:
+            if name in found or name in encodings.ENCODINGS:
                 raise ValueError(f"the tiktoken plugin {module_name} registers {name!r}, which is registered already")
             found[name] = constructor
     return found

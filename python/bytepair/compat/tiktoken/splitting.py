@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from bytepair._core import pre_tokenize
-from bytepair.model.spec import BytePair, TokenizerSpec, WordLevel
+from bytepair.model.models import BytePair, WordLevel
+from bytepair.model.spec import TokenizerSpec
 from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.model.steps import spell_step
 from bytepair.tokenizer import Tokenizer

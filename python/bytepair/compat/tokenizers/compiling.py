@@ -7,7 +7,7 @@ from typing import Any
 from bytepair.errors import FormatError
 from bytepair.formats import hf_json, hf_stages
 from bytepair.model.checks import check_alphabet
-from bytepair.model.loaded import Loaded
+from bytepair.model.spec import TokenizerSpec
 from bytepair.tokenizer import Tokenizer
 
 Json = Any
@@ -47,22 +47,22 @@ def compile_core(
         "decoder": stages.get("decoder"),
         "model": model,
     }
-    return Tokenizer._from_loaded(_load(table, special_apart=special_apart))
+    return Tokenizer(_load(table, special_apart=special_apart))
 
 
-def _load(table: dict[str, Json], *, special_apart: bool) -> Loaded:
+def _load(table: dict[str, Json], *, special_apart: bool) -> TokenizerSpec:
     decoder = table["decoder"]
     if not isinstance(decoder, dict) or decoder.get("type") != "ByteLevel":
-        return hf_json.load(table, special_apart=special_apart)
+        return hf_json.read(table, special_apart=special_apart)
     try:
-        loaded = hf_json.load(table, special_apart=special_apart)
-        if loaded.model is None:
-            check_alphabet(loaded.columns.single_bytes())
+        spec = hf_json.read(table, special_apart=special_apart)
+        if spec.is_byte_level:
+            check_alphabet(spec.packed.columns.single_bytes())
     except FormatError:
         if table["model"].get("type") != "BPE":
             raise
     else:
-        return loaded
+        return spec
     # Without a decoder the vocabulary is read as one of characters.
-    loaded = hf_json.load({**table, "decoder": None}, special_apart=special_apart)
-    return loaded._replace(decoders=hf_stages.read_steps("decoder", decoder))
+    spec = hf_json.read({**table, "decoder": None}, special_apart=special_apart)
+    return spec.replace(decoders=hf_stages.read_steps("decoder", decoder))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.errors import FormatError
-from bytepair.model.loaded import AddedRow
+from bytepair.model import spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-ROW_FLAGS = AddedRow._fields[2:]
+ROW_FLAGS = spec.AddedToken._fields[2:]
 
 
 def is_token(value: object) -> bool:
@@ -47,8 +47,10 @@ def as_added(value: Any, *, special: bool | None = None) -> AddedToken:
 
 def decoder(tok: Tokenizer) -> dict[int, AddedToken]:
     """The added tokens of an engine, by id."""
-    rows = (AddedRow._make(row) for row in tok._loaded.added)
-    return {row.id: AddedToken(row.content, **{name: getattr(row, name) for name in FLAGS}) for row in rows}
+    return {
+        token.id: AddedToken(token.content, **{name: getattr(token, name) for name in FLAGS})
+        for token in tok.spec.added_tokens
+    }
 
 
 def base_size(tok: Tokenizer) -> int:
@@ -56,10 +58,10 @@ def base_size(tok: Tokenizer) -> int:
 
     Added tokens with the highest ids, without a gap, do not belong to it.
     """
-    ids = set(tok._loaded.columns.ids())
-    outside = sorted(row[1] for row in tok._loaded.added if row[1] not in ids)
+    ids = set(tok.spec.packed.columns.ids())
+    outside = sorted(row[1] for row in tok.spec.added_tokens if row[1] not in ids)
     size = len(ids) + len(outside)
-    if tok._loaded.model is None:
+    if tok.spec.is_byte_level:
         return len(ids) if outside == list(range(len(ids), size)) else size
     while outside and outside[-1] == size - 1:
         outside.pop()
@@ -87,12 +89,12 @@ def with_tokens(
     Raises:
         FormatError: A token is not valid Unicode, is too long, or is the spelling of other bytes in the vocabulary.
     """
-    rows = {row.content: row for row in map(AddedRow._make, tok._loaded.added)}
+    rows = {row.content: row for row in tok.spec.added_tokens}
     free = max(size, tok.vocab_size)
     changed = 0
     for token in tokens:
         known = rows.get(token.content)
-        row = AddedRow(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
+        row = spec.AddedToken(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
         if not token.content or (known is not None and known == row._replace(id=known.id)):
             continue
         try:
@@ -100,7 +102,7 @@ def with_tokens(
         except UnicodeEncodeError as error:
             raise FormatError(f"the added token {token.content!a} has a lone surrogate", remedy="remove it") from error
         id = known.id if known is not None else vocab.get(token.content)
-        if id is not None and tok._loaded.model is None and tok.token_bytes(id) != token.content.encode():
+        if id is not None and tok.spec.is_byte_level and tok.token_bytes(id) != token.content.encode():
             raise FormatError(
                 f"{token.content!r} cannot be added: it spells token {id} in the vocabulary, {tok.token_bytes(id)!r}",
                 remedy="leave it out; texts that contain it are encoded without it",
@@ -112,4 +114,4 @@ def with_tokens(
     if not changed:
         return tok, 0
     added = tuple(sorted(rows.values(), key=lambda row: row.id))
-    return type(tok)._from_loaded(tok._loaded._replace(added=added)), changed
+    return type(tok)(tok.spec.replace(added_tokens=added)), changed

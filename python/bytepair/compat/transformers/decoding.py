@@ -53,7 +53,7 @@ def clean_up(tokenizer: State, text: str, requested: bool | None) -> str:
     wanted = tokenizer.clean_up_tokenization_spaces if requested is None else requested
     if not wanted:
         return text
-    if tokenizer.engine._loaded.semantics in ("ranks", "merges") and not tokenizer.init_kwargs.get(_FORCED):
+    if tokenizer.engine.spec.semantics in ("ranks", "merges") and not tokenizer.init_kwargs.get(_FORCED):
         if requested:
             warnings.warn(
                 "clean_up_tokenization_spaces=True has no effect with BPE, where spaces are part of the text",

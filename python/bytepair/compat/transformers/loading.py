@@ -7,12 +7,12 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair import files, formats
+from bytepair import files
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import classes
 from bytepair.compat.transformers.added import as_added, base_size
-from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
-from bytepair.formats import configs, hf_json
+from bytepair.errors import ArtifactError, BytepairError, FormatError
+from bytepair.formats import configs, detection, hf_json
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -118,11 +118,11 @@ def _is_name(key: str) -> bool:
 
 def _engine(path: Path) -> tuple[Tokenizer, int, dict[str, Any]]:
     """The tokenizer of a file or folder, the size of its vocabulary, and the padding settings of its own file."""
-    detected = formats.detect(path)
+    detected = detection.detect(path)
     if detected.format != "tokenizer.json":
         with warnings.catch_warnings():
             # Named tokens without an id are added later.
-            warnings.filterwarnings("ignore", r".*has no id and is left out", TokenizerWarning)
+            warnings.simplefilter("ignore", configs.TokenWithoutIdWarning)
             engine = Tokenizer.from_file(path)
         return engine, base_size(engine), {}
     try:
@@ -134,7 +134,7 @@ def _engine(path: Path) -> tuple[Tokenizer, int, dict[str, Any]]:
 
 def of_table(table: dict[str, Any]) -> tuple[Tokenizer, int, dict[str, Any]]:
     """The tokenizer of a parsed ``tokenizer.json``, the size of its vocabulary, and its sides and padding token."""
-    engine = Tokenizer._from_loaded(hf_json.load({**table, "truncation": None, "padding": None}))
+    engine = Tokenizer(hf_json.read({**table, "truncation": None, "padding": None}))
     settings: dict[str, Any] = {}
     padding, truncation = table.get("padding") or {}, table.get("truncation") or {}
     if isinstance(padding, dict) and isinstance(padding.get("pad_token"), str):
@@ -172,9 +172,9 @@ def _content(value: Any) -> Any:
 
 
 def _by_class(path: Path, kind: str | None, engine: Tokenizer, settings: Mapping[str, Any]) -> dict[str, Any]:
-    vocab = {row[0]: row[1] for row in engine._loaded.added}
+    vocab = {row[0]: row[1] for row in engine.spec.added_tokens}
     model = configs.table(path, configs.MODEL).get("model_type")
-    if (kind or "").startswith("Llama") and engine._loaded.model is None:
+    if (kind or "").startswith("Llama") and engine.spec.is_byte_level:
         # The class is for vocabularies of characters, but some byte-level files name it.
         return {}
     known = classes.known(kind, model)

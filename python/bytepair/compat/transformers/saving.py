@@ -35,7 +35,8 @@ def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str
         "tokenizer.json": tokenizer_json(tokenizer),
     }
     side: Side = "left" if tokenizer.padding_side == "left" else "right"
-    about = manifest.About(tokenizer.engine, (side, side), tokenizer.engine._hub_origin())
+    origin = tokenizer.engine.origin
+    about = manifest.About(tokenizer.engine, (side, side), origin and origin.record())
     held = {"tokenizer.json": contents["tokenizer.json"]}
     about_files = manifest.build(tokenizer.engine.spec, "tokenizer.json", held, [], folder=folder, about=about)
     files.write_all(folder, {**contents, manifest.NAME: about_files}, retired=manifest.NAME)
@@ -100,9 +101,9 @@ def tokenizer_json(tokenizer: State) -> bytes:
     """The engine's ``tokenizer.json``, with added tokens restored to the vocabulary if they were in it."""
     engine = tokenizer.engine
     written = hf_json.write(engine.spec)
-    columns = set(engine._loaded.columns.ids())
+    columns = set(engine.spec.packed.columns.ids())
     missing = tokenizer.vocab_size - len(columns)
-    outside = [row for row in engine._loaded.added if row[1] not in columns]
+    outside = [row for row in engine.spec.added_tokens if row[1] not in columns]
     if missing <= 0 or not outside:
         return written
     table = json.loads(written)

@@ -20,7 +20,7 @@ from bytepair.compat.transformers.names import ROLES
 from bytepair.compat.transformers.padding import pad
 from bytepair.compat.transformers.vocabulary import Vocabulary
 from bytepair.errors import FormatError
-from bytepair.formats import parse_json
+from bytepair.formats.json_files import parse_json
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ class PreTrainedTokenizerFast(Vocabulary):
         self._set_up(settings, from_file=from_file)
         for token in (*self._named.values(), *self._extra):
             if token is not None and all(str(token) != each.content for each in listed):
-                is_there = any(row[0] == str(token) for row in self._tok._loaded.added)
+                is_there = any(row[0] == str(token) for row in self._tok.spec.added_tokens)
                 listed = listed if is_there else [*listed, as_added(token, special=True)]
         self._add([self._as_named(token) for token in listed])
-        if self._tok._loaded.post_processor is None or self._add_bos or self._add_eos:
+        if self._tok.spec.post_processor is None or self._add_bos or self._add_eos:
             self._update_template()
 
     def _set_up(self, settings: dict[str, Any], *, from_file: bool) -> None:
@@ -205,7 +205,7 @@ class PreTrainedTokenizerFast(Vocabulary):
     @property
     def add_prefix_space(self) -> bool:
         """Whether a space is prepended to texts of a byte-level model; see the setting of the same name."""
-        return self._tok._loaded.prefix_space
+        return self._tok.spec.prefix_space
 
     @property
     def backend(self) -> str:
@@ -601,10 +601,10 @@ def _is_named(key: str, value: Any) -> bool:
 
 
 def _with_prefix_space(engine: Tokenizer, prefix: bool) -> Tokenizer:
-    loaded = engine._loaded
-    if loaded.model is not None:
+    spec = engine.spec
+    if not spec.is_byte_level:
         raise FormatError(
             "add_prefix_space is a setting of byte-level models",
             remedy="leave it out: the file has its own setting",
         )
-    return engine if loaded.prefix_space == prefix else type(engine)._from_loaded(loaded._replace(prefix_space=prefix))
+    return engine if spec.prefix_space == prefix else type(engine)(spec.replace(prefix_space=prefix))

@@ -52,15 +52,15 @@ class Vocabulary(State):
             >>> PreTrainedTokenizerFast(tokenizer_object=tok).convert_tokens_to_string(['s', 'low', 'Ġ'])
             'slow '
         """
-        loaded = self._tok._loaded
-        steps = loaded.decoders or ((json.dumps(hf_stages.byte_level()),) if loaded.model is None else ())
+        spec = self._tok.spec
+        steps = spec.decoders or ((json.dumps(hf_stages.byte_level()),) if spec.is_byte_level else ())
         return decode_tokens(steps, tokens) if steps else " ".join(tokens)
 
     # The vocabulary
 
     def _spelled(self) -> dict[str, int]:
         if self._vocab is None:
-            ids = sorted({*self._tok._loaded.columns.ids(), *(row[1] for row in self._tok._loaded.added)})
+            ids = sorted({*self._tok.spec.packed.columns.ids(), *(row[1] for row in self._tok.spec.added_tokens)})
             self.__dict__["_vocab"] = dict(zip(spelled(self._tok, ids), ids, strict=True))
         assert self._vocab is not None
         return self._vocab
@@ -99,7 +99,7 @@ class Vocabulary(State):
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
         """The added tokens and their ids, in the order of ids."""
-        return {row[0]: row[1] for row in sorted(self._tok._loaded.added, key=lambda row: row[1])}
+        return {row[0]: row[1] for row in sorted(self._tok.spec.added_tokens, key=lambda row: row[1])}
 
     def get_added_vocab(self) -> dict[str, int]:
         """As `added_tokens_encoder`."""
@@ -227,4 +227,4 @@ class Vocabulary(State):
         bos, eos = (self.bos_token if self._add_bos else None), (self.eos_token if self._add_eos else None)
         self._add_bos, self._add_eos = bos is not None, eos is not None
         step = configs.template(bos, eos, self._spelled())
-        self._use(type(self._tok)._from_loaded(self._tok._loaded._replace(post_processor=step)))
+        self._use(type(self._tok)(self._tok.spec.replace(post_processor=step)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from bytepair.resolver import TokenizerLike, load
 from bytepair.sources.source import Reading
 from bytepair.study.compare import documents, texts
 from bytepair.study.compare.places import Locator
@@ -25,7 +26,6 @@ from bytepair.study.compare.vocabularies import keys, merges, stands_for, vocabu
 if TYPE_CHECKING:
     from bytepair.call.ragged import Special
     from bytepair.sources.source import Source as TextSource
-    from bytepair.tokenizer import Tokenizer
 
 __all__ = [
     "Comparison",
@@ -43,8 +43,8 @@ __all__ = [
 
 
 def compare(
-    a: Tokenizer,
-    b: Tokenizer,
+    a: TokenizerLike,
+    b: TokenizerLike,
     sources: TextSource | None = None,
     *,
     names: tuple[str, str] = ("A", "B"),
@@ -64,8 +64,8 @@ def compare(
     tokenizers share, so the tokens saved and lost in all passages add up to the totals.
 
     Args:
-        a: The first tokenizer.
-        b: The second.
+        a: The first tokenizer, or any name that `bytepair.load` takes.
+        b: The second, likewise.
         sources: See `bytepair.sources.source`; groups are compared apart, by their names. None compares the tokenizers
             alone.
         names: The names of the two.
@@ -103,6 +103,7 @@ def compare(
     """
     if examples < 0:
         raise ValueError(f"examples={examples} is negative; use 0 or more")
+    a, b = load(a), load(b)
     meant_a, meant_b = stands_for(a.spec), stands_for(b.spec)
     here = stages(a.spec, b.spec)
     numbers = keys(a, b, meant_a, meant_b)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.model.spec import BytePair, split_name
+from bytepair.model.models import BytePair
+from bytepair.model.split_patterns import split_name
 from bytepair.study.compare.result import SharedAddedTokens, StageComparison, options
 
 if TYPE_CHECKING:
-    from bytepair.model.spec import AddedToken, Model, TokenizerSpec
+    from bytepair.model.models import Model
+    from bytepair.model.spec import AddedToken, TokenizerSpec
 
 _COLUMNS = {"tokens", "ids", "merges", "scores", "alphabet"}
 

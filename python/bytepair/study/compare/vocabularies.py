@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bytepair.errors import FormatError
-from bytepair.model.marks import falls_back, named_byte
+from bytepair.model.models import BytePair
 from bytepair.model.semantics import to_merges
-from bytepair.model.spec import BytePair
+from bytepair.model.token_spelling import falls_back, named_byte
 from bytepair.study.compare.result import SharedMerges, SharedVocabulary
 
 if TYPE_CHECKING:

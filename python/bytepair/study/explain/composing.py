@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.model.cache import cached
+from bytepair.resolver import TokenizerLike, load
 from bytepair.study.explain.explanation import ExplainedPiece, Explanation
 from bytepair.study.explain.models import Explainer, explainer_of
 from bytepair.study.explain.stages import StagesBeforeModel
@@ -23,14 +24,14 @@ class _Explainers(NamedTuple):
     model: Explainer
 
 
-def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", added: str = "match") -> Explanation:
+def explain(tokenizer: TokenizerLike, text: str, *, special: Special = "raise", added: str = "match") -> Explanation:
     """Explain the ids of a text: normalizer changes, pieces, and the merges, matches or segmentations of each.
 
     The ids are those of ``tokenizer.encode(text, special=special, added=added)``, computed by the definition of each
     model, not by the fast encoders.
 
     Args:
-        tokenizer: Any tokenizer.
+        tokenizer: A tokenizer, or any name that `bytepair.load` takes.
         text: The text.
         special: As for `Tokenizer.encode`.
         added: As for `Tokenizer.encode`.
@@ -52,6 +53,7 @@ def explain(tokenizer: Tokenizer, text: str, *, special: Special = "raise", adde
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, not {type(text).__name__}")
+    tokenizer = load(tokenizer)
     options: dict[str, Any] = {"special": special, "added": added}
     # Errors of the text are those of encoding it.
     tokenizer.count(text, **options)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.model.marks import inner_prefix, name_of_byte
+from bytepair.model.token_spelling import inner_prefix, name_of_byte
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair.model.spec import BytePair, Characters
+    from bytepair.model.models import BytePair, Characters
 
 
 _GONE = -1
@@ -62,7 +62,7 @@ class Merging:
         model: The model.
 
     Example:
-        >>> from bytepair.model.spec import BytePair
+        >>> from bytepair.model.models import BytePair
         >>> merging = Merging(BytePair((b"a", b"b", b"ab"), (0, 1, 2), partial_alphabet=True))
         >>> merging.symbols("aab"), merging.merge([0, 0, 1])
         ([0, 0, 1], ([MergeStep(at=1, left=0, right=1, result=2, rank=2)], [0, 2]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from bytepair.model.marks import name_of_byte
-from bytepair.model.spec import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
+from bytepair.model.token_spelling import name_of_byte
 from bytepair.study.explain.explanation import LongestMatch, ScoredToken, Segmentation
 from bytepair.study.explain.merging import Merging
 from bytepair.study.explain.trees import merging_of

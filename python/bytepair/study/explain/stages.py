@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import normalize
-from bytepair.model.spec import TokenizerSpec, WordLevel
+from bytepair.model.models import WordLevel
+from bytepair.model.spec import TokenizerSpec
 from bytepair.model.steps import parse_step
 from bytepair.study.explain.explanation import NormalizedStretch, NormalizerChange
 from bytepair.tokenizer import Tokenizer
@@ -45,7 +46,7 @@ class StagesBeforeModel:
         spec: The tokenizer.
 
     Example:
-        >>> from bytepair.model.spec import BytePair
+        >>> from bytepair.model.models import BytePair
         >>> model = BytePair((b"a",), (0,), partial_alphabet=True)
         >>> stages = StagesBeforeModel(TokenizerSpec(model, normalizers=("Lowercase",), split=("[a-z]",)))
         >>> [segment.text for segment in stages.segments("Ab", {})]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair.model.cache import cached
-from bytepair.model.spec import BytePair
+from bytepair.model.models import BytePair
 from bytepair.study.explain.merging import Merging, TokenMerge
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def taken_whole(tokenizer: Tokenizer, ids: Iterable[int]) -> set[int]:
 
     Example:
         >>> from bytepair import Tokenizer
-        >>> from bytepair.model.spec import BytePair, TokenizerSpec
+        >>> from bytepair.model.models import BytePair
+        >>> from bytepair.model.spec import TokenizerSpec
         >>> model = BytePair((b"a", b"b", b"abab"), (0, 1, 2), partial_alphabet=True)
         >>> taken_whole(Tokenizer(TokenizerSpec(model)), [0, 1, 2])
         {2}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import CorpusError
 from bytepair.progress import Phase, reporter
+from bytepair.resolver import TokenizerLike, load
 from bytepair.sources import inputs, readers
 from bytepair.sources.source import Reading
 from bytepair.study.report import words
@@ -30,13 +31,12 @@ if TYPE_CHECKING:
     from bytepair.sources.inputs import AnyInput
     from bytepair.sources.source import Source
     from bytepair.study.report.reading import DecodedBatch
-    from bytepair.tokenizer import Tokenizer
 
 __all__ = ["CorpusReport", "CorpusSize", "Cost", "TokenUse", "VocabularyUse", "report"]
 
 
 def report(
-    tokenizers: Mapping[str, Tokenizer],
+    tokenizers: Mapping[str, TokenizerLike],
     corpora: Mapping[str, Source],
     *,
     context: int = 128_000,
@@ -54,7 +54,7 @@ def report(
     """Report the cost of corpora with tokenizers: tokens per byte, character and word, parity, use of the vocabulary.
 
     Args:
-        tokenizers: The tokenizers, by their names.
+        tokenizers: The tokenizers by label, each a tokenizer or a name that `bytepair.load` takes.
         corpora: The corpora, by their names, such as languages. Each is a source (see `bytepair.sources.source`), whose
             groups are one corpus here. The others are compared with the first one.
         context: The size of a context window, in tokens.
@@ -99,7 +99,7 @@ def report(
     tell = reporter(progress)
     found = _found(corpora, Reading(field=field, delimiter=delimiter))
     reading = Reading(field=field, delimiter="\n" if parallel and delimiter is None else delimiter)
-    vocabularies = [VocabularyArrays(name, tokenizer) for name, tokenizer in tokenizers.items()]
+    vocabularies = [VocabularyArrays(name, load(tokenizer)) for name, tokenizer in tokenizers.items()]
     options: dict[str, Any] = {"special": special, "added": added}
     sizes: list[CorpusSize] = []
     uses: list[list[NDArray[np.int64]]] = []
@@ -180,7 +180,7 @@ class _Corpus:
 
 
 def _check(
-    tokenizers: Mapping[str, Tokenizer],
+    tokenizers: Mapping[str, TokenizerLike],
     corpora: Mapping[str, Source],
     numbers: Mapping[str, int | None],
     choices: Mapping[str, tuple[str, tuple[str, ...]]],

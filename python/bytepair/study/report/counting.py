@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytepair.errors import BytepairError
-from bytepair.model.marks import unknown_id
+from bytepair.model.token_spelling import unknown_id
 from bytepair.study.report.measures import texts_of
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bytepair.model.byte_alphabet import to_bytes
-from bytepair.model.marks import falls_back, final_suffix, inner_prefix, named_byte
-from bytepair.model.spec import BytePair, Unigram
+from bytepair.model.models import BytePair, Unigram
+from bytepair.model.token_spelling import falls_back, final_suffix, inner_prefix, named_byte
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,7 +105,8 @@ def texts_of(tokens: Iterable[bytes], spec: TokenizerSpec) -> list[bytes]:
     ends, such as ``##``, are removed.
 
     Example:
-        >>> from bytepair.model.spec import TokenizerSpec, WordPiece
+        >>> from bytepair.model.models import WordPiece
+        >>> from bytepair.model.spec import TokenizerSpec
         >>> texts_of([b"##ing"], TokenizerSpec(WordPiece((b"##ing",), (0,))))
         [b'ing']
     """

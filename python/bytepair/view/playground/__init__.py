@@ -9,13 +9,14 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import ArtifactError, TokenizerWarning
+from bytepair.resolver import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from starlette.types import ASGIApp
 
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.resolver import TokenizerLike
     from bytepair.view.playground.app import Playground
 
 PORT = 8765
@@ -27,7 +28,7 @@ _LAST_PORT = 65535
 
 
 def application(
-    tokenizers: Mapping[str, Tokenizer] | None = None,
+    tokenizers: Mapping[str, TokenizerLike] | None = None,
     *,
     host: str = "127.0.0.1",
     encodings: str | os.PathLike[str] | None = None,
@@ -35,8 +36,8 @@ def application(
     """The playground as an ASGI application.
 
     Args:
-        tokenizers: The tokenizers by name, in addition to published encodings whose files are on this machine. Without
-            any, a small demo tokenizer is trained on the spot.
+        tokenizers: The tokenizers by name, each a tokenizer or a name that `bytepair.load` takes; published encodings
+            whose files are on this machine are added. If there are none, a small demo tokenizer is trained.
         host: The address that it will be served at. At a loopback address, only requests for that are answered.
         encodings: The folder of the encodings' rank files; None for the user's cache. Nothing is downloaded.
 
@@ -47,7 +48,7 @@ def application(
 
 
 def serve(
-    tokenizers: Mapping[str, Tokenizer] | None = None,
+    tokenizers: Mapping[str, TokenizerLike] | None = None,
     *,
     host: str = "127.0.0.1",
     port: int = PORT,
@@ -99,12 +100,12 @@ def serve(
             playground.close()
 
 
-def _playground(tokenizers: Mapping[str, Tokenizer] | None, encodings: str | os.PathLike[str] | None) -> Playground:
+def _playground(tokenizers: Mapping[str, TokenizerLike] | None, encodings: str | os.PathLike[str] | None) -> Playground:
     _needed()
     from bytepair.view.playground.app import Playground  # noqa: PLC0415 (the extra `serve`)
     from bytepair.view.playground.shelf import Shelf  # noqa: PLC0415 (as above)
 
-    return Playground(Shelf(tokenizers or {}, encodings))
+    return Playground(Shelf({name: load(tokenizer) for name, tokenizer in (tokenizers or {}).items()}, encodings))
 
 
 def _needed() -> Any:

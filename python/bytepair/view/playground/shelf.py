@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.drawing.characters import show_line
 from bytepair.errors import FormatError
-from bytepair.formats import hub
+from bytepair.formats import encodings as published
+from bytepair.resolver import get_encoding
 from bytepair.view.playground.demo import demo
 
 if TYPE_CHECKING:
@@ -55,10 +56,10 @@ class Shelf:
         self._loaders: dict[str, Callable[[], Tokenizer]] = {}
         self._locks: dict[str, Lock] = {}
         self._offers = [Offer(name, show_line(name, _MOST_OF_NAME), "given") for name in given]
-        folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or hub.cache_folder())
-        for name, encoding in hub.ENCODINGS.items():
+        folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or published.cache_folder())
+        for name, encoding in published.ENCODINGS.items():
             if name not in given and (folder / encoding.file).is_file():
-                self._add_later(Offer(name, name, "encoding"), partial(hub.get_encoding, name, folder=folder))
+                self._add_later(Offer(name, name, "encoding"), partial(get_encoding, name, folder=folder))
         if not given:
             self._add_later(Offer("demo", "demo", "demo"), demo)
         self._uploads: OrderedDict[str, tuple[int, Offer, Tokenizer]] = OrderedDict()

@@ -1,27 +1,22 @@
-"""What a verification says."""
+"""The result of a verification: a list of checks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bytepair.tokenizer import Tokenizer
+from typing import Any, Literal, TypeAlias
 
 Status: TypeAlias = Literal["pass", "fail", "not applicable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A line of a `Report`.
+    """A line of a `Checklist`.
 
     Attributes:
-        name: What was looked at.
+        name: The property that was checked.
         status: ``"pass"``, ``"fail"`` or ``"not applicable"``.
-        detail: What was found; why, if the status is another one than ``"pass"``.
+        detail: The finding; the reason, if the status is not ``"pass"``.
     """
 
     name: str
@@ -30,32 +25,32 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What `verify` found, in order; `report[name]` is the line of that name.
+class Checklist:
+    """The checks of `verify`, in order; `checklist[name]` is the one of that name.
 
     Attributes:
-        checks: The lines.
+        checks: The checks.
 
     Example:
-        >>> report = Report((Check("one", "pass"), Check("two", "fail", "it is not so")))
-        >>> print(report)
+        >>> checklist = Checklist((Check("one", "pass"), Check("two", "fail", "it differs")))
+        >>> print(checklist)
         pass  one
-        FAIL  two: it is not so
+        FAIL  two: it differs
         1 of 2 failed
-        >>> report.passed, report["two"].detail
-        (False, 'it is not so')
+        >>> checklist.passed, checklist["two"].detail
+        (False, 'it differs')
     """
 
     checks: tuple[Check, ...]
 
     @property
     def passed(self) -> bool:
-        """Whether no line failed."""
+        """Whether no check failed."""
         return not self.failed
 
     @property
     def failed(self) -> tuple[Check, ...]:
-        """The lines that failed."""
+        """The checks that failed."""
         return tuple(check for check in self.checks if check.status == "fail")
 
     def __getitem__(self, name: str) -> Check:
@@ -79,22 +74,7 @@ class Report:
         return {"passed": self.passed, "checks": [asdict(check) for check in self.checks]}
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What is verified.
-
-    Attributes:
-        tokenizer: The tokenizer.
-        folder: Where it was loaded from; None if it was not.
-        manifest: The manifest of that folder; None if there is none.
-    """
-
-    tokenizer: Tokenizer
-    folder: Path | None = None
-    manifest: dict[str, Any] | None = None
-
-
 def quoted(tokens: list[str], most: int = 5) -> str:
-    """Some tokens as a line shows them: no control character is for the terminal to obey."""
+    """Some tokens on one line, with control characters escaped."""
     shown = [ascii(token) if not token.isprintable() else repr(token) for token in tokens[:most]]
     return ", ".join(shown) + (f" and {len(tokens) - most} more" if len(tokens) > most else "")

@@ -1,6 +1,6 @@
-"""The embedding of a checkpoint against the ids of a tokenizer, without loading it.
+"""The number of rows in the embedding of a checkpoint, without loading it.
 
-A safetensors file begins with the length of its head (8 bytes, little-endian) and the head, a JSON object that says the
+A safetensors file begins with the length of its head (8 bytes, little-endian) and the head: a JSON object with the
 shape of each tensor.
 """
 
@@ -12,16 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files
-from bytepair.check.verify.report import Check
 from bytepair.errors import ArtifactError, FormatError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
 
-    from bytepair.tokenizer import Tokenizer
-
-_NAME = "embedding size"
 _LARGEST_HEAD = 100_000_000
 _WEIGHTS = re.compile(
     r"(^|[._])(embed_tokens|tok_embeddings|word_embeddings?|token_embeddings?|wte|embed_in|embed_out|embeddings?|shared"
@@ -30,33 +25,15 @@ _WEIGHTS = re.compile(
 _OF_OTHER_THINGS = re.compile(r"position|token_type|patch|vision|visual|image|audio|norm|relative|time_embed")
 
 
-def check(tokenizer: Tokenizer, checkpoint: str | os.PathLike[str] | None) -> Check:
-    """Whether embedding and output layer have a row for each id.
-
-    ``config.json`` says ``vocab_size``, at its top or in ``text_config``; ``*.safetensors`` hold the matrices.
-    """
-    if checkpoint is None:
-        return Check(_NAME, "not applicable", "no checkpoint was given")
-    try:
-        found = rows(Path(checkpoint))
-    except (FormatError, ArtifactError) as error:
-        return Check(_NAME, "fail", str(error))
-    needed = tokenizer.vocab_size
-    said = ", ".join(f"{name} {count:,}" for name, count in found.items())
-    if short := [name for name, count in found.items() if count < needed]:
-        return Check(_NAME, "fail", f"{', '.join(short)} has fewer rows than the {needed:,} ids: {said}")
-    return Check(_NAME, "pass", f"{needed:,} ids; rows: {said}")
-
-
 def rows(folder: Path) -> dict[str, int]:
-    """How many rows a checkpoint has for ids: what its ``config.json`` says, and each matrix of ``*.safetensors``.
+    """The rows that a checkpoint has for ids: in its ``config.json``, and in each matrix of ``*.safetensors``.
 
     Raises:
         ArtifactError: There is no such folder, or a file of it cannot be read.
-        FormatError: It says nothing of its rows, or is broken.
+        FormatError: It does not specify its rows, or is broken.
     """
     if not files.is_folder(folder):
-        raise ArtifactError(f"{str(folder)!a} is no folder", remedy="name the folder of a checkpoint")
+        raise ArtifactError(f"{str(folder)!a} is not a folder", remedy="name the folder of a checkpoint")
     found = {**_configured(folder / "config.json"), **dict(_matrices(folder))}
     if not found:
         what = "the folder has neither a config.json with vocab_size nor an embedding in *.safetensors"
@@ -86,13 +63,13 @@ def _matrices(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _head(place: Path) -> dict[str, Any]:
-    """The head of a safetensors file, and no more of it."""
+    """The head of a safetensors file; nothing else is read."""
     try:
         with place.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             if length > _LARGEST_HEAD:
                 raise FormatError(
-                    f"its head would have {length:,} bytes", file=str(place), remedy="it is no safetensors file"
+                    f"its head would have {length:,} bytes", file=str(place), remedy="it is not a safetensors file"
                 )
             head = file.read(length)
     except OSError as error:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bytepair.model.spec import BytePair, Unigram, WordPiece
+from bytepair.model.models import BytePair, Unigram, WordPiece
 
 if TYPE_CHECKING:
-    from bytepair.model.spec import Model
+    from bytepair.model.models import Model
 
 _BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 

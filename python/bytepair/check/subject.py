@@ -1,4 +1,4 @@
-"""What is linted, and what several groups of findings ask of it."""
+"""The tokenizer that is checked, and facts that several checks need."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bytepair.model import byte_alphabet
-from bytepair.model.marks import falls_back, named_byte, unknown_id
-from bytepair.model.spec import BytePair
+from bytepair.model.models import BytePair
+from bytepair.model.token_spelling import falls_back, named_byte, unknown_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bytepair.model.spec import AddedToken, TokenizerSpec
     from bytepair.tokenizer import Tokenizer
 
-# Rows that are kept free on purpose, or that stand for what is no text. Nothing is lost if text never becomes them.
+# Names of reserved and special rows: it does no harm that text never becomes them.
 _RESERVED = re.compile(
     r"<.*>|\[.*\]|｟.*｠|.*(?:unused|reserved|extra_id|madeupword|placeholder).*", re.IGNORECASE | re.DOTALL
 )
@@ -25,21 +25,23 @@ _RESERVED = re.compile(
 
 @dataclass(frozen=True)
 class Subject:
-    """A tokenizer, and where it is from.
+    """A tokenizer, and the files that it was loaded from.
 
     Attributes:
         tokenizer: The tokenizer.
         file: The file that it was loaded from; empty if it was not.
-        table: What a ``tokenizer.json`` holds; None of other files.
-        folder: The folder that was linted, whose other files count as well; None for a single file.
-        is_partial: Whether its user knows that bytes may have no token.
-        knows_stages: Whether its split pattern is known, which a rank file does not hold.
+        table: The parsed ``tokenizer.json``; None for other formats.
+        folder: The folder whose other files are checked as well; None for none.
+        manifest: The manifest of the folder; None if there is none.
+        is_partial: Whether bytes are known to have no token.
+        knows_stages: Whether its split pattern is known: a rank file does not hold one.
     """
 
     tokenizer: Tokenizer
     file: str = ""
     table: dict[str, Any] | None = None
     folder: Path | None = None
+    manifest: dict[str, Any] | None = None
     is_partial: bool = False
     knows_stages: bool = True
 
@@ -55,35 +57,35 @@ class Subject:
 
     @cached_property
     def unknown_ids(self) -> set[int]:
-        """The id of what is unknown, if there is one."""
+        """The id of the unknown token, if there is one."""
         id = unknown_id(self.spec.model)
         return set() if id is None else {id}
 
     @property
     def takes_whole(self) -> bool:
-        """Whether a piece that is a token is taken whole, whatever merges: with ranks it always is."""
+        """Whether a piece that is a token is never merged; always so with ranks."""
         model = self.spec.model
         return isinstance(model, BytePair) and (model.merges is None or model.ignore_merges)
 
     @cached_property
     def falls_back(self) -> bool:
-        """Whether unknown characters become bytes, by tokens that are named so."""
+        """Whether unknown characters become byte tokens such as ``<0x0A>``."""
         return falls_back(self.spec.model)
 
     @cached_property
     def uses_byte_alphabet(self) -> bool:
-        """Whether a model of characters is given bytes, a character for each."""
+        """Whether the characters of a model stand for bytes."""
         steps = (*self.spec.pre_tokenizers, *self.spec.normalizers)
         return any('"ByteLevel"' in step or step == "ByteLevel" for step in steps)
 
     def is_aside(self, id: int, token: bytes) -> bool:
-        """Whether it is not for the model to give this token: an added one, what is unknown, a byte by name."""
+        """Whether the model does not make this token from text: added tokens, the unknown token, byte tokens."""
         if id in self.added or id in self.unknown_ids:
             return True
         return self.falls_back and named_byte(token) is not None
 
     def shown(self, token: bytes) -> str | bytes:
-        """A token as people read it: where bytes are spelled as characters, what these are."""
+        """A token for display: characters that stand for bytes are shown as these bytes."""
         if not self.spec.is_byte_level and self.uses_byte_alphabet:
             text = token.decode()
             bare = byte_alphabet.to_bytes(text)
@@ -92,7 +94,7 @@ class Subject:
 
 
 def looks_reserved(token: str | bytes) -> bool:
-    """Whether a token is a name for something rather than text.
+    """Whether a token is a name rather than text.
 
     Example:
         >>> looks_reserved("<extra_id_3>"), looks_reserved("[unused7]"), looks_reserved(" the")

@@ -1,0 +1,92 @@
+"""Finding the file of a tokenizer and its format, which is detected from the content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair import files
+from bytepair.errors import FormatError
+from bytepair.formats import FILES, READ_ONLY_SUFFIXES, SUFFIXES, manifest, native, tiktoken
+
+# Rank files and native files load without JSON and dataclasses: the other formats are imported where they are needed.
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Detected(NamedTuple):
+    """The file of a tokenizer, its format, and its content: bytes, or parsed JSON."""
+
+    path: Path
+    format: str
+    content: Any
+
+
+def detect(path: Path) -> Detected:
+    """Finds the file of a tokenizer, at `path` or in the folder `path`, and detects its format from its content.
+
+    Raises:
+        ArtifactError: There is no such file, or it cannot be read.
+        FormatError: It is not a tokenizer, or the folder holds none or several.
+        IntegrityError: A manifest beside it records another hash.
+    """
+    path = _file_in(path) if files.is_folder(path) else path
+    if (mapped := files.mapped(path, b"GGUF")) is not None:
+        # The file may also hold the weights of a model.
+        return Detected(path, "gguf", mapped)
+    data = files.read(path)
+    manifest.verify(path, data)
+    vocab = path.with_name("vocab.json")
+    if data.startswith(b"#version") and vocab.is_file():
+        return detect(vocab)
+    if native.looks_like(data):
+        return Detected(path, "native", data)
+    if data.lstrip()[:1] == b"{":
+        return _detect_json(path, data)
+    if tiktoken.looks_like(data):
+        return Detected(path, "tiktoken", data)
+    from bytepair.formats import codes, sentencepiece, vocab_txt  # noqa: PLC0415
+
+    known = {"sentencepiece": sentencepiece, "codes": codes, "vocab.txt": vocab_txt}
+    for name, module in known.items():
+        if module.looks_like(data):
+            return Detected(path, name, data)
+    raise _unknown(path)
+
+
+def _detect_json(path: Path, data: bytes) -> Detected:
+    from bytepair.formats import hf_json, tekken  # noqa: PLC0415
+    from bytepair.formats.json_files import parse_json  # noqa: PLC0415
+
+    table = parse_json(path, data)
+    for name, module in {"tokenizer.json": hf_json, "tekken.json": tekken}.items():
+        if module.looks_like(table):
+            return Detected(path, name, table)
+    # JSON with more than tokens and ids is a vocabulary only if a list of merges is beside it.
+    if path.with_name("merges.txt").is_file() or all(type(id) is int for id in table.values()):
+        return Detected(path, "vocab+merges", table)
+    raise _unknown(path)
+
+
+def _unknown(path: Path) -> FormatError:
+    return FormatError(
+        "the file is not a tokenizer in a format that bytepair knows",
+        file=str(path),
+        remedy=f"bytepair reads {', '.join(FILES)} and GGUF; is the file whole?",
+    )
+
+
+def _file_in(folder: Path) -> Path:
+    saved = manifest.load(folder)
+    if saved and saved["files"]:
+        return folder / str(next(iter(saved["files"])))
+    # Folders of a hub hold one tokenizer in several formats: the most complete comes first.
+    for names in FILES.values():
+        if (folder / names[0]).is_file():
+            return folder / names[0]
+    suffixes = (*SUFFIXES, *READ_ONLY_SUFFIXES)
+    found = [path for suffix in suffixes for path in sorted(folder.glob(f"*{suffix}")) if path.is_file()]
+    if len(found) == 1:
+        return found[0]
+    what = "several tokenizers" if found else "no tokenizer"
+    raise FormatError(f"the folder holds {what}", file=str(folder), remedy="name the file itself")

@@ -1,0 +1,123 @@
+"""Files -> `TokenizerSpec`: a file or folder is read in its format, with the files beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bytepair import files
+from bytepair.errors import BytepairError, FormatError
+from bytepair.formats import manifest, native, tiktoken
+from bytepair.formats.detection import Detected, detect
+from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.split_patterns import split_pattern
+
+# Rank files and native files load without JSON and dataclasses: the other formats are imported where they are needed.
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def load(
+    path: Path,
+    *,
+    split: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    partial_alphabet: bool = False,
+    detected: Detected | None = None,
+) -> TokenizerSpec:
+    """Reads a tokenizer from a file or a folder.
+
+    In a folder that bytepair did not save, ``tokenizer_config.json`` and the other files beside the tokenizer count.
+
+    Args:
+        path: The file or folder.
+        split: For files that hold none.
+        special_tokens: For files that hold none.
+        partial_alphabet: Whether bytes that UTF-8 uses may have no token.
+        detected: The result of `detect`, if there is one: the file is not read and parsed again.
+
+    Raises:
+        ArtifactError, IntegrityError: As `detect`.
+        FormatError: As `detect`; or the file is broken, or holds something that is not supported.
+    """
+    detected = detected or detect(path)
+    try:
+        spec = _read(detected, split, special_tokens)
+        if files.is_folder(path) and detected.format != "native" and not _saved_here(detected.path):
+            from bytepair.formats import configs  # noqa: PLC0415
+
+            spec = configs.apply(spec, path, detected.format)
+    except BytepairError as error:
+        error.file = error.file or str(detected.path)
+        raise
+    # Models of characters have no alphabet of bytes that could be partial.
+    if partial_alphabet and spec.is_byte_level:
+        return spec.replace(model=spec.packed._replace(partial_alphabet=True))
+    return spec
+
+
+def _saved_here(path: Path) -> bool:
+    saved = manifest.load(path.parent)
+    return saved is not None and path.name in saved["files"]
+
+
+def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
+    if detected.format == "tiktoken":
+        if split is None:
+            remedy = 'name it: bp.load(path, split="cl100k", special_tokens={...})'
+            raise FormatError("a rank file holds no split pattern", remedy=remedy)
+        return read_ranks(detected.content, split, special_tokens)
+    if detected.format == "vocab+merges":
+        return _read_vocab_merges(detected, split or "gpt2", special_tokens)
+    for name, value in (("split", split), ("special_tokens", special_tokens)):
+        if value is not None and (detected.format, name) != ("gguf", "split"):
+            raise FormatError(f"the file holds its own {name}", remedy=f"leave {name} out")
+    return native.read(detected.content) if detected.format == "native" else _read_whole(detected, split)
+
+
+def read_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
+    """Reads a rank file and adds the split pattern and special tokens that it does not hold.
+
+    Raises:
+        FormatError: A line is broken; ``line`` names it.
+        PatternError: The split pattern is an unknown name.
+    """
+    return _complete(tiktoken.read(data), split, special_tokens)
+
+
+def _read_vocab_merges(detected: Detected, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
+    from bytepair.formats import vocab_merges  # noqa: PLC0415
+
+    place = detected.path.with_name("merges.txt")
+    merges = files.read(place)
+    manifest.verify(place, merges)
+    return _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), split, special_tokens)
+
+
+def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
+    pattern = split_pattern(split)
+    added = [AddedToken(content, id) for content, id in (special_tokens or {}).items()]
+    by_id = tuple(sorted(added, key=lambda token: token.id))
+    return spec.replace(split=(pattern,) if pattern else (), added_tokens=by_id)
+
+
+def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
+    """Reads a format that holds all stages of its tokenizer."""
+    from bytepair.formats import codes, configs, gguf, hf_json, sentencepiece, tekken, vocab_txt  # noqa: PLC0415
+
+    path, content = detected.path, detected.content
+    if detected.format == "gguf":
+        with content:
+            return gguf.read(content, split)
+    if detected.format == "vocab.txt":
+        return vocab_txt.read(content, configs.table(path.parent, configs.CONFIG))
+    if detected.format == "codes":
+        beside = path.with_name(path.name.replace("codes", "vocab"))
+        vocabulary = files.read(beside) if beside != path and beside.is_file() else None
+        if vocabulary is not None:
+            manifest.verify(beside, vocabulary)
+        return codes.read(content, vocabulary)
+    modules = {"tokenizer.json": hf_json, "tekken.json": tekken, "sentencepiece": sentencepiece}
+    spec: TokenizerSpec = modules[detected.format].read(content)
+    return spec
