@@ -30,7 +30,7 @@ from benchmarks.choose import add_choice, chosen
 from benchmarks.measure import NORMAL, QUICK, Report, data_folder
 from benchmarks.peers import ORACLES, PUBLISHED, Vocabulary, load_all, write
 from benchmarks.texts import Material, with_data, without_data
-from bytepair.cli.timing import WRONG
+from bytepair.cli.bench_timing import WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,7 +19,7 @@ from benchmarks.choose import add_choice, chosen
 from benchmarks.measure import Report, data_folder
 from benchmarks.peers import PUBLISHED
 from benchmarks.texts import trained
-from bytepair.cli.timing import WRONG, medians
+from bytepair.cli.bench_timing import WRONG, medians
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

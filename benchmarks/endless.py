@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchmarks import core
-from bytepair.cli.timing import RAISES, WRONG
+from bytepair.cli.bench_timing import RAISES, WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.measure import Report
 from benchmarks.peers import LIBRARIES, OURS, ROOT, Peer, Vocabulary
 from benchmarks.worker import digest, halves
-from bytepair.cli.timing import RAISES, WRONG
+from bytepair.cli.bench_timing import RAISES, WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

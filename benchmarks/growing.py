@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarks.peers import OURS
-from bytepair.cli.timing import medians, verdict
+from bytepair.cli.bench_timing import medians, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

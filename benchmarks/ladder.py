@@ -30,7 +30,7 @@ from benchmarks.measure import Report, data_folder
 from benchmarks.peers import OURS
 from benchmarks.texts import documents, without_data
 from bytepair import reference
-from bytepair.cli.timing import WRONG
+from bytepair.cli.bench_timing import WRONG
 from bytepair.reference import heap, training
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers import LIBRARIES, OURS, ROOT
-from bytepair.cli.timing import PANIC, RAISES, WRONG, medians, verdict
+from bytepair.cli.bench_timing import PANIC, RAISES, WRONG, medians, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

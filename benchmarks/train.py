@@ -30,7 +30,7 @@ from benchmarks.peers import OURS, ROOT
 from benchmarks.texts import MB
 from benchmarks.trainers import RAW, TRAINERS
 from benchmarks.worker import digest
-from bytepair.cli.timing import RAISES, WRONG
+from bytepair.cli.bench_timing import RAISES, WRONG
 
 CORPORA = ("en_1mb", "en_20mb", "mixed_20mb", "code_20mb", "mixed_100mb", "mixed_1gb")
 VOCABULARIES = ("5000", "32000", "100000")

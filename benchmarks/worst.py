@@ -14,7 +14,7 @@ from benchmarks import first_pass
 from benchmarks.measure import Pace, Report
 from benchmarks.peers import LIBRARIES, OURS
 from benchmarks.texts import drawn, worst_cases
-from bytepair.cli.timing import WRONG, medians, plain, same, verdict
+from bytepair.cli.bench_timing import WRONG, medians, plain, same, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -26,7 +26,7 @@ LONG = "import random; text = ''.join(map(chr, random.Random(1).choices(range(33
 
 
 def train(source: Any, size: int = VOCAB, **options: Any) -> bp.Trained:
-    return bp.train_report(source, size, **{"special_tokens": ["<|end|>"], **options})
+    return bp.train_with_statistics(source, size, **{"special_tokens": ["<|end|>"], **options})
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -167,7 +167,7 @@ def test_other_settings_are_refused_by_name(tmp_path: Path, corpus: Path) -> Non
         "errors": "replace",
     }
     for name, value in changes.items():
-        with pytest.raises(bp.TrainingError, match=f"a training with {name}=") as caught:
+        with pytest.raises(bp.TrainingError, match=f"another setting of {name.replace('_', ' ')}: ") as caught:
             train(corpus, 300, checkpoint=kept, resume=True, **{name: value})
         assert caught.value.file == str(kept / SETTINGS)
     with pytest.raises(bp.TrainingError, match="resume=True"):

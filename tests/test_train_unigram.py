@@ -189,5 +189,5 @@ def test_what_cannot_be_trained_is_refused() -> None:
         bp.train_unigram(counts, 20)
     with pytest.raises(bp.TrainingError, match=r"more than 2\^64"):
         learn_unigram(bp.Counts.of({"ab": 2**63}, digest=False), 20)
-    with pytest.warns(bp.TokenizerWarning, match="instead of vocab_size=50"):
+    with pytest.warns(bp.TokenizerWarning, match="instead of 50"):
         bp.train_unigram({"abc": 3}, 50)

@@ -39,7 +39,6 @@ from bytepair.errors import (
     TemplateError,
     TokenizerWarning,
     TrainingError,
-    TrainingInterrupted,
 )
 from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
@@ -60,12 +59,14 @@ if TYPE_CHECKING:
     from bytepair.study.compare import Comparison, compare
     from bytepair.study.explain import Explanation, explain
     from bytepair.study.report import CorpusReport, report
-    from bytepair.training.byte_pairs import Statistics, Trained, train, train_merges, train_report
+    from bytepair.training.byte_pairs import train, train_merges, train_with_statistics
     from bytepair.training.counts import Counted, Counts
     from bytepair.training.embeddings import resize_embeddings
     from bytepair.training.extending import extend
+    from bytepair.training.interrupted import TrainingInterrupted
     from bytepair.training.learning import Merge
     from bytepair.training.pruning import Pruned, prune
+    from bytepair.training.trained import Statistics, Trained
     from bytepair.training.unigram import train_unigram
     from bytepair.training.wordpiece import train_wordpiece
 
@@ -135,8 +136,8 @@ __all__ = [
     "shard",
     "train",
     "train_merges",
-    "train_report",
     "train_unigram",
+    "train_with_statistics",
     "train_wordpiece",
     "verify",
     "verify_shards",
@@ -162,9 +163,10 @@ _LATER = {
     "Ragged": "call.ragged",
     "RunProgress": "progress",
     "ShardSummary": "shards.summaries",
-    "Statistics": "training.byte_pairs",
+    "Statistics": "training.trained",
     "TokenizerSpec": "model.spec",
-    "Trained": "training.byte_pairs",
+    "Trained": "training.trained",
+    "TrainingInterrupted": "training.interrupted",
     "Verified": "shards.verify",
     "compare": "study.compare",
     "count_corpus": "shards.count_corpus",
@@ -180,8 +182,8 @@ _LATER = {
     "shard": "shards.sharding",
     "train": "training.byte_pairs",
     "train_merges": "training.byte_pairs",
-    "train_report": "training.byte_pairs",
     "train_unigram": "training.unigram",
+    "train_with_statistics": "training.byte_pairs",
     "train_wordpiece": "training.wordpiece",
     "verify": "check.verify",
     "verify_shards": "shards.verify",

@@ -1,23 +1,19 @@
-"""The typed errors: each says what was wrong, where, and what to do about it."""
+"""Typed errors: what was wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bytepair.tokenizer import Tokenizer
+from typing import Any
 
 PLACES = ("file", "pointer", "line", "row", "character", "byte")
 
 
 class BytepairError(Exception):
-    """The root of every error that bytepair raises on purpose.
+    """Base class of all errors that bytepair raises on purpose.
 
     Args:
         what: What was wrong, in one clause.
         remedy: What to do about it, where possible as code that can be pasted.
+        cli_remedy: The remedy in the options of the command line, where `remedy` names a call or a keyword.
         where: Any of ``file`` (path), ``pointer`` (JSON pointer), ``line`` (of a text file, from 1), ``row`` (index
             in a batch), ``character`` and ``byte`` (position in the input). Each becomes an attribute, None if unknown.
 
@@ -29,13 +25,14 @@ class BytepairError(Exception):
         (2, None)
     """
 
-    def __init__(self, what: str, *, remedy: str = "", **where: Any) -> None:
+    def __init__(self, what: str, *, remedy: str = "", cli_remedy: str | None = None, **where: Any) -> None:
         unknown = where.keys() - set(PLACES)
         if unknown:
-            raise TypeError(f"unknown place {sorted(unknown)[0]!r}: an error speaks of {', '.join(PLACES)}")
+            raise TypeError(f"{sorted(unknown)[0]!r} is not a place of an error; places are {', '.join(PLACES)}")
         super().__init__(what)
         self.what = what
         self.remedy = remedy
+        self.cli_remedy = cli_remedy
         self.file = where.get("file")
         self.pointer = where.get("pointer")
         self.line = where.get("line")
@@ -44,24 +41,43 @@ class BytepairError(Exception):
         self.byte = where.get("byte")
 
     def __str__(self) -> str:
-        places = [(name, getattr(self, name)) for name in PLACES]
-        known = ", ".join(f"{name} {value}" for name, value in places if value is not None)
-        return self.what + (f" ({known})" if known else "") + (f"; {self.remedy}" if self.remedy else "")
+        return self._with(self.remedy)
+
+    def for_cli(self) -> str:
+        """The message with the remedy of the command line.
+
+        Example:
+            >>> error = BytepairError("no column 'text'", remedy='pass field="NAME"', cli_remedy="use --field NAME")
+            >>> print(error.for_cli())
+            no column 'text'; use --field NAME
+        """
+        return self._with(self.remedy if self.cli_remedy is None else self.cli_remedy)
+
+    def _with(self, remedy: str) -> str:
+        known = ", ".join(f"{name} {value}" for name, value in self._where().items() if value is not None)
+        return self.what + (f" ({known})" if known else "") + (f"; {remedy}" if remedy else "")
+
+    def _where(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in PLACES}
+
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make the same error again, as JSON can hold them."""
+        return {"what": self.what, "remedy": self.remedy, "cli_remedy": self.cli_remedy, **self._where()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.what, self.remedy, {name: getattr(self, name) for name in PLACES})
+        return _rebuild, (type(self), self.parts())
 
 
-def _rebuild(kind: type[BytepairError], what: str, remedy: str, where: dict[str, Any]) -> BytepairError:
-    return kind(what, remedy=remedy, **where)
+def _rebuild(kind: type[BytepairError], parts: dict[str, Any]) -> BytepairError:
+    return kind(**parts)
 
 
 class EncodeError(BytepairError, ValueError):
-    """The text cannot be encoded: a lone surrogate, bytes that are not UTF-8, or a byte without a token."""
+    """A text that cannot be encoded: a lone surrogate, bytes that are not UTF-8, or a byte without a token."""
 
 
 class SpecialTokenError(BytepairError, ValueError):
-    """Text holds a special or added token that the call does not allow, or a name that is none."""
+    """A special or added token in a text whose call does not allow it, or a name that no such token has."""
 
 
 class InvalidIdError(BytepairError, ValueError, KeyError):
@@ -69,11 +85,15 @@ class InvalidIdError(BytepairError, ValueError, KeyError):
 
 
 class FormatError(BytepairError, ValueError):
-    """A file that is not what it should be, or a tokenizer that a format cannot hold."""
+    """A file that breaks its format, or a tokenizer that a format cannot hold."""
+
+
+class AlphabetError(FormatError):
+    """A byte-level vocabulary in which some bytes of UTF-8 have no token; ``partial_alphabet=True`` loads it."""
 
 
 class PatternError(BytepairError, ValueError):
-    """A split pattern that does not compile, or one that ran out of its step budget."""
+    """A split pattern that does not compile, or that ran out of its step budget."""
 
 
 class TrainingError(BytepairError, ValueError):
@@ -81,33 +101,11 @@ class TrainingError(BytepairError, ValueError):
 
 
 class TemplateError(BytepairError, ValueError):
-    """A chat template, or messages for one, that cannot be rendered or traced, or would take too much to render."""
+    """A chat template, or its messages, that cannot be rendered or traced, or would take too much to render."""
 
 
 class LimitError(BytepairError, ValueError):
-    """A limit on tokens that cannot be kept: a single character has more, or an overlap leaves no room."""
-
-
-class TrainingInterrupted(KeyboardInterrupt):
-    """Ctrl-C while merges were learned; what was learned until then is whole.
-
-    Args:
-        merges: How many merges there are.
-        build: Makes the tokenizer of these merges.
-
-    Attributes:
-        merges: How many merges there are.
-    """
-
-    def __init__(self, merges: int, build: Callable[[], Tokenizer]) -> None:
-        super().__init__(f"training was interrupted after {merges} merges")
-        self.merges = merges
-        self._build = build
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer of the merges so far: what training to that many would have given."""
-        return self._build()
+    """A token limit that cannot be kept: a single character has more tokens, or the overlap leaves no room."""
 
 
 class ArtifactError(BytepairError, OSError):
@@ -117,7 +115,7 @@ class ArtifactError(BytepairError, OSError):
 
 
 class CorpusError(BytepairError, ValueError):
-    """A run over a corpus that cannot be: its sources, its options, or a plan that it no longer fits."""
+    """A run over a corpus with sources or options that it cannot have, or a plan that no longer fits them."""
 
 
 class SourceError(CorpusError, TrainingError):
@@ -125,8 +123,8 @@ class SourceError(CorpusError, TrainingError):
 
 
 class IntegrityError(BytepairError):
-    """Bytes whose hash is not the one that was promised."""
+    """Bytes whose hash differs from the recorded one."""
 
 
 class TokenizerWarning(UserWarning):
-    """Something worked, but not as far as was asked: for example fewer tokens than ``vocab_size``."""
+    """A call that succeeded with less than it was asked for: for example fewer tokens than ``vocab_size``."""

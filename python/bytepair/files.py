@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mmap import mmap
 
 TEMPORARY = ".bytepair-"
-"""What names of files begin with that are being written; what has such a name and no writer is of no use."""
+"""The prefix of files that are being written; without a writer, such a file is of no use."""
 
 
 def read(path: Path) -> bytes:
@@ -30,7 +30,7 @@ def read(path: Path) -> bytes:
 
 
 def read_parts(path: Path, size: int) -> Iterator[bytes]:
-    """The same, in parts of so many bytes; errors as `read`."""
+    """The bytes of a file in parts of `size`; errors as `read`."""
     try:
         with path.open("rb") as file:
             while part := file.read(size):
@@ -45,7 +45,7 @@ def mapped(path: Path, magic: bytes) -> mmap | None:
         with path.open("rb") as file:
             if file.read(len(magic)) != magic:
                 return None
-            # Only files of any size wait for this import.
+            # Only mapped files need this import.
             import mmap  # noqa: PLC0415
 
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -62,7 +62,7 @@ def _unreadable(path: Path, error: Exception) -> ArtifactError:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file; False also for what cannot be a path."""
+    """Whether the path is a file; False also for an impossible path."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -70,7 +70,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder; False also for what cannot be a path."""
+    """Whether the path is a folder; False also for an impossible path."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -78,7 +78,7 @@ def is_folder(path: Path) -> bool:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is anything; False also for what cannot be a path."""
+    """Whether the path exists; False also for an impossible path."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -90,15 +90,15 @@ def _reason(error: Exception) -> str:
 
 
 def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None = None) -> None:
-    """Writes files into a folder, made if need be: each one appears whole, in the order given, or not at all.
+    """Writes files into a folder, made where it is missing: each appears whole, in this order, or not at all.
 
-    Each is written beside its place, flushed to disk and renamed; no rename happens before all are written. Between the
-    two, the file named `retired` is removed.
+    Each is written beside its place, flushed to disk and renamed; no rename happens before all are written. The file
+    `retired` is removed before the renames.
 
     Raises:
         ArtifactError: The folder or a file cannot be written. Nothing half-written is left behind.
     """
-    # Only those who write wait for these.
+    # Only writers need these imports.
     import contextlib  # noqa: PLC0415
     import tempfile  # noqa: PLC0415
 
@@ -106,7 +106,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            # What a link points to is replaced, not the link.
+            # The target of a link is replaced, not the link.
             place = (folder / name).resolve()
             handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=place.parent)
             written.append((temporary, place))
@@ -136,7 +136,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new file beside `path` to write to; if nothing is raised, it is flushed to disk and takes its place.
+    """A new file beside `path` to write to; without an error, it is flushed to disk and replaces `path`.
 
     Raises:
         ArtifactError: It cannot be written. Nothing half-written is left behind.
@@ -144,7 +144,7 @@ def replacing(path: Path) -> Iterator[Path]:
     import tempfile  # noqa: PLC0415
 
     try:
-        # What a link points to is replaced, not the link.
+        # The target of a link is replaced, not the link.
         place = path.resolve()
         handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=place.parent)
         temporary = Path(name)
@@ -168,7 +168,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _mode(place: Path) -> int:
-    """The permissions of a file, or those that a new one gets."""
+    """The permissions of a file, or those of a new one."""
     return place.stat().st_mode & 0o7777 if place.exists() else 0o666 & ~_umask()
 
 
@@ -179,7 +179,7 @@ def _umask() -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Has the names of a folder's files on disk. Raises OSError."""
+    """Flushes the names of a folder's files to disk; raises OSError."""
     # The rename itself is safe only once the folder is on disk; Windows has no such call.
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

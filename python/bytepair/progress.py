@@ -1,4 +1,4 @@
-"""How long work tells how far it is: a bar on a terminal, JSON lines, or a call."""
+"""Progress of long work: a bar on a terminal, JSON lines, or a callable."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one phase of the work is.
+    """The progress of one phase of the work.
 
     Attributes:
         phase: ``"count"`` (bytes of text), ``"merge"`` (merges), ``"verify"`` (bytes of files), or the stage of a run,
             see `RunProgress`.
-        done: How many bytes or merges.
-        total: How many there will be, if known.
+        done: Bytes or merges so far.
+        total: Bytes or merges in all, if known.
         seconds: Time since the phase began.
-        ended: Whether this is the phase's last word, however it ended.
+        ended: Whether the phase has ended, with or without an error.
     """
 
     phase: str
@@ -39,14 +39,14 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a worker is at.
+    """The progress of a worker.
 
     Attributes:
-        name: Which worker.
-        task: The number of its task in the stage; None if it has none just now.
-        done: How much of the task, in the unit of the phase.
-        total: How much there is of the task; 0 if that is not known.
-        ended: How many tasks of the stage it has ended.
+        name: The name of the worker.
+        task: The number of its task in the stage; None between tasks.
+        done: The finished part of the task, in the unit of the phase.
+        total: The size of the task; 0 if unknown.
+        ended: The tasks of the stage that it has finished.
     """
 
     name: str
@@ -58,16 +58,16 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress(Progress):
-    """How far one stage of a run over a corpus is.
+    """The progress of one stage of a run over a corpus.
 
     Attributes:
-        unit: What `done` and `total` are of: ``"bytes"`` of the inputs as they are stored, ``"tokens"`` or ``"tasks"``.
-        before: How much of `done` was there when this run began or went on; rates are over the rest.
-        documents: How many documents were in what is done.
-        tokens: How many tokens they are.
-        tasks_done: How many tasks are committed.
-        tasks: How many there are.
-        workers: What the workers are at.
+        unit: The unit of `done` and `total`: ``"bytes"`` of the inputs as they are stored, ``"tokens"`` or ``"tasks"``.
+        before: The part of `done` that was finished when this run began or resumed; rates are over the rest.
+        documents: Documents so far.
+        tokens: Tokens of these documents.
+        tasks_done: Committed tasks.
+        tasks: All tasks.
+        workers: The progress of each worker.
     """
 
     unit: str = "bytes"
@@ -81,21 +81,21 @@ class RunProgress(Progress):
 
 Report = Callable[[Progress], None]
 
-# Of many small files each has something to tell.
+# Many small files would report too often.
 _LEAST_SECONDS = 0.04
-# A run can take days, and whoever reads its lines wants to know no more often.
+# A run can take days.
 _SECONDS_PER_LINE = 1.0
 
 
 def reporter(progress: bool | str | Report) -> Report | None:
-    """The call to make with each `Progress`.
+    """The callable for each `Progress`.
 
     Args:
-        progress: True for a bar on stderr if that is a terminal, ``"json"`` for JSON lines on stderr, a call of your
-            own, or False for none.
+        progress: True for a bar on stderr if that is a terminal, ``"json"`` for JSON lines on stderr, a callable,
+            or False for none.
 
     Raises:
-        ValueError: It is none of these.
+        ValueError: It is something else.
     """
     if callable(progress):
         return progress
@@ -107,7 +107,7 @@ def reporter(progress: bool | str | Report) -> Report | None:
 
 
 def lines(stream: TextIO) -> Report:
-    """Writes a line of JSON for each state; of a run at most one a second, and the first and the last of each phase."""
+    """Writes a line of JSON for each state; for a run at most one a second, and the first and last of each phase."""
     last: tuple[str, float] | None = None
 
     def write(state: Progress) -> None:
@@ -122,11 +122,11 @@ def lines(stream: TextIO) -> Report:
 
 
 def bar(stream: TextIO) -> Report:
-    """Draws one line per phase, over and over, as wide as the terminal is; the line ends when the phase does."""
+    """Draws and redraws one line per phase, as wide as the terminal; the line ends with the phase."""
 
     def draw(state: Progress) -> None:
-        # The last column stays free: a terminal that has filled it may have gone to the next line. What is left of a
-        # longer line goes after the new one is there, since an empty line in between would flicker.
+        # The last column stays free: a terminal may wrap when it is filled. The rest of a longer line is erased after
+        # the new one is written, since an empty line in between would flicker.
         stream.write(f"\r{line(state, _columns(stream) - 1)}\033[K" + ("\n" if state.ended else ""))
         stream.flush()
 
@@ -134,7 +134,7 @@ def bar(stream: TextIO) -> Report:
 
 
 def line(state: Progress, width: int) -> str:
-    """What a bar of at most so many characters shows: as many facts as fit, and the bar itself if there is room for it.
+    """A bar of at most `width` characters: as many facts as fit, and the bar itself if there is room.
 
     Example:
         >>> line(Progress("merge", 500, 2000, 4.0), 60)
@@ -147,7 +147,7 @@ def line(state: Progress, width: int) -> str:
     """
     is_run = isinstance(state, RunProgress)
     facts = _run_facts(state) if isinstance(state, RunProgress) else _facts(state)
-    # By the width alone: a bar that grew and shrank with the numbers would flicker. A run has more facts than others.
+    # By the width alone: a bar that changed with the numbers would flicker. A run has more facts than other phases.
     room = 24 if width >= (110 if is_run else 90) else 12
     if state.ended or state.total is None or (is_run and width < 90):
         return _fitting(facts, width)
@@ -175,7 +175,7 @@ def _run_facts(state: RunProgress) -> list[str]:
     if state.unit == "bytes":
         done, speed = f"{_amount(state.done, 1e6)} MB", f"{_amount(rate, 1e6)} MB/s"
     else:
-        # With few tasks, or many days, there is less than one a second.
+        # Below one a second the rate is left out.
         done, speed = f"{short(state.done)} {state.unit}", f"{short(rate)} {state.unit}/s" if rate >= 1 else ""
     amounts = [speed] if speed and (here or not state.ended) else []
     amounts += [f"{short(state.documents)} documents"] if state.documents else []
@@ -228,14 +228,14 @@ def _clock(seconds: float, *, tenths: bool = False) -> str:
 
 def _columns(stream: TextIO) -> int:
     try:
-        # A terminal that does not know its width says 0.
+        # A terminal that does not know its width reports 0.
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
         return shutil.get_terminal_size().columns
 
 
 class Phase:
-    """One phase under way, as a context: turns the core's plain numbers into `Progress`."""
+    """One phase under way, as a context manager: turns the core's plain numbers into `Progress`."""
 
     def __init__(self, report: Report | None, phase: str, total: int | None) -> None:
         self._report = report
@@ -247,12 +247,12 @@ class Phase:
         self._told = -_LEAST_SECONDS
 
     def tell(self, done: int) -> None:
-        """Reports that so much is done in the part under way, unless something was reported just before."""
+        """Reports the progress of the current part, unless a report was made just before."""
         self._done = self._before + done
         self._tell(ended=False)
 
     def next_part(self) -> None:
-        """What is told from now on comes on top of what was told before."""
+        """Begins the next part: its progress is added to that of the parts before."""
         self._before = self._done
 
     def _tell(self, *, ended: bool) -> None:

@@ -49,7 +49,7 @@ def resolve(name: str | os.PathLike[str]) -> Named:
     is_name = isinstance(name, str)
     if is_name and text in encodings.ENCODINGS:
         return Named("encoding", text)
-    if files.exists(Path(text)):
+    if text and files.exists(Path(text)):
         return Named("path", text)
     if is_name and (encoding := encodings.encoding_of_model(text)):
         return Named("encoding", encoding)
@@ -162,14 +162,21 @@ def find(
     try:
         return hub.snapshot(name, local_files_only=local_files_only)
     except ArtifactError as error:
-        raise ArtifactError(f"{name!a} is not a file or folder; {error.what}", remedy=error.remedy) from error
+        raise ArtifactError(
+            f"{name!a} is not a file or folder; {error.what}", remedy=error.remedy, cli_remedy=error.cli_remedy
+        ) from error
 
 
 def _refuse(what: str, **options: object) -> None:
     """Raises FormatError for an option that would be ignored."""
     for name, value in options.items():
         if value is not None:
-            raise FormatError(f"{what} takes no {name}", remedy=f"leave {name} out")
+            option = "--special-token" if name == "special_tokens" else f"--{name.replace('_', '-')}"
+            raise FormatError(
+                f"{what} takes no {name.replace('_', ' ')}",
+                remedy=f"leave {name} out",
+                cli_remedy=f"leave {option} out",
+            )
 
 
 def get_encoding(name: str, *, folder: str | os.PathLike[str] | None = None) -> Tokenizer:

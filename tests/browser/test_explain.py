@@ -93,7 +93,7 @@ def test_long_texts(desktop: Tab, tmp_path: Path) -> None:
 
 def test_timeline(tab: Tab, tmp_path: Path, sources: list[str]) -> None:
     place = tmp_path / "timeline.html"
-    timelines.save(timeline(bp.train_report(iter(sources), vocab_size=700).merges, most=60), place)
+    timelines.save(timeline(bp.train_with_statistics(iter(sources), vocab_size=700).merges, most=60), place)
     tab.open(place)
     tab.check("timeline", picture=True)
     timelines.save(timeline(bp.train(WORDS, vocab_size=300), most=9), place)

@@ -250,8 +250,8 @@ def test_offsets(small: bp.Tokenizer) -> None:
     [
         ({"chat_template": "{{ x }}"}, "pass", "0 control tokens"),
         ({"chat_template": "<|user|>{% generation %}{{ x }}{% endgeneration %}<|end|>"}, "pass", "2 control tokens"),
-        ({"chat_template": "<|nobody|>"}, "fail", "spells '<|nobody|>', which are no added tokens"),
-        ({"chat_template": "<｜User｜>"}, "fail", "are no added tokens"),
+        ({"chat_template": "<|nobody|>"}, "fail", "spells '<|nobody|>', which are not added tokens"),
+        ({"chat_template": "<｜User｜>"}, "fail", "are not added tokens"),
         ({"chat_template": "{{ bos_token }}", "bos_token": "<s>"}, "fail", "uses bos_token, which is '<s>'"),
         ({"chat_template": "{% for %}"}, "fail", "cannot be parsed"),
         ({"chat_template": [{"name": "default", "template": "<|user|>"}]}, "pass", "1 control token"),
@@ -304,7 +304,7 @@ def test_padding(tmp_path: Path, small: bp.Tokenizer) -> None:
     config = tmp_path / "tokenizer_config.json"
     for settings, status, said in [
         ({"pad_token": "<|end|>"}, "pass", "warning: '<|end|>' also ends a text"),
-        ({"pad_token": "<nope>"}, "fail", "no added token"),
+        ({"pad_token": "<nope>"}, "fail", "not an added token"),
         ([], "fail", "not a JSON object"),
     ]:
         config.write_text(json.dumps(settings))

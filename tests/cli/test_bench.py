@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.cli import rivals, timing
+from bytepair.cli import bench_libraries, bench_timing
 from bytepair.cli.bench import _documents
 
 Call = Callable[..., bytes]
@@ -54,8 +54,8 @@ def test_the_others_are_right_or_named(call: Call) -> None:
 
 
 def test_other_ids_are_wrong_and_have_no_time(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    def shifted(tokenizer: bp.Tokenizer, *_: object) -> tuple[dict[str, rivals.Calls], dict[str, str]]:
-        calls = rivals.Calls(
+    def shifted(tokenizer: bp.Tokenizer, *_: object) -> tuple[dict[str, bench_libraries.Calls], dict[str, str]]:
+        calls = bench_libraries.Calls(
             to_array=lambda text: tokenizer.encode_array(text) + 1,
             to_list=lambda text: [id + 1 for id in tokenizer.encode(text)],
             count=lambda _: 1 // 0,
@@ -71,20 +71,20 @@ def test_other_ids_are_wrong_and_have_no_time(call: Call, monkeypatch: pytest.Mo
     ]
     table = call("bench", "text.txt", "-m", "model", "--repeats", "1").decode()
     assert "WRONG" in table
-    assert "gone takes no part: not installed\n" in table
+    assert "gone is left out: not installed\n" in table
 
 
 def test_the_table_names_what_is_not_installed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     table = call("bench", "-", "-m", "model", "--repeats", "1", stdin=b"low lower\n").decode()
-    assert "tiktoken takes no part: not installed\ntokenizers takes no part: not installed\n" in table
+    assert "tiktoken is left out: not installed\ntokenizers is left out: not installed\n" in table
     assert "ratio" not in table
 
 
 def test_a_library_that_cannot_hold_the_model_says_why(tok: bp.Tokenizer, tmp_path: Path) -> None:
     pytest.importorskip("tiktoken")
-    found, absent = rivals.rivals(bp.Tokenizer(tok.spec.replace(normalizers=("NFC",))), tmp_path)
+    found, absent = bench_libraries.rivals(bp.Tokenizer(tok.spec.replace(normalizers=("NFC",))), tmp_path)
     assert not any(name.startswith("tiktoken") for name in found)
     assert "normalizers" in absent["tiktoken"]
 
@@ -128,9 +128,9 @@ def test_a_panic_is_told_and_ctrl_c_is_not() -> None:
 
         return run
 
-    assert timing.verdict(raising(PanicException), None) == "PANIC"
+    assert bench_timing.verdict(raising(PanicException), None) == "PANIC"
     with pytest.raises(KeyboardInterrupt):
-        timing.verdict(raising(KeyboardInterrupt), None)
+        bench_timing.verdict(raising(KeyboardInterrupt), None)
 
 
 def test_what_is_slow_is_repeated_less() -> None:
@@ -145,7 +145,7 @@ def test_what_is_slow_is_repeated_less() -> None:
 
         return run
 
-    taken = timing.medians(
+    taken = bench_timing.medians(
         {"slow": taking("slow", 5), "fast": taking("fast", 0.5)}, repeats=4, seconds=3, clock=lambda: now
     )
     assert taken == {"slow": 5, "fast": 0.5}

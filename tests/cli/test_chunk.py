@@ -45,8 +45,9 @@ def test_sentences_without_overlap_are_usual(call: Call, tok: bp.Tokenizer) -> N
 def test_what_is_wrong_is_named(call: Call, fails: Fails, misused: Callable[..., str]) -> None:
     Path("bad.txt").write_bytes(b"low\nl\xffw\n")
     assert "file bad.txt, character 5, byte 5" in fails("chunk", "bad.txt", "-m", "model", "--limit", "5")
+    assert "; convert the file to UTF-8" in fails("chunk", "bad.txt", "-m", "model", "--limit", "5")
     assert "file nope" in fails("chunk", "nope", "-m", "model", "--limit", "5")
-    assert "(file -, character 0, byte 0); pass a limit of at least" in fails(
+    assert "(file -, character 0, byte 0); use a limit of at least" in fails(
         "chunk", "-m", "model", "--limit", "1", stdin="🦊".encode()
     )
     special = ("chunk", "-m", "model", "--limit", "50")
@@ -54,6 +55,6 @@ def test_what_is_wrong_is_named(call: Call, fails: Fails, misused: Callable[...,
     assert "<|end|>" in said
     assert "--special text" in said
     assert rows(call(*special, "--special", "allow", stdin=b"low<|end|>"))[0]["text"] == "low<|end|>"
-    assert "--overlap is less than --limit" in misused("chunk", "-m", "model", "--limit", "5", "--overlap", "5")
+    assert "--overlap has to be less than --limit" in misused("chunk", "-m", "model", "--limit", "5", "--overlap", "5")
     assert "--limit" in misused("chunk", "-m", "model")
     assert "--errors" in misused("chunk", "-m", "model", "--limit", "5", "--errors", "replace")

@@ -120,7 +120,7 @@ def test_pieces_that_are_not_utf8_are_shown_as_bytes(call: Call) -> None:
 
 
 def test_the_statistics_are_said(capsysbinary: Captured) -> None:
-    statistics = bp.train_report("en.txt", 270).statistics
+    statistics = bp.train_with_statistics("en.txt", 270).statistics
     assert main(["train", "en.txt", "--vocab-size", "270", "-o", "out"]) == 0
     _, said = capsysbinary.readouterr().err.decode().splitlines()
     expected = f"{statistics.bytes_per_token:.2f} bytes per token, {statistics.tokens_per_piece:.2f} tokens per piece, "
@@ -147,7 +147,7 @@ def test_a_training_goes_on_from_its_checkpoint(call: Call, fails: Fails) -> Non
     assert "--resume" in fails("train", "en.txt", *kept)
     call("train", "en.txt", *kept, "--resume", "--vocab-size", "275")
     assert trained() == bp.train("en.txt", 275)
-    assert "min_frequency=2" in fails("train", "en.txt", *kept, "--resume", "--min-frequency", "3")
+    assert "min frequency: 2, not 3" in fails("train", "en.txt", *kept, "--resume", "--min-frequency", "3")
 
 
 def test_the_total_of_compressed_files_is_what_is_on_the_disk(capsysbinary: Captured) -> None:
@@ -173,7 +173,7 @@ TRAIN = ["train", "--vocab-size", "290", "-o", "out"]
         ([*TRAIN, "--from-counts", "x.parquet", "--errors", "replace"], "--errors is for text"),
         (["counts", "--from-counts", "x.parquet", "--start", "5"], "--start is for text"),
         (["counts", "--from-counts", "x.parquet", "--special-token", "x"], "--special-token is for text"),
-        (["counts", "en.txt", "--start", "-5"], "from 0 on"),
+        (["counts", "en.txt", "--start", "-5"], "has to be 0 or more"),
         ([*TRAIN, "en.txt", "--weight", "en=2"], "make groups with --group NAME=FILE"),
         ([*TRAIN, "--group", "en=en.txt", "--weight", "rn=2"], "no group 'rn' to weight; the groups are en"),
         ([*TRAIN, "--group", "en=en.txt", "--weight", "en=2", "--weight", "en=3"], "names a group twice"),
@@ -235,9 +235,9 @@ def test_an_engine_counts_what_one_process_counts(call: Call, fails: Fails) -> N
         (["en.txt", "--workers", "2"], "--workers goes with --engine"),
         (["-", "--engine", "local", "--work", "out"], "not stdin"),
         (["en.txt", "--engine", "mainframe", "--work", "out"], "invalid choice"),
-        (["--from-counts", "a.parquet", "--engine", "local", "--work", "out"], "has been counted already"),
+        (["--from-counts", "a.parquet", "--engine", "local", "--work", "out"], "is counted already"),
         (["en.txt", "--resume"], "--resume goes with"),
-        (["en.txt", "--engine", "local", "--work", "out", "--start", "5"], "knows the order"),
+        (["en.txt", "--engine", "local", "--work", "out", "--start", "5"], "orders the parts itself"),
     ],
 )
 def test_wrong_usage_of_engines_says_what_is_right(misused: Misused, arguments: list[str], said: str) -> None:

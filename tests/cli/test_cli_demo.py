@@ -66,7 +66,7 @@ def test_a_terminal_gets_colours_unless_it_wants_none(tok: bp.Tokenizer, monkeyp
 
 def test_no_text_is_one_line(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(sysconfig, "get_paths", lambda: {"stdlib": str(folder / "nowhere")})
-    assert "no text came with this Python" in fails("demo", "--vocab-size", "270")
+    assert "this Python has no text with it" in fails("demo", "--vocab-size", "270")
 
 
 def test_a_text_that_does_not_come_back_is_an_error(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_a_warning_is_one_line(capsysbinary: pytest.CaptureFixture[bytes]) -> No
 
 def test_what_cannot_be_trained_is_one_line(fails: Fails, misused: Callable[..., str]) -> None:
     assert "nope" in fails("train", "nope*.txt", "--vocab-size", "300", "-o", "out")
-    assert "vocab_size=20" in fails("train", "text.txt", "--vocab-size", "20", "-o", "out")
+    assert "a vocabulary of 20 leaves no room" in fails("train", "text.txt", "--vocab-size", "20", "-o", "out")
     assert "no text" in fails("train", "-", "--vocab-size", "300", "-o", "out")
     assert "tiktoken cannot hold" in fails("train", "text.txt", "--vocab-size", "270", "-o", "x.tiktoken")
     assert "goes alone" in misused("train", "-", "text.txt", "--vocab-size", "300", "-o", "out")

@@ -139,6 +139,18 @@ def test_nothing_heavy_is_imported_to_encode() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+def test_help_imports_no_command() -> None:
+    code = (
+        "import sys, contextlib; from bytepair.cli import main\n"
+        "with contextlib.suppress(SystemExit): main(['--help'])\n"
+        "loaded = {name for name in sys.modules if name.startswith('bytepair.cli.')}\n"
+        "assert not loaded, loaded\n"
+        "slow = {'numpy', 'dataclasses', 'inspect', 'json', 'tempfile', 'bytepair.training', 'bytepair.shards'}\n"
+        "assert not slow & sys.modules.keys(), slow & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as raised:
         main(["--version"])

@@ -142,7 +142,7 @@ def test_silence(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
 def test_the_picture(capsysbinary: pytest.CaptureFixture[bytes], misused: Fails, fails: Fails) -> None:
     said(capsysbinary, *LINEWISE, "-o", "out", "--histogram", "lengths.svg")
     assert Path("lengths.svg").read_bytes().startswith(b"<svg ")
-    assert "goes beside OUT" in misused("shard", *LINEWISE, "-o", "new", "--histogram", "new/lengths.svg")
+    assert "has to be outside OUT" in misused("shard", *LINEWISE, "-o", "new", "--histogram", "new/lengths.svg")
     assert "name it NAME.svg" in fails("shard", *LINEWISE, "-o", "new", "--histogram", "lengths.png")
     assert not Path("new").exists()
 
@@ -208,7 +208,7 @@ def test_bad_documents(capsysbinary: pytest.CaptureFixture[bytes], fails: Fails)
         ((), "name the folder of the run: -o OUT"),
         (("-o", "out"), "there is no text; name a FILE, or a --group NAME=FILE"),
         (("lines.txt", "-o", "out"), "name the tokenizer: -m MODEL"),
-        (("-", "-m", "model", "-o", "out"), "stdin cannot be gone back to, as --resume does; name files"),
+        (("-", "-m", "model", "-o", "out"), "stdin cannot be read again for --resume; name files"),
         (("lines.txt", "--group", "a=b", "-m", "model", "-o", "out"), "FILE and --group do not go together"),
         ((*LINEWISE, "-o", "out", "--engine", "ray", "--processes"), "--processes is for the local engine; ray has"),
         ((*LINEWISE, "-o", "out", "--validation", "2"), "'2' is not a share from 0 to 1, such as 0.005"),
@@ -217,10 +217,10 @@ def test_bad_documents(capsysbinary: pytest.CaptureFixture[bytes], fails: Fails)
         ((*LINEWISE, "-o", "out", "--task-size", "0"), "'0' is not a size of memory"),
         ((*LINEWISE, "-o", "out", "--workers", "0"), "'0' is not a whole number from 1"),
         ((*LINEWISE, "-o", "out", "--format", "bins"), "invalid choice: 'bins'"),
-        ((*LINEWISE, "-o", "out", "--delimiter", r"\q"), r"\q is no escape"),
+        ((*LINEWISE, "-o", "out", "--delimiter", r"\q"), r"\q is not an escape"),
         ((*LINEWISE, "-o", "out", "--delimiter", ""), "leave it out if each file is a document"),
         ((*LINEWISE, "-o", "out", "--shufle"), "unrecognized arguments: --shufle"),
-        (("--verify", "out", "-o", "out"), "--verify OUT says the folder; leave -o out"),
+        (("--verify", "out", "-o", "out"), "--verify OUT names the folder; leave -o out"),
         (("--verify", "out", "--shuffle"), "--verify does not go with --shuffle"),
         (("--verify", "out", "--task", "encode/1"), "--verify does not go with --task"),
         (("lines.txt", "--verify", "out"), "--verify does not go with FILE"),
@@ -242,8 +242,8 @@ def test_misuse_is_said(misused: Fails, arguments: tuple[str, ...], message: str
         (("lines.txt", "-m", "modle"), "'modle' is not a file or folder"),
         ((*LINEWISE, "--eos", "<|edn|>"), '"<|edn|>" is not a token; special tokens are <|end|>'),
         ((*LINEWISE, "--eos", "999"), "999"),
-        ((*LINEWISE, "--field", "body"), "field='body' has no effect on text files"),
-        ((*LINEWISE, "--dtype", "int8"), "dtype='int8'"),
+        ((*LINEWISE, "--field", "body"), "the field 'body' has no effect on text files"),
+        ((*LINEWISE, "--dtype", "int8"), "cannot hold ids as 'int8'"),
         ((*LINEWISE, "--format", "parquet", "--join"), "cannot be joined"),
         (("rows.jsonl.gz", "-m", "model", "--delimiter", "x"), "delimiter"),
         (("model", "-m", "model"), "model"),
@@ -261,13 +261,15 @@ def test_what_does_not_fit_is_said_before_anything_is_written(
 def test_remedies_speak_of_arguments(fails: Fails) -> None:
     Path("bad.jsonl").write_bytes(b'{"text": "low", "url": "u"}\n{"text": "a low<|end|>"}\n{"text": "\xff"}\n')
     bad = ("bad.jsonl", "-m", "model", "-o")
-    assert 'the text: --field is one of "text", "url"' in fails("shard", *bad, "1", "--field", "txt")
+    assert '--field NAME names the field that holds the text, one of "text", "url"' in fails(
+        "shard", *bad, "1", "--field", "txt"
+    )
     # What failed at once is not in the way.
-    assert "go on with --resume, or choose another one; or remove 1" in fails("shard", *bad, "1")
-    assert "field was 'txt' and is None" in fails("shard", *bad, "1", "--resume")
+    assert "go on with --resume, or choose another folder; or remove 1" in fails("shard", *bad, "1")
+    assert "field was 'txt' and is not set" in fails("shard", *bad, "1", "--resume")
     assert ", at byte 5 of the text, in the line that starts at byte 28 (file bad.jsonl)" in fails("shard", *bad, "2")
-    assert "pass --errors replace" in fails("shard", *bad, "3", "--special", "text")
-    assert "raise --longest, or leave such" in fails("shard", *bad, "4", "--longest", "20")
+    assert "; --errors replace puts U+FFFD in its place" in fails("shard", *bad, "3", "--special", "text")
+    assert "use a larger --longest, or leave such" in fails("shard", *bad, "4", "--longest", "20")
 
 
 def test_a_package_that_is_missing_is_said_before_anything_is_written(
@@ -308,7 +310,7 @@ def test_ctrl_c_keeps_what_is_done() -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert err.splitlines()[-1] == "bytepair: interrupted; what is done is kept: --resume goes on with it"
+    assert err.splitlines()[-1] == "bytepair: interrupted; finished tasks are kept: --resume goes on with them"
     done = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stderr.splitlines()[0])["before"] > 0

@@ -61,7 +61,7 @@ def test_errors_speak_of_options(fails: Callable[..., str], misused: Callable[..
     assert "pass --encodings FOLDER" in fails("inspect", "gpt2")
     assert "bytepair inspect lists them" in fails("explain", "low", "-m", "model", "--special", "<|no|>")
     Path("bad.txt").write_bytes(b"\xff")
-    assert "or --errors replace" in fails("report", "-m", "model", "--corpus", "bad.txt")
+    assert "; --errors replace puts U+FFFD" in fails("report", "-m", "model", "--corpus", "bad.txt")
     assert "without -m" in misused("inspect", "-m", "model")
     assert "without -m" in misused("compare", "-m", "model", "-m", "model")
 
@@ -76,8 +76,8 @@ def test_explain_reads_stdin(call: Call, fails: Callable[..., str]) -> None:
 
 def test_a_text_that_looks_like_a_path_is_said_to_be_none(capsys: pytest.CaptureFixture[str]) -> None:
     for text, said in (
-        ("text.tx", "no file is called 'text.tx'"),
-        ("notes/text.md", "no file is called"),
+        ("text.tx", "there is no file 'text.tx'"),
+        ("notes/text.md", "there is no file"),
         ("model", "'model' is a folder"),
         ("It is 3.5", ""),
         ("3.5", ""),

@@ -63,14 +63,14 @@ def test_the_browser_is_opened(served: list[dict[str, Any]], monkeypatch: pytest
 
 
 def test_wrong_usage(misused: Callable[..., str]) -> None:
-    assert "'65536' is no port" in misused("serve", "--port", "65536")
-    assert "'-1' is no port" in misused("serve", "--port=-1")
+    assert "'65536' is not a port" in misused("serve", "--port", "65536")
+    assert "'-1' is not a port" in misused("serve", "--port=-1")
 
 
 def test_a_port_that_is_taken_is_one_line(fails: Callable[..., str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         said = fails("serve", "--port", str(taken.getsockname()[1]))
-    assert "is taken; say another --port" in said
+    assert "is taken; use another port" in said
 
 
 def test_a_model_that_is_none_is_one_line(fails: Callable[..., str]) -> None:

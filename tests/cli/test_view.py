@@ -119,7 +119,7 @@ def test_what_is_at_fault_is_named(fails: Callable[..., str], misused: Callable[
     assert "--special text" in said
     assert "no.txt" in fails("view", "--file", "no.txt", "-m", "model")
     assert "is not a file or folder" in fails("view", "low", "-m", "no-model")
-    assert "one text is shown" in misused("view", "low", "--text", "low", "-m", "model")
+    assert "use one of TEXT" in misused("view", "low", "--text", "low", "-m", "model")
     assert "at least 30" in misused("view", "low", "-m", "model", "--width", "29")
-    assert "a page has it all" in misused("view", "low", "-m", "model", "--html", "a.html", "--ids")
+    assert "a page shows all of it" in misused("view", "low", "-m", "model", "--html", "a.html", "--ids")
     assert "--model" in misused("view", "low")

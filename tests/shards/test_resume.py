@@ -216,9 +216,9 @@ def test_a_run_is_there_already(half: Path, job: Job) -> None:
         ({"bos": "<|user|>"}, "bos was"),
         ({"bad": "skip"}, "bad was 'quarantine' and is 'skip'"),
         ({"validation": "0.1"}, "validation was '0.2' and is '0.1'"),
-        ({"shuffle": False}, "shuffle was True and is False"),
-        ({"join": False}, "join was True and is False"),
-        ({"documents": False}, "documents was True and is False"),
+        ({"shuffle": False}, "shuffle was on and is off"),
+        ({"join": False}, "join was on and is off"),
+        ({"documents": False}, "documents was on and is off"),
         ({"format": "npy"}, "format was 'bin' and is 'npy'"),
         ({"dtype": "uint32"}, "dtype was 'uint16' and is 'uint32'"),
         ({"special": "text"}, "special was 'raise' and is 'text'"),
@@ -227,15 +227,15 @@ def test_a_run_is_there_already(half: Path, job: Job) -> None:
         ({"errors": "replace"}, "errors was 'strict' and is 'replace'"),
         ({"longest": 5000}, "longest was 1000000000 and is 5000"),
         ({"delimiter": "\n"}, r"delimiter was .* and is"),
-        ({"field": "body"}, "field was None and is 'body'"),
-        ({"id_field": "id"}, "id_field was 'name' and is 'id'"),
+        ({"field": "body"}, "field was not set and is 'body'"),
+        ({"id_field": "id"}, "id field was 'name' and is 'id'"),
         ({"task_size": 13_000}, "the tasks are cut otherwise"),
-        ({"seed": 7, "join": False}, "seed was 6 and is 7; join was True and is False"),
+        ({"seed": 7, "join": False}, "seed was 6 and is 7; join was on and is off"),
     ],
 )
 def test_another_option_is_refused_by_its_name(half: Path, job: Job, others: dict[str, Any], named: str) -> None:
     before = digests(half)
-    with pytest.raises(bp.CorpusError, match=f"planned otherwise: {named}"):
+    with pytest.raises(bp.CorpusError, match=f"has another plan: {named}"):
         bp.shard(job.files.source, job.tok, half, **options(job, **others))
     assert digests(half) == before
 
@@ -249,7 +249,7 @@ def test_another_tokenizer_is_refused(half: Path, job: Job) -> None:
 def test_another_version_of_what_writes_is_refused(half: Path, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     before = digests(half)
     monkeypatch.setattr(packages, "_version", lambda _: "0.1")
-    with pytest.raises(bp.CorpusError, match=r"planned otherwise: pyarrow was [\d.]+ and is 0\.1"):
+    with pytest.raises(bp.CorpusError, match=r"has another plan: pyarrow was [\d.]+ and is 0\.1"):
         job.finish(half)
     # A worker has nobody who compares plans.
     with pytest.raises(

@@ -289,7 +289,7 @@ def test_columns_that_do_not_do(tmp_path: Path, name: str) -> None:
         pq.write_table(data, path) if path.suffix == ".parquet" else write_arrow(path, data, stream=False)
 
     write(pa.table({"n": [1], "body": ["low"], "title": ["lower"], "deep": [{"text": "x"}]}))
-    with pytest.raises(bp.TrainingError, match=r"no column 'text' .*field=\.\.\. is one of 'body', 'title'"):
+    with pytest.raises(bp.TrainingError, match=r"no column 'text' .*one of 'body', 'title'"):
         read(path)
     assert texts_of(path, field="body") == [b"low"]
     with pytest.raises(bp.TrainingError, match=r"no column 'deep\.text' .* are 'body', 'title'"):
@@ -321,20 +321,24 @@ def test_columns_that_do_not_do(tmp_path: Path, name: str) -> None:
     [
         (b'{"text": "a"', bp.TrainingError, "EOF while parsing an object, character 12"),
         (b'{"text": "a"} {"text": "b"}', bp.TrainingError, "trailing characters, character 15"),
-        (b"nonsense", bp.TrainingError, "not what a line of JSON should be"),
+        (b"nonsense", bp.TrainingError, "cannot read the line as a JSON object"),
         (b'{"text": "a\tb"}', bp.TrainingError, "control character"),
         (b'{"text": "a", "n": NaN}', bp.TrainingError, "expected value"),
-        (b"[" * 100_000, bp.TrainingError, "not what a line"),
-        (b'{"text": ' + b'{"a":' * 100_000, bp.TrainingError, "not what a line"),
-        (b'{"n": ' + b'{"a":' * 100_000, bp.TrainingError, "not what a line"),
+        (b"[" * 100_000, bp.TrainingError, "cannot read the line"),
+        (b'{"text": ' + b'{"a":' * 100_000, bp.TrainingError, "cannot read the line"),
+        (b'{"n": ' + b'{"a":' * 100_000, bp.TrainingError, "cannot read the line"),
         (b'{"n": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", bp.TrainingError, "there is no field"),
         (b'["text"]', bp.TrainingError, 'sequence, expected an object with a text in the field "text"'),
         (b"12", bp.TrainingError, "integer `12`, expected an object"),
         (b'"text"', bp.TrainingError, "expected an object"),
         (b'{"text": "\xff"}', bp.EncodeError, "not UTF-8"),
         (b'{"text": "a\\ud800"}', bp.EncodeError, "half a surrogate pair"),
-        (b'{"texts": "a"}', bp.TrainingError, 'no field "text" .*field=... is one of "texts"'),
-        (b'{"n": 1}', bp.TrainingError, 'no field "text" .*by field=...; this line has none'),
+        (
+            b'{"texts": "a"}',
+            bp.TrainingError,
+            'no field "text" .*field="NAME" with the field that holds the text, one of "texts"',
+        ),
+        (b'{"n": 1}', bp.TrainingError, 'no field "text" .*field="NAME".*; this line has none'),
         (b'{"text": "a", "text": "b"}', bp.TrainingError, 'the field "text" occurs twice'),
         (b'{"text": null}', bp.TrainingError, "null, expected a text"),
         (b'{"text": 5}', bp.TrainingError, "integer `5`, expected a text"),
@@ -388,7 +392,7 @@ def test_lines_of_json_that_are_odd_and_right(tmp_path: Path) -> None:
         path.write_bytes(empty)
         assert read(path) == {}
     path.write_bytes(b'{"n": 1, "body": "a", "title": "b"}')
-    with pytest.raises(bp.TrainingError, match=r'line 1\); name the field .* "body", "title"'):
+    with pytest.raises(bp.TrainingError, match=r'line 1\); pass field="NAME" .* "body", "title"'):
         read(path)
     assert read(path, field="title") == {b"b": 1}
     with pytest.raises(bp.TrainingError, match='no field ""'):

@@ -19,7 +19,7 @@ COUNTS = {"low": 5, "lower": 2, " mañana": 4, "\n\n": 3}
 
 def test_all_sources_say_the_same(tmp_path: Path) -> None:
     log = tmp_path / "merges.log"
-    report = bp.train_report(COUNTS, vocab_size=266, log=log, checkpoint=tmp_path / "kept")
+    report = bp.train_with_statistics(COUNTS, vocab_size=266, log=log, checkpoint=tmp_path / "kept")
     found = timeline(report.merges)
     assert [(merge.left, merge.right, merge.count) for merge in found.merges] == report.merges
     assert [merge.rank for merge in found.merges] == list(range(10))
@@ -36,7 +36,7 @@ def test_all_sources_say_the_same(tmp_path: Path) -> None:
 
 
 def test_most() -> None:
-    merges = bp.train_report(COUNTS, vocab_size=266).merges
+    merges = bp.train_with_statistics(COUNTS, vocab_size=266).merges
     found = timeline(merges, most=3)
     assert (len(found.merges), found.total) == (3, 10)
     assert view.text(found).startswith("The first 3 of 10 merges, from a list\n")
@@ -93,7 +93,7 @@ def test_characters_and_models_without_merges() -> None:
 
 
 def test_as_json_and_html(tmp_path: Path) -> None:
-    found = timeline(bp.train_report({"<b>&\u202e": 5}, vocab_size=260).merges)
+    found = timeline(bp.train_with_statistics({"<b>&\u202e": 5}, vocab_size=260).merges)
     plain = json.loads(json.dumps(found.as_dict()))
     assert [bytes.fromhex(merge["result"]) for merge in plain["merges"]] == [merge.result for merge in found.merges]
     page = tmp_path / "timeline.html"

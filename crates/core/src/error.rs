@@ -37,6 +37,8 @@ pub struct Error {
     pub what: String,
     /// The remedy; may be empty.
     pub remedy: String,
+    /// The same in the words of the command line, where `remedy` names a call or an option of one.
+    pub cli_remedy: Option<String>,
     /// Position in the input text, in bytes of UTF-8.
     pub byte: Option<usize>,
     /// Position in the input text, in characters.
@@ -50,7 +52,16 @@ pub struct Error {
 impl Error {
     /// An error of `kind` with no place and no remedy yet.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), remedy: String::new(), byte: None, character: None, row: None, line: None }
+        Self {
+            kind,
+            what: what.into(),
+            remedy: String::new(),
+            cli_remedy: None,
+            byte: None,
+            character: None,
+            row: None,
+            line: None,
+        }
     }
 
     /// The error for invalid UTF-8, placed at its first invalid byte.
@@ -59,7 +70,7 @@ impl Error {
         let at = error.valid_up_to();
         Self::new(Kind::Encode, format!("the bytes are not UTF-8: 0x{:02X} is not allowed here", bytes[at]))
             .at(at)
-            .remedy("pass errors=\"replace\" to have U+FFFD in its place")
+            .or_replace()
     }
 
     /// The error of a piece whose places do not fit into 32 bits, placed at its start.
@@ -72,6 +83,20 @@ impl Error {
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
         self
+    }
+
+    /// The same error with a remedy in the words of the command line.
+    #[must_use]
+    pub fn cli_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.cli_remedy = Some(remedy.into());
+        self
+    }
+
+    /// The same error, whose remedy is to replace what is not Unicode.
+    #[must_use]
+    pub fn or_replace(self) -> Self {
+        self.remedy("pass errors=\"replace\" to put U+FFFD in its place")
+            .cli_remedy("--errors replace puts U+FFFD in its place")
     }
 
     /// The same error, placed at `byte` of a text.

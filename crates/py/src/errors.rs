@@ -24,6 +24,7 @@ pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
 fn build(py: Python<'_>, name: &str, error: Error) -> PyResult<PyErr> {
     let options = PyDict::new(py);
     options.set_item("remedy", error.remedy)?;
+    options.set_item("cli_remedy", error.cli_remedy)?;
     options.set_item("line", error.line)?;
     options.set_item("row", error.row)?;
     options.set_item("character", error.character)?;

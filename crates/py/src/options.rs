@@ -155,7 +155,8 @@ impl OwnedPolicy {
             let Some(token) = tokenizer.added_token(&name).filter(|token| token.special) else {
                 let error =
                     Error::new(Kind::SpecialToken, format!("{name:?} is not a special token of this tokenizer"));
-                return Err(raise(special.py(), error.remedy("name some of tok.special_tokens")));
+                let error = error.remedy("name some of tok.special_tokens").cli_remedy("bytepair inspect lists them");
+                return Err(raise(special.py(), error));
             };
             ids.insert(token.id);
         }

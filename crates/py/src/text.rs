@@ -113,8 +113,7 @@ fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
         let character: usize = error.value(py).getattr("start")?.extract()?;
         let before = text.get_item(PySlice::new(py, 0, character.cast_signed(), 1))?;
         let surrogate = text.get_item(character)?.repr()?;
-        let error = Error::new(Kind::Encode, format!("the text holds the lone surrogate {surrogate}"))
-            .remedy("pass errors=\"replace\" to have U+FFFD in its place");
+        let error = Error::new(Kind::Encode, format!("the text holds the lone surrogate {surrogate}")).or_replace();
         let byte = before.cast::<PyString>()?.to_str()?.len();
         Ok(Error { byte: Some(byte), character: Some(character), ..error })
     };

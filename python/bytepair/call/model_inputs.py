@@ -133,7 +133,7 @@ def _padding(
 ) -> Padding:
     multiple = 1 if multiple is None else _natural("pad_to_multiple_of", multiple, least=1)
     if token is None:
-        ids = {row[0]: row[1] for row in tok.spec.added_tokens}
+        ids = {token.content: token.id for token in tok.spec.added_tokens}
         token = next((name for name in KNOWN_PAD_TOKENS if name in ids), None)
         if token is None:
             raise SpecialTokenError(

@@ -1,6 +1,6 @@
-"""The command line. Each subcommand is one file: it says its arguments, calls the public API and prints.
+"""The command line. Each command is one file: its arguments, a call of the public API, and its output.
 
-A subcommand's file is imported when that subcommand is used, so that ``bytepair --help`` answers at once.
+A command's file is imported only when that command runs, which keeps ``bytepair --help`` fast.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair import __version__
-from bytepair.errors import BytepairError, SpecialTokenError, TokenizerWarning
+from bytepair.errors import BytepairError, TokenizerWarning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _COMMANDS = {
     "train": "text -> a tokenizer",
-    "counts": "text -> a table of pieces and how often each occurs, to train from",
-    "extend": "a tokenizer, text -> the tokenizer with further merges",
+    "counts": "text -> a table of pieces and their counts, to train from",
+    "extend": "a tokenizer, text -> the tokenizer with more merges",
     "prune": "a tokenizer -> a smaller one",
     "encode": "text -> ids",
     "decode": "ids -> text",
-    "shard": "a corpus -> shards of ids that trainers read",
-    "chunk": "text -> chunks of at most so many tokens",
-    "count": "how many tokens text has, like wc",
+    "shard": "a corpus -> shards of ids for trainers",
+    "chunk": "text -> chunks within a token limit",
+    "count": "count the tokens of text, like wc",
     "convert": "a tokenizer in one format -> another format",
-    "inspect": "what a tokenizer is, and what is wrong with it",
-    "verify": "whether a tokenizer is what was saved, and does what its users rely on",
-    "view": "text -> its tokens, of one or more tokenizers, in the terminal or on a page",
-    "explain": "why a text has its ids: its pieces, and merges step by step",
-    "compare": "what two tokenizers do otherwise, and what that costs on your text",
-    "report": "what corpora cost with tokenizers: fertility, parity, use of the vocabulary",
+    "inspect": "describe a tokenizer and find its faults",
+    "verify": "check a tokenizer against its manifest, and that it works",
+    "view": "show the tokens of a text, by one or more tokenizers, in the terminal or on a page",
+    "explain": "show why a text has its ids: its pieces, and merges step by step",
+    "compare": "show how two tokenizers differ, and the cost on your text",
+    "report": "the cost of corpora by tokenizer: fertility, parity, use of the vocabulary",
     "serve": "a playground in the browser: type and see tokens",
-    "bench": "how fast a tokenizer is on your text",
-    "demo": "train, save and use a small tokenizer on text that this machine has",
+    "bench": "the speed of a tokenizer on your text",
+    "demo": "train, save and use a small tokenizer on text of this machine",
 }
 
 _EPILOG = """\
@@ -45,27 +45,18 @@ Data goes to stdout, progress and messages to stderr; - is stdin.
 
 exit codes:
   0    done
-  1    the data or the model is at fault: one line on stderr says what, where, and what to do
+  1    a fault in the data or the model: one line on stderr with what, where, and a remedy
   2    wrong usage
   130  interrupted (Ctrl-C)
-  141  whoever read the output has closed it (as `| head` does)
+  141  the reader of the output closed it (as `| head` does)
 
 example:
   bytepair demo
 """
 
 
-_SPOKEN = {
-    "pass get_encoding(name, folder=...)": "pass --encodings FOLDER",
-    'Tokenizer.from_file(path, split="cl100k", special_tokens={...})': "--split cl100k --special-token TEXT=ID",
-    'Tokenizer.from_file(path, split="...")': "--split NAME",
-    "name some of tok.special_tokens": "bytepair inspect lists them",
-}
-"""What the library says of calls, as the command line says it."""
-
-
 class _Parser(argparse.ArgumentParser):
-    """A parser that a subcommand's module fills when the subcommand is used."""
+    """A parser that gets its arguments from the command's module when the command runs."""
 
     command: str | None = None
 
@@ -81,8 +72,8 @@ class _Parser(argparse.ArgumentParser):
             self.set_defaults(run=module.run, usage_error=self.error)
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            # Said here, the usage shown is that of the subcommand.
-            hint = "; the model stands without -m here" if {"-m", "--model"} & {*unknown} else ""
+            # Raised here, the error shows the usage of the command.
+            hint = "; name the model without -m here" if {"-m", "--model"} & {*unknown} else ""
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return namespace, unknown
 
@@ -100,9 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns its exit code.
 
     Raises:
-        SystemExit: As argparse does: with 0 after ``--help``, with 2 for wrong usage.
+        SystemExit: From argparse: 0 after ``--help``, 2 for wrong usage.
     """
-    options = argparse.Namespace()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", TokenizerWarning)
@@ -117,15 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         _say(str(error) or "interrupted")
         return 130
-    except (BytepairError, UnicodeError) as error:
-        if isinstance(error, SpecialTokenError) and "special=" in error.remedy:
-            # The core speaks of calls.
-            error.remedy = "--special text encodes it as ordinary text, --special allow lets text become such tokens"
-        if isinstance(error, BytepairError):
-            for call, option in _SPOKEN.items():
-                error.remedy = error.remedy.replace(call, option)
-            if "errors" in options:
-                error.remedy = error.remedy.replace('errors="replace"', "--errors replace")
+    except BytepairError as error:
+        _say(error.for_cli())
+        return 1
+    except UnicodeError as error:
         _say(str(error))
         return 1
     except OSError as error:
@@ -139,7 +124,7 @@ def _flush() -> None:
         if sys.stdout:  # None if the shell has closed it (`>&-`).
             sys.stdout.flush()
     except OSError:
-        # What is still in the buffer would be written, and fail, once more when Python ends.
+        # Python writes the rest of the buffer again when it ends, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise
 

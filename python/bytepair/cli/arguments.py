@@ -1,4 +1,4 @@
-"""Arguments that several subcommands share, and the tokenizer that they name."""
+"""Arguments that several commands share: the model, the text options, the output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MODEL_HELP = (
 )
 
 _USUAL = {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "tekken.json"}
-"""File names that many tokenizers share."""
+"""File names that any tokenizer can have."""
 
 
 def number(text: str) -> int:
@@ -50,7 +50,7 @@ def number(text: str) -> int:
 
 
 def delimiter(text: str) -> str:
-    r"""What stands between documents; in it \n, \r, \t, \0, \\ and \x00 to \x7f are the characters that they name.
+    r"""The separator of documents, with the escapes \n, \r, \t, \0, \\ and \x00 to \x7f.
 
     Raises:
         ArgumentTypeError: It is empty, or has another escape.
@@ -60,11 +60,11 @@ def delimiter(text: str) -> str:
         if found[1][0] == "x" and len(found[1]) == 3:
             return chr(int(found[1][1:], 16))
         if found[1] not in _ESCAPES:
-            raise ArgumentTypeError(rf"\{found[1]} is no escape; there are \n, \r, \t, \0, \\ and \x00 to \x7f")
+            raise ArgumentTypeError(rf"\{found[1]} is not an escape; use \n, \r, \t, \0, \\ and \x00 to \x7f")
         return _ESCAPES[found[1]]
 
     if not text:
-        raise ArgumentTypeError("it is empty; leave it out if each file is a document")
+        raise ArgumentTypeError("the delimiter is empty; leave it out if each file is a document")
     return re.sub(r"\\(x[0-7][0-9a-fA-F]|.|$)", character, text, flags=re.DOTALL)
 
 
@@ -190,7 +190,7 @@ def _options_for(options: Namespace, model: str) -> dict[str, Any]:
 
 
 def add_corpora(group: _ArgumentGroup, *, required: bool = False, more: str = "") -> None:
-    """Adds the corpora that `corpora` reads, and what holds their texts."""
+    """Adds the corpora that `corpora` reads, and the field of their texts."""
     group.add_argument(
         "--corpus",
         metavar="NAME=FILE",
@@ -198,8 +198,8 @@ def add_corpora(group: _ArgumentGroup, *, required: bool = False, more: str = ""
         nargs="+",
         required=required,
         default=None if required else [],
-        help="files, globs or URLs of text, .jsonl, .parquet and others; what has the same NAME is one corpus, and "
-        f"FILE alone is called as its file{more}",
+        help="files, globs or URLs of text, .jsonl, .parquet and others; files with the same NAME are one corpus, and "
+        f"FILE alone is named after its file{more}",
     )
     add_field(group)
     add_delimiter(group)
@@ -225,7 +225,7 @@ def add_delimiter(parser: _ActionsContainer) -> None:
 
 
 def corpora(options: Namespace) -> dict[str, list[str]]:
-    """What ``--corpus`` names: FILE alone is called as its file is, or by its path if another is called so."""
+    """The files of each corpus of ``--corpus``; FILE alone is named after its file, or by its path if that is taken."""
     found: dict[str, list[str]] = {}
     for one in options.corpus:
         name, equals, place = one.partition("=")
@@ -240,24 +240,24 @@ def corpora(options: Namespace) -> dict[str, list[str]]:
 
 
 def add_texts(parser: ArgumentParser, *, replace: bool = True) -> None:
-    """Adds the text files, and what the API's calls on text take: the keywords of `text_options`.
+    """Adds the text files and the options of `text_options`.
 
-    With `replace`, bytes that are not UTF-8 may be replaced: not where places in the text are asked for.
+    With `replace`, ``--errors`` is one of them; a command that reports places in the text has to refuse bad bytes.
     """
     parser.add_argument("files", metavar="FILE", nargs="*", help="UTF-8 text; - or nothing is stdin")
     add_text_options(parser, replace=replace)
 
 
 def add_text_options(parser: ArgumentParser, *, special: str = "raise", replace: bool = False) -> None:
-    """Adds what the API's calls on text take, with this default for special tokens."""
+    """Adds the options of `text_options`, with this default for special tokens."""
     group = parser.add_argument_group("text")
-    said = {"raise": "raise an error", "text": "encode them as text", "allow": "allow all"}
-    said[special] += " (default)"
+    choices = {"raise": "raise an error", "text": "encode them as text", "allow": "allow all"}
+    choices[special] += " (default)"
     group.add_argument(
         "--special",
         metavar="raise|text|allow|NAME,NAME",
         default=special,
-        help=f"special tokens in the text: {', '.join(said.values())}, or only these",
+        help=f"special tokens in the text: {', '.join(choices.values())}, or only these",
     )
     group.add_argument(
         "--added",
@@ -275,13 +275,13 @@ def add_text_options(parser: ArgumentParser, *, special: str = "raise", replace:
 
 
 def text_options(options: Namespace) -> dict[str, Any]:
-    """The keywords for `Tokenizer.encode` and its like."""
+    """The keywords for `Tokenizer.encode` and the other calls that read text."""
     chosen = {"special": policy(options.special), "added": options.added}
     return {**chosen, "errors": options.errors} if "errors" in options else chosen
 
 
 def policy(text: str) -> Any:
-    """What ``--special`` says, as `Tokenizer.encode` takes it."""
+    """The value of ``--special`` as `Tokenizer.encode` takes it."""
     return text if text in ("raise", "text", "allow") else set(text.split(","))
 
 
@@ -289,15 +289,17 @@ def add_save(parser: ArgumentParser) -> None:
     """Adds the arguments of `Tokenizer.save`."""
     group = parser.add_argument_group("output")
     group.add_argument(
-        "-o", "--output", metavar="OUT", required=True, help="a folder, or a file whose name says its format"
+        "-o", "--output", metavar="OUT", required=True, help="a folder, or a file whose name implies its format"
     )
-    group.add_argument("--format", choices=tuple(FILES), help="for a folder: what to write (default: tokenizer.json)")
+    group.add_argument(
+        "--format", choices=tuple(FILES), help="for a folder: the format to write (default: tokenizer.json)"
+    )
     group.add_argument(
         "--drop",
         metavar="FEATURE,FEATURE",
         type=lambda text: tuple(text.split(",")),
         default=(),
-        help="features that the format need not hold: split,special_tokens for tiktoken",
+        help="features to leave out where the format cannot hold them, such as split,special_tokens for tiktoken",
     )
 
 

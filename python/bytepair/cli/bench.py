@@ -1,8 +1,8 @@
 """Times a tokenizer on your own text, next to tiktoken and tokenizers where they are installed and can hold it.
 
-Ids are checked before a time is printed: WRONG stands where another library gives other ids. Times are CPU time,
-medians; those of the batch, which runs on all threads over documents of a few KB, are wall time. The first pass is the
-first time that this process sees the text. What looks like a special token is text to the other libraries.
+Ids are checked before a time is printed: WRONG marks a library that returns other ids. Times are medians of CPU time;
+those of the batch, which runs on all threads over documents of a few KB, are of wall time. The first pass is the first
+time that this process sees the text. The other libraries treat special tokens in it as text.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair.cli.arguments import add_model, add_texts, load, number, text_options
-from bytepair.cli.rivals import Calls, rivals
+from bytepair.cli.bench_libraries import Calls, rivals
+from bytepair.cli.bench_timing import WRONG, medians, same, verdict
 from bytepair.cli.streams import blame, read, write_line, write_table
-from bytepair.cli.timing import WRONG, medians, same, verdict
 from bytepair.errors import ArtifactError
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ _DOCUMENT = 3_000
 _SECONDS = 2.0  # After this long, a library sits out the further repeats of a row.
 
 Rates = dict[str, "float | str"]
-"""MB/s by library; a str says what was wrong instead."""
+"""MB/s by library; a str names the fault instead."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What is timed: a call that libraries make, what it must give, and the clock."""
+    """One timed call: its run by each library, the expected result, and the clock."""
 
     runs: Mapping[str, Callable[[], Any]]
     expected: Any
@@ -62,13 +62,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Writes what the text is, and how fast it is encoded."""
+    """Writes the sizes of the text and the speed of encoding it."""
     tokenizer = load(options, options.model)
     how = text_options(options)
     texts = [_text(name, tokenizer, how) for name in options.files or ["-"]]
     size = sum(len(text.encode()) for text in texts)
     if not size:
-        raise ArtifactError("there is no text to time", remedy="give a file with some, best a megabyte or more")
+        raise ArtifactError("there is no text to time", remedy="use a file with text, best a megabyte or more")
     threads = options.threads or os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder:
         others, absent = rivals(tokenizer, Path(folder), options.added)
@@ -83,12 +83,12 @@ def run(options: Namespace) -> int:
     write_line()
     _write_rates(rates, list(libraries))
     for name, reason in absent.items():
-        write_line(f"{name} takes no part: {reason}")
+        write_line(f"{name} is left out: {reason}")
     return 0
 
 
 def _text(name: str, tokenizer: Tokenizer, how: Mapping[str, Any]) -> str:
-    """A file as str, which is what the other libraries take; what is not UTF-8 is told as `encode` tells it."""
+    """A file as str, which the other libraries need; bytes that are not UTF-8 raise the error of `encode`."""
     data = read(name)
     try:
         return data.decode("utf-8", how["errors"])
@@ -111,7 +111,7 @@ def _ours(tokenizer: Tokenizer, how: Mapping[str, Any]) -> Calls:
 def _measured(
     libraries: Mapping[str, Calls], texts: list[str], threads: int, repeats: int
 ) -> tuple[int, dict[str, Rates]]:
-    """How many tokens there are, and the rates of each row."""
+    """The number of tokens, and the rates of each row."""
     import numpy  # noqa: F401, PLC0415 (the first array imports it, which is not encoding)
 
     ours = libraries[OURS]
@@ -129,14 +129,14 @@ def _measured(
 
 
 def _first_passes(libraries: Mapping[str, Calls], texts: list[str]) -> tuple[Rates, dict[str, list[Any]]]:
-    """The rates of each library's first pass, and what it gave."""
+    """The rates of each library's first pass, and its result."""
     size = sum(len(text.encode()) for text in texts) / 1e6
     rates: Rates = {}
     given: dict[str, list[Any]] = {}
     for name, calls in libraries.items():
         encode = _each(calls.to_array or calls.to_list, texts)
         if name == OURS:
-            # What it raises is for the user, not for a table.
+            # Its errors are for the user, not for a table.
             start = time.process_time()
             given[name] = encode()
             rates[name] = _rate(size, time.process_time() - start)
@@ -148,7 +148,7 @@ def _first_passes(libraries: Mapping[str, Calls], texts: list[str]) -> tuple[Rat
 
 
 def _rows(libraries: Mapping[str, Calls], texts: list[str], ids: list[list[int]], threads: int) -> dict[str, Row]:
-    """What is timed once the text has been seen."""
+    """The calls that are timed once the text has been seen."""
     ours = libraries[OURS]
     documents = [document for text in texts for document in _documents(text)]
     batches = {name: functools.partial(calls.batch, documents, threads) for name, calls in libraries.items()}
@@ -167,7 +167,7 @@ def _rows(libraries: Mapping[str, Calls], texts: list[str], ids: list[list[int]]
 
 
 def _documents(text: str) -> list[str]:
-    """A text in documents of whole lines, each of a few thousand characters."""
+    """Splits a text into documents of whole lines, each of a few thousand characters."""
     found = [""]
     for line in text.splitlines(keepends=True):
         if len(found[-1]) >= _DOCUMENT:
@@ -186,7 +186,7 @@ def _rate(megabytes: float, seconds: float) -> float:
 
 
 def _write_rates(rates: Mapping[str, Rates], libraries: list[str]) -> None:
-    """A line for each row: MB/s, and how many times faster than the fastest of the others it is here."""
+    """Writes a line for each row: MB/s, and the ratio to the fastest other library."""
     columns = [max(len(name), 9) + 2 for name in libraries]
     width = max(len(name) for name in [*rates, "MB/s"])
     cells = "".join(f"{name:>{column}}" for name, column in zip(libraries, columns, strict=True))

@@ -1,4 +1,4 @@
-"""Cuts text files into chunks of at most so many tokens, which end at headings, paragraphs, lines, sentences or words.
+"""Cuts text files into chunks within a token limit, at headings, paragraphs, lines, sentences or words.
 
 Each chunk is a line of JSON: {"file": ..., "start": ..., "end": ..., "tokens": ..., "text": ...}; start and end are
 bytes of the text. Where a file holds several texts, such as a .jsonl, "document" is the number of each, from 0. Plain
@@ -8,12 +8,14 @@ files are read as they are cut, in little memory.
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bytepair.chunk.chunks import KINDS
 from bytepair.cli.arguments import add_field, add_model, add_texts, load, number, text_options
 from bytepair.cli.streams import write
 from bytepair.cli.texts import texts
+from bytepair.errors import EncodeError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -32,16 +34,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
     add_texts(parser, replace=False)
     add_field(parser)
-    parser.add_argument("--limit", metavar="N", type=number, required=True, help="the most tokens of a chunk")
+    parser.add_argument("--limit", metavar="N", type=number, required=True, help="the token limit of a chunk")
     parser.add_argument(
         "--overlap",
         metavar="K",
         type=number,
         default=0,
-        help="the most tokens of the text that two chunks share (default: they share none)",
+        help="the token limit of the text that two chunks share (default: 0)",
     )
     parser.add_argument(
-        "--boundary", choices=KINDS, default="sentence", help="the best place to end at (default: sentence)"
+        "--boundary",
+        choices=KINDS,
+        default="sentence",
+        help="the strongest kind of place to cut at (default: sentence)",
     )
     parser.add_argument("-o", "--output", metavar="FILE", default="-", help="default: stdout")
     add_model(parser)
@@ -50,16 +55,27 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Writes the chunks of each file."""
     if options.overlap >= options.limit:
-        options.usage_error("--overlap is less than --limit")
+        options.usage_error("--overlap has to be less than --limit")
     write(_chunks(options, load(options, options.model)), options.output)
     return 0
+
+
+@contextmanager
+def _unreplaced() -> Iterator[None]:
+    try:
+        yield
+    except EncodeError as error:
+        if error.cli_remedy:
+            # There is no --errors here: a text with U+FFFD in it has other places than the file.
+            error.cli_remedy = "convert the file to UTF-8"
+        raise
 
 
 def _chunks(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
     for one in texts(options):
         for place, (position, parts) in enumerate(one.documents()):
             where = {"file": one.name} if one.is_one else {"file": one.name, "document": place}
-            with one.blame(position):
+            with one.blame(position), _unreplaced():
                 stream = tokenizer.chunk_parts(
                     parts,
                     options.limit,

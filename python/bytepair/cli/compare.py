@@ -1,4 +1,4 @@
-"""Compares two tokenizers: their stages, their vocabularies, and what each makes of your text."""
+"""Compares two tokenizers: their stages, their vocabularies, and the tokens of your text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bytepair.cli.arguments import (
     number,
     text_options,
 )
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import write, write_line
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _OF_TEXTS = {
     "top": 10,
     "exit_code": False,
 }
-"""What acts on texts alone, and what it is unless it is given."""
+"""The options for texts alone, and their defaults."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
     add_text_options(parser, special="text", replace=True)
     group = parser.add_argument_group("output")
-    group.add_argument("--top", metavar="N", type=number, default=10, help="passages that are shown (default: 10)")
+    group.add_argument("--top", metavar="N", type=number, default=10, help="how many passages to show (default: 10)")
     group.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
     group.add_argument("--html", metavar="OUT", help="also write a page, whole in itself, which needs no network")
     group.add_argument("--exit-code", action="store_true", help="exit with 1 if a document has other ids")

@@ -1,4 +1,4 @@
-"""The arguments that say which text is counted, and how: train, counts, extend and prune share them."""
+"""The text to count and the options of counting, which train, counts, extend and prune share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from decimal import Decimal
 
-    from bytepair.training.byte_pairs import TrainingSource
+    from bytepair.training.inputs import TrainingSource
 
 _Value = TypeVar("_Value")
 
@@ -41,7 +41,7 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
         metavar="TABLE",
         action="append",
         default=[],
-        help="instead of text, a table that `bytepair counts` made; several are added up",
+        help="instead of text, a table of `bytepair counts`; several are added up",
     )
     add_field(group)
     add_delimiter(group)
@@ -54,9 +54,9 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
         "--memory",
         metavar="SIZE",
         type=checked(parse_bytes),
-        help="what tables may take, such as 2GB; beyond it counting uses temporary files (default: no limit)",
+        help="the memory limit of tables, such as 2GB; beyond it counting uses temporary files (default: none)",
     )
-    group.add_argument("--threads", metavar="N", type=number, help="up to how many threads work (default: all cores)")
+    group.add_argument("--threads", metavar="N", type=number, help="the most threads (default: all cores)")
     group.add_argument(
         "--progress",
         choices=("bar", "json", "off"),
@@ -66,20 +66,22 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
 
 
 def add_engine(parser: ArgumentParser) -> None:
-    """Adds what says that a run of tasks counts, on this machine or on a cluster."""
+    """Adds the options of counting in a run of tasks, on this machine or on a cluster."""
     group = parser.add_argument_group("counting in tasks")
     group.add_argument(
         "--engine",
         choices=tuple(ENGINES),
-        help="who counts, task by task (default: one process)",
+        help="what counts, task by task (default: one process)",
     )
-    group.add_argument("--work", metavar="DIR", help="with --engine: where the run keeps what is counted already")
-    group.add_argument("--workers", metavar="N", type=number, help="with --engine: how many tasks are done at a time")
+    group.add_argument(
+        "--work", metavar="DIR", help="with --engine: the folder of the run, which keeps finished counts"
+    )
+    group.add_argument("--workers", metavar="N", type=number, help="with --engine: how many tasks run at a time")
     group.add_argument(
         "--task-size",
         metavar="SIZE",
         type=checked(parse_bytes),
-        help="with --engine: about how much of the files a task reads, such as 256MB",
+        help="with --engine: the approximate size of a task's files, such as 256MB",
     )
 
 
@@ -108,7 +110,7 @@ def counted(options: Namespace, corpus: TrainingSource | None) -> TrainingSource
 
 
 def check_engine(options: Namespace) -> None:
-    """Ends with what is wrong in the usage of `add_engine`, if something is."""
+    """Ends with a usage error if the options of `add_engine` do not fit."""
     if options.engine is None:
         for name in ("work", "workers", "task_size"):
             if getattr(options, name) is not None:
@@ -117,13 +119,13 @@ def check_engine(options: Namespace) -> None:
     if options.work is None:
         options.usage_error("--engine goes with --work DIR, a folder that all workers can reach")
     if options.from_counts:
-        options.usage_error("--engine counts text; a table --from-counts has been counted already")
+        options.usage_error("--engine counts text, and the table of --from-counts is counted already")
     if options.files == ["-"]:
-        options.usage_error("--engine reads files, which can be read again, not stdin")
+        options.usage_error("--engine reads files, not stdin, which cannot be read again")
 
 
 def add_stages(parser: ArgumentParser) -> None:
-    """Adds what makes pieces of text, and what is made of their counts."""
+    """Adds the stages that make pieces of text, and the options for their counts."""
     group = parser.add_argument_group("pieces")
     group.add_argument(
         "--split",
@@ -146,7 +148,7 @@ def add_stages(parser: ArgumentParser) -> None:
         action="append",
         type=checked(parse_group),
         default=[],
-        help="instead of FILE, paths or globs that are counted apart as the group NAME; once for each",
+        help="instead of FILE, a path or glob that is counted separately as the group NAME; once for each",
     )
     group.add_argument(
         "--weight",
@@ -154,18 +156,22 @@ def add_stages(parser: ArgumentParser) -> None:
         action="append",
         type=checked(parse_weight),
         default=[],
-        help="what the counts of a group are multiplied by, exactly, such as en=0.7; once for each",
+        help="an exact factor for the counts of a group, such as en=0.7; once for each",
     )
     group.add_argument("--min-count", metavar="N", type=number, help="leave out pieces that occur less often")
 
 
 def add_merging(parser: _ActionsContainer) -> None:
-    """Adds the keywords by which merges are learned."""
+    """Adds the keywords for learning merges."""
     parser.add_argument(
         "--ties", choices=TIES, default="lowest_ids", help="which of equally frequent pairs merges first"
     )
     parser.add_argument(
-        "--min-frequency", metavar="N", type=number, default=2, help="pairs seen less often are not merged (default: 2)"
+        "--min-frequency",
+        metavar="N",
+        type=number,
+        default=2,
+        help="pairs that occur less often are not merged (default: 2)",
     )
     parser.add_argument("--max-token-length", metavar="N", type=number, help="the longest token to make, in bytes")
 
@@ -175,7 +181,7 @@ def source(options: Namespace, *behind: str, required: bool = True) -> TrainingS
 
     Args:
         options: The arguments.
-        behind: The names of further options that are for text, which counts tables have behind them.
+        behind: The names of more options that are for text, not for counts tables.
         required: Whether there has to be one.
     """
     groups = getattr(options, "group", [])
@@ -186,9 +192,7 @@ def source(options: Namespace, *behind: str, required: bool = True) -> TrainingS
     if options.from_counts:
         for name in ("field", "delimiter", "errors", *behind):
             if getattr(options, name):
-                options.usage_error(
-                    f"--{name.replace('_', '-')} is for text; a counts table has been made of it already"
-                )
+                options.usage_error(f"--{name.replace('_', '-')} is for text, not for a counts table")
         return reduce(add, (Counts.read(table, memory=options.memory) for table in options.from_counts))
     if groups:
         return {name: [path for group, path in groups if group == name] for name, _ in groups}
@@ -214,7 +218,7 @@ def weights(options: Namespace, corpus: TrainingSource | None) -> dict[str, Deci
 
 
 def corpus_options(options: Namespace) -> dict[str, Any]:
-    """The keywords that `bytepair.train_report`, `extend`, `prune` and `Counts.of` share."""
+    """The keywords that `bytepair.train_with_statistics`, `extend`, `prune` and `Counts.of` share."""
     progress = {"bar": True, "off": False}.get(options.progress, options.progress)
     return {
         "field": options.field,
@@ -228,13 +232,13 @@ def corpus_options(options: Namespace) -> dict[str, Any]:
 
 
 def spilled(runs: tuple[int, int]) -> list[str]:
-    """What to say of `Counts.spilled`: nothing, if nothing was."""
+    """The line for `Counts.spilled`; none if nothing was."""
     many, size = runs
     return [f"{many:,} sorted runs of {size / 1e6:,.1f} MB on disk"] if many else []
 
 
 def checked(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """The same for argparse, which shows the message of no other error."""
+    """The same parser for argparse, which shows only messages of `ArgumentTypeError`."""
 
     def parsed(text: str) -> _Value:
         try:

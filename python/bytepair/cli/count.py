@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Writes a count and a name for each file."""
+    """Writes the count and the name of each file."""
     tokenizer = load(options, options.model)
     counts = [(_count(one, tokenizer, text_options(options)), one.name) for one in texts(options)]
     if options.format == "jsonl":

@@ -1,4 +1,4 @@
-"""Counts the pieces of text files into a table, from which train, extend and prune take them; tables add up."""
+"""Counts the pieces of text files into a table for train, extend and prune; tables add up."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ examples:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Adds the keywords of `Counts.of`, and what tables can do."""
-    add_corpus(parser, "what to count")
+    """Adds the keywords of `Counts.of`, and the operations of tables."""
+    add_corpus(parser, "the text to count")
     add_stages(parser)
     add_engine(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the run in --work, if it is there")
@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="BYTES",
         type=int,
         default=0,
-        help="where this stands in a larger corpus, for --ties first_seen: the bytes of each text before it, plus one",
+        help="the position in a larger corpus, for --ties first_seen: the bytes of each text before it, plus one",
     )
     parser.add_argument("--only-group", metavar="NAME", help="keep the rows of this group alone")
     group = parser.add_argument_group("output")
@@ -61,16 +61,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Counts, writes the table or its most frequent rows, then says so on stderr."""
+    """Counts, writes the table or its most frequent rows, and reports on stderr."""
     if options.output:
-        arrow(Path(options.output))  # That it is not there is said before anything is counted.
+        arrow(Path(options.output))  # A missing pyarrow is an error before anything is counted.
     if options.start < 0:
-        options.usage_error("--start is a position, from 0 on")
+        options.usage_error("--start has to be 0 or more")
     check_engine(options)
     if options.resume and not options.work:
         options.usage_error("--resume goes with --engine and --work DIR")
     if options.start and options.engine:
-        options.usage_error("--start is for a corpus that is counted in parts; --engine knows the order of its parts")
+        options.usage_error("--start is for a corpus that is counted in parts; --engine orders the parts itself")
     with interruptible(lambda: f"; --resume goes on in {options.work}" if options.engine else ""):
         counts = _counts(options)
         if options.output:
@@ -115,7 +115,7 @@ def _show(counts: Counts, most: int, *, as_json: bool) -> None:
     rows = counts.top(most)
     if as_json:
         for row in rows:
-            # What is no UTF-8 is escaped as Python does, so that it can be told from what is.
+            # Bytes that are not UTF-8 are escaped as in Python, which no other text is.
             shown = row._asdict() | {"piece": row.piece.decode("utf-8", "surrogateescape")}
             write_line(json.dumps(shown | ({"denominator": counts.denominator} if counts.denominator > 1 else {})))
         return

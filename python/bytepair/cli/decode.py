@@ -1,5 +1,5 @@
-"""Decodes ids. The texts are written one after another and nothing is added: `encode | decode` gives the bytes back.
-With --lines each text is written as a line: `encode --lines | decode --lines` gives the lines back
+"""Decodes ids. The texts are written one after another, with nothing between them: `encode | decode` returns the bytes.
+With --lines each text is written as a line: `encode --lines | decode --lines` returns the lines
 (a last line without a newline gains one).
 
 formats: those of encode
@@ -73,10 +73,13 @@ def _jsonl(line: bytes) -> list[int]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"the line is not JSON: {error}", remedy="is the file whole?") from error
+        raise FormatError(f"the line is not JSON: {error}", remedy="check that the file is whole") from error
     ids = row.get("ids") if isinstance(row, dict) else None
     if not isinstance(ids, list) or not all(type(id) is int for id in ids):
-        raise FormatError('the line is not {"ids": [...]} with whole numbers', remedy="encode --format jsonl writes it")
+        raise FormatError(
+            'the line is not {"ids": [...]} with whole numbers',
+            remedy="`bytepair encode --format jsonl` writes such lines",
+        )
     return ids
 
 
@@ -86,7 +89,7 @@ def _npy(data: bytes) -> Any:
     try:
         ids = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise FormatError(f"not an npy file: {error}", remedy="is it whole?") from error
+        raise FormatError(f"not an npy file: {error}", remedy="check that the file is whole") from error
     if not isinstance(ids, np.ndarray) or ids.ndim != 1 or ids.dtype.kind not in "iu":
-        raise FormatError("not an array of ids: it has one dimension and whole numbers")
+        raise FormatError("the array is not of ids", remedy="use an array of integers with one dimension")
     return ids

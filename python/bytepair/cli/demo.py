@@ -1,4 +1,4 @@
-"""Trains a small tokenizer on text that this machine has (Python's own library), and shows what it does."""
+"""Trains a small tokenizer on text of this machine (Python's own library), and shows it at work."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Trains, saves, loads and uses, and checks that everything comes back."""
+    """Trains, saves, loads and uses a tokenizer, and checks the round trip."""
     texts, skipped = _texts(Path(sysconfig.get_paths()["stdlib"]))
     size = sum(map(len, texts))
     start = time.perf_counter()
@@ -79,7 +79,7 @@ def run(options: Namespace) -> int:
 
 
 def _texts(root: Path) -> tuple[list[bytes], int]:
-    """The UTF-8 texts below a folder, and how many files are not UTF-8."""
+    """The UTF-8 texts below a folder, and the number of files that are not UTF-8."""
     texts, skipped = [], 0
     for path in sorted(root.rglob("*")):
         if path.suffix in _SUFFIXES and path.is_file() and not _LEFT_OUT.intersection(path.relative_to(root).parts):
@@ -91,7 +91,9 @@ def _texts(root: Path) -> tuple[list[bytes], int]:
             else:
                 texts.append(text)
     if not texts:
-        raise TrainingError("no text came with this Python", file=str(root), remedy="use bytepair train on your own")
+        raise TrainingError(
+            "this Python has no text with it", file=str(root), remedy="use `bytepair train` on text of your own"
+        )
     return texts, skipped
 
 
@@ -116,7 +118,7 @@ def _say_what_next(folder: str, file: str) -> None:
 
 
 def _command() -> str:
-    """What to type for this program: its name where the shell finds that, else what was typed."""
+    """The command for this program: its name where the shell finds it, else the command that started it."""
     if shutil.which("bytepair"):
         return "bytepair"
     typed = sys.argv[0]

@@ -1,4 +1,4 @@
-"""The arguments of shard that say what a document is and what shards are, and how their values are read."""
+"""The arguments of shard for its documents and its shards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TASK = re.compile(r"([a-z][a-z0-9-]*)/([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII
 
 
 def add_documents(parser: ArgumentParser) -> None:
-    """Adds what says which documents there are, and what becomes of those that cannot be used."""
+    """Adds the options of documents, and of those that cannot be used."""
     group = parser.add_argument_group("documents")
     group.add_argument(
         "--group",
@@ -30,7 +30,7 @@ def add_documents(parser: ArgumentParser) -> None:
         action="append",
         type=checked(parse_group),
         default=[],
-        help="instead of FILE, what is summed up apart as the group NAME; once for each path or glob",
+        help="instead of FILE, a path or glob that is totalled separately as the group NAME; once for each",
     )
     add_field(group)
     group.add_argument(
@@ -65,10 +65,10 @@ def add_documents(parser: ArgumentParser) -> None:
 
 
 def add_shards(parser: ArgumentParser) -> None:
-    """Adds what says how documents become shards."""
+    """Adds the options of shards."""
     group = parser.add_argument_group("shards")
     group.add_argument(
-        "--format", choices=tuple(FORMATS), help="what trainers read (default: bin, as nanoGPT reads it)"
+        "--format", choices=tuple(FORMATS), help="the format of the trainer (default: bin, as nanoGPT reads it)"
     )
     group.add_argument(
         "--bos", metavar="T", action="append", help="before each document: the text of a token, or an id; once for each"
@@ -79,11 +79,11 @@ def add_shards(parser: ArgumentParser) -> None:
     group.add_argument(
         "--validation", metavar="SHARE", type=_share, help="the share of documents that go to val, such as 0.005"
     )
-    group.add_argument("--dtype", help="of the ids, where the format leaves a choice (default: the smallest)")
+    group.add_argument("--dtype", help="of the ids, where the format has a choice (default: the smallest)")
     group.add_argument(
         "--documents",
         action=BooleanOptionalAction,
-        help="a table of which document is where (default: if the shards have no place for that)",
+        help="write a table of the documents' places (default: if the shards cannot hold them)",
     )
     group.add_argument("--join", action="store_true", help="make one file of each split")
 

@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
     if options.text is not None and options.field is not None:
         options.usage_error("--field is for files, not for --text")
     if options.format == "npy" and (options.lines or len(options.files) > 1):
-        options.usage_error("npy holds one text: give one file without --lines, or use --format jsonl")
+        options.usage_error("npy holds one text: use one file without --lines, or --format jsonl")
     write(_encoded(options, load(options, options.model)), options.output)
     return 0
 

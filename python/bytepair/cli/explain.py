@@ -1,4 +1,4 @@
-"""Shows why a text has its ids: pieces, and merges step by step; or with --timeline the first merges of a training."""
+"""Shows why a text has its ids: pieces, and merges step by step; with --timeline, the first merges of a training."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.cli.arguments import add_model, add_text_options, load, number, text_options
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import blame, read, write_line
 from bytepair.errors import EncodeError
 from bytepair.study.explain import explain, timeline
@@ -29,7 +29,7 @@ examples:
 """
 
 _COLUMNS = 100
-"""Of what is no terminal."""
+"""The width where stdout is not a terminal."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,25 +40,25 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="LOG|MODEL",
         help="the first merges: of a log (train --log), of the folder of a --checkpoint, or of a tokenizer",
     )
-    parser.add_argument("--most", metavar="N", type=number, help="with --timeline: so many merges (default: 1000)")
+    parser.add_argument("--most", metavar="N", type=number, help="with --timeline: how many merges (default: 1000)")
     add_model(parser, required=False)
     add_text_options(parser, special="allow")
     group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=("text", "json"), help="default: text; json has all, however long")
+    group.add_argument("--format", choices=("text", "json"), help="default: text; json is complete, however long")
     group.add_argument("--html", metavar="OUT", help="write a page instead, whole in itself, which needs no network")
 
 
 def run(options: Namespace) -> int:
     """Writes text or JSON to stdout, or a page."""
     if options.html is not None and options.format:
-        options.usage_error("--format is for stdout; a page is what --html writes")
+        options.usage_error("--format is for stdout, and --html writes a page")
     check_page(options)
     if options.timeline is not None:
         if options.text is not None or options.model is not None:
-            options.usage_error("--timeline names what it is of; give it without TEXT and -m")
+            options.usage_error("--timeline names its source; use it without TEXT and -m")
         return _show_timeline(options)
     if options.model is None or options.most is not None:
-        options.usage_error("give TEXT and -m MODEL, or --timeline LOG|MODEL with or without --most")
+        options.usage_error("use TEXT and -m MODEL, or --timeline LOG|MODEL with or without --most")
     tokenizer = load(options, options.model)
     if options.text in (None, "-"):
         with blame("stdin"):
@@ -83,7 +83,7 @@ def _decoded(data: bytes) -> str:
             f"the bytes are not UTF-8: 0x{data[error.start]:02X} is not allowed here",
             byte=error.start,
             character=len(data[: error.start].decode()),
-            remedy="bytepair view shows any bytes",
+            remedy="`bytepair view` shows any bytes",
         ) from None
 
 

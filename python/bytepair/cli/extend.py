@@ -1,4 +1,4 @@
-"""Learns further merges from text files, on top of a tokenizer's own; all tokens keep their ids."""
+"""Learns more merges from text files, after a tokenizer's own; all tokens keep their ids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ example:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.extend`."""
-    add_corpus(parser, "what to learn from")
+    add_corpus(parser, "the text to learn from")
     parser.add_argument(
         "--vocab-size", metavar="N", type=number, required=True, help="the largest new id plus one, such as 32k"
     )
@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Extends and saves, then says so on stderr."""
+    """Extends, saves, and reports on stderr."""
     corpus = source(options)
     tokenizer = load(options, options.model)
     check_save(options, tokenizer.spec)

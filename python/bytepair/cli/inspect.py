@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bytepair.check.lint import Linted, lint_and_load
 from bytepair.cli.arguments import add_model, model_options
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import BytepairError
 from bytepair.model.models import BytePair
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
     """Writes facts, stages and findings; 1 if one is an error, or the sample does not decode to itself."""
     check_page(options)
     checked = _linted(options)
-    tokenizer, found = checked.tokenizer, checked.lint
+    tokenizer, found = checked.tokenizer, checked.lint.for_cli()
     facts: dict[str, Any] = {}
     round_trip = "not checked"
     if tokenizer is not None:
@@ -126,7 +126,7 @@ def _round_trip(tokenizer: Tokenizer) -> str:
     try:
         found = tokenizer.decode(tokenizer.encode(SAMPLE, special="text", added="text"))
     except BytepairError as error:
-        return str(error)
+        return error.for_cli()
     return "ok" if found == expected else f"the sample {expected!r} comes back as {found!r}"
 
 

@@ -1,11 +1,11 @@
-"""What Ctrl-C does to long work: it ends soon, and says what is saved."""
+"""The message when Ctrl-C ends long work: what is saved, and how to resume."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bytepair.errors import TrainingInterrupted
+from bytepair.training.interrupted import TrainingInterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def interruptible(hint: Callable[[], str] = str) -> Iterator[None]:
-    """Says that nothing is saved, and a hint, when Ctrl-C ends what has nothing to show yet."""
+    """On Ctrl-C before there is a result, reports that nothing is saved, and a hint."""
     try:
         yield
     except KeyboardInterrupt as error:

@@ -1,4 +1,4 @@
-"""Takes tokens out of a vocabulary: the last merges, or with files the tokens that they use least."""
+"""Removes tokens from a vocabulary: the last merges, or with files the tokens that they use least."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ example:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.prune`."""
-    add_corpus(parser, "whose tokens are kept")
+    add_corpus(parser, "the text whose tokens are kept")
     parser.add_argument(
-        "--vocab-size", metavar="N", type=number, required=True, help="how many tokens are left, such as 32k"
+        "--vocab-size", metavar="N", type=number, required=True, help="the number of tokens left, such as 32k"
     )
     parser.add_argument(
         "--map",
         metavar="FILE",
-        help="the new id of each old one, -1 where it is gone: a .npy or .json file, or - for JSON on stdout",
+        help="the new id of each old one, -1 for removed ones: a .npy or .json file, or - for JSON on stdout",
     )
     add_model(parser)
     add_save(parser)
 
 
 def run(options: Namespace) -> int:
-    """Prunes and saves, then says so on stderr."""
+    """Prunes, saves, and reports on stderr."""
     if options.map and options.map != "-" and not options.map.endswith((".npy", ".json")):
         options.usage_error(f"--map {options.map} is neither .npy nor .json")
     corpus = source(options, required=False)
@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
         write([_map(ids, options.map)], options.map)
         written += [options.map] if options.map != "-" else []
     gone = len(tokenizer) - len(pruned)
-    print(f"{len(pruned):,} tokens, {gone:,} are gone: {', '.join(written)}", file=sys.stderr)
+    print(f"{len(pruned):,} tokens, {gone:,} removed: {', '.join(written)}", file=sys.stderr)
     return 0
 
 

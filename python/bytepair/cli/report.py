@@ -1,4 +1,4 @@
-"""Says what corpora cost with tokenizers: bytes per token, tokens per word and character, parity, use of vocabularies.
+"""Reports the cost of corpora by tokenizer: bytes per token, tokens per word and character, parity, vocabulary use.
 
 As a table, as JSON, and as one page of HTML with charts, where each number is defined.
 """
@@ -17,7 +17,7 @@ from bytepair.cli.arguments import (
     number,
     text_options,
 )
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import write_line
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.report`."""
     add_models(parser)
     group = parser.add_argument_group("texts")
-    add_corpora(group, required=True, more="; the first is what the others are compared with")
+    add_corpora(group, required=True, more="; the others are compared with the first")
     group.add_argument(
         "--parallel",
         action="store_true",

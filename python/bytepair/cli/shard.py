@@ -1,12 +1,11 @@
-r"""Encodes the documents of a corpus into shards that trainers read; a run that was killed goes on where it was.
+r"""Encodes the documents of a corpus into shards for trainers, in a run you can kill and resume at any point.
 
-The folder gets shards, a plan, a ledger of what is done with its hashes, the tokenizer, and a summary.
+The folder gets shards, a plan, a ledger of finished tasks with hashes, the tokenizer, and a summary.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from contextlib import contextmanager
@@ -18,15 +17,13 @@ from bytepair.cli.arguments import add_model, load, number, policy
 from bytepair.cli.corpus import checked
 from bytepair.cli.documents import add_documents, add_shards, named_tasks
 from bytepair.drawing.wording import plural
-from bytepair.errors import BytepairError
 from bytepair.progress import RunProgress, reporter, short
 from bytepair.shards import histogram, plans
 from bytepair.shards.engines import ENGINES, watched
 from bytepair.shards.engines.local import Local
 from bytepair.shards.sharding import shard
 from bytepair.shards.verify import verify_shards
-from bytepair.training.byte_pairs import peak_memory
-from bytepair.training.memory import parse_bytes
+from bytepair.training.memory import parse_bytes, peak_memory
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -43,17 +40,16 @@ examples:
   bytepair shard README.md -m demo-output --delimiter '\\n' --join --no-documents -o lines
   bytepair shard --group 'docs=docs/*.md' --group read=README.md -m demo-output --format megatron -o groups
 
-from files of JSON lines, with an end behind each document:
+from files of JSON lines, with an end token after each document:
     bytepair shard 'web/*.jsonl.zst' -m gpt2 --special text --eos '<|endoftext|>' --id-field url --bad quarantine -o web
 """
 
 _MODES = {"verify": ("output", "progress"), "task": ("output",)}
 _OURS = {"run", "usage_error"}
-_KEYWORD = re.compile(r"""\b(bad|errors|field|id_field|longest|resume)=(?:True\b|\.\.\.|['"](\w+)['"])?""")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Adds the keywords of `bytepair.shard`, and the two other things that this command does."""
+    """Adds the keywords of `bytepair.shard`, and the two other modes of this command."""
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -69,10 +65,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--task-size",
         metavar="SIZE",
         type=checked(parse_bytes),
-        help="about how much of the inputs a task reads, such as 256MB",
+        help="the approximate size of a task's inputs, such as 256MB",
     )
-    group.add_argument("--engine", choices=tuple(ENGINES), default="local", help="who does the tasks (default: local)")
-    group.add_argument("--workers", metavar="N", type=number, help="how many tasks are done at a time")
+    group.add_argument("--engine", choices=tuple(ENGINES), default="local", help="what runs the tasks (default: local)")
+    group.add_argument("--workers", metavar="N", type=number, help="how many tasks run at a time")
     group.add_argument(
         "--processes", action="store_true", help="with the local engine: workers are processes, not threads"
     )
@@ -85,18 +81,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     group.add_argument("--histogram", metavar="F.svg", help="draw the histogram of document lengths")
     group = parser.add_argument_group("instead of a run")
-    group.add_argument("--verify", metavar="OUT", help="is the run in OUT complete, and all of it what was written?")
+    group.add_argument("--verify", metavar="OUT", help="check that the run in OUT is complete and unchanged")
     group.add_argument(
         "--task",
         metavar="STAGE/N",
         nargs="+",
         type=named_tasks,
-        help="do tasks of the run in -o OUT, such as encode/17 or encode/10-19, as engines have them done",
+        help="run tasks of the run in -o OUT, such as encode/17 or encode/10-19, as engines do",
     )
 
 
 def run(options: Namespace) -> int:
-    """Makes shards, verifies them, or does tasks of a run."""
+    """Makes shards, verifies them, or runs tasks of a run."""
     given = _given(options)
     for mode, allowed in _MODES.items():
         if getattr(options, mode) is not None and (wrong := sorted(given.difference(allowed, {mode}))):
@@ -104,7 +100,7 @@ def run(options: Namespace) -> int:
             options.usage_error(f"--{mode} does not go with {what}")
     if options.verify is not None:
         if options.output:
-            options.usage_error("--verify OUT says the folder; leave -o out")
+            options.usage_error("--verify OUT names the folder; leave -o out")
         return _verify(options)
     if not options.output:
         options.usage_error("name the folder of the run: -o OUT")
@@ -120,7 +116,7 @@ def _shard(options: Namespace) -> int:
         options.usage_error(f"--processes is for the local engine; {options.engine} has processes of its own")
     if options.histogram:
         if Path(options.output).resolve() in Path(options.histogram).resolve().parents:
-            options.usage_error("--histogram F.svg goes beside OUT: there is nothing in OUT but what the plan says")
+            options.usage_error("--histogram F.svg has to be outside OUT, which holds only the files of the plan")
         histogram.check_plot(Path(options.histogram))
     keywords: dict[str, Any] = {
         name: value
@@ -184,7 +180,7 @@ def _do_tasks(options: Namespace) -> int:
 
 def _say(options: Namespace, summary: ShardSummary, watcher: _Watcher, seconds: float) -> None:
     read, tokens, spent = watcher.here()
-    # What others do elsewhere is not known here.
+    # The memory of other machines is not known here.
     memory = (peak_memory(children=options.processes) or None) if options.engine == "local" else None
     if options.progress == "json":
         facts: dict[str, Any] = {"phase": "done", "seconds": seconds, "peak_memory": memory}
@@ -202,7 +198,7 @@ def _say(options: Namespace, summary: ShardSummary, watcher: _Watcher, seconds: 
 
 
 class _Watcher:
-    """Passes on what is told of a run, and remembers what this call did of it."""
+    """Passes on the progress of a run, and remembers the part of this call."""
 
     def __init__(self, shown: str) -> None:
         self._report = reporter({"bar": True, "off": False}.get(shown, shown))
@@ -226,7 +222,7 @@ class _Watcher:
 
 def _source(options: Namespace) -> Any:
     if "-" in options.files:
-        options.usage_error("stdin cannot be gone back to, as --resume does; name files")
+        options.usage_error("stdin cannot be read again for --resume; name files")
     if options.files and options.group:
         options.usage_error("FILE and --group do not go together")
     if not options.files and not options.group:
@@ -237,7 +233,7 @@ def _source(options: Namespace) -> Any:
 
 
 def _given(options: Namespace) -> set[str]:
-    """The names of the arguments that were said."""
+    """The names of the arguments on the command line."""
     usual = {"longest": parse_bytes("1GB"), "engine": "local", "progress": "bar"}
     unsaid = {name for name, value in vars(options).items() if value is None or value is False or value == []}
     return {name for name in vars(options).keys() - unsaid if getattr(options, name) != usual.get(name)} - _OURS
@@ -245,21 +241,13 @@ def _given(options: Namespace) -> set[str]:
 
 @contextmanager
 def _resumable(options: Namespace) -> Iterator[None]:
-    """Speaks of arguments where the library speaks of keywords, and of what is kept when Ctrl-C ends a run."""
+    """Reports what is kept when Ctrl-C ends a run."""
     try:
         yield
-    except BytepairError as error:
-        error.remedy = _KEYWORD.sub(_as_argument, error.remedy)
-        raise
     except KeyboardInterrupt as error:
         kept = Path(options.output, plans.NAME).exists()
-        hint = "what is done is kept: --resume goes on with it" if kept else "nothing was begun"
+        hint = "finished tasks are kept: --resume goes on with them" if kept else "nothing was begun"
         raise KeyboardInterrupt(f"interrupted; {hint}") from error
-
-
-def _as_argument(found: re.Match[str]) -> str:
-    name, value = found.groups()
-    return f"--{name.replace('_', '-')}" + (f" {value}" if value else "")
 
 
 def _frame(texts: list[str] | None) -> list[str | int] | None:

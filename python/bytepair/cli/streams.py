@@ -1,4 +1,4 @@
-"""Where the data comes from and where it goes."""
+"""Reading files and stdin, and writing files and stdout."""
 
 from __future__ import annotations
 

@@ -23,18 +23,18 @@ from bytepair.cli.corpus import (
     weights,
 )
 from bytepair.cli.interrupts import interruptible
-from bytepair.errors import TrainingInterrupted
 from bytepair.model.models import BytePair
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import split_pattern
-from bytepair.training.byte_pairs import train_report
+from bytepair.training.byte_pairs import train_with_statistics
 from bytepair.training.checkpoints import COUNTS
 from bytepair.training.counts import Counts
+from bytepair.training.interrupted import TrainingInterrupted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from bytepair.training.byte_pairs import Trained
+    from bytepair.training.trained import Trained
 
 EXAMPLE = """\
 examples:
@@ -46,23 +46,27 @@ examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.train`."""
-    add_corpus(parser, "what to train on")
+    add_corpus(parser, "the text to train on")
     add_stages(parser)
     add_engine(parser)
     group = parser.add_argument_group("merges")
-    group.add_argument("--vocab-size", metavar="N", type=number, required=True, help="how many tokens, such as 32k")
+    group.add_argument(
+        "--vocab-size", metavar="N", type=number, required=True, help="the number of tokens, such as 32k"
+    )
     add_merging(group)
     group.add_argument("--special-ids", choices=("first", "last"), default="last", help="which ids special tokens get")
     group.add_argument("--byte-order", choices=("raw", "gpt2"), default="raw", help="the order of the ids of bytes")
-    group = parser.add_argument_group("what is kept meanwhile")
-    group.add_argument("--checkpoint", metavar="DIR", help="keep counts and merges here, to go on if this ends early")
+    group = parser.add_argument_group("checkpoints")
+    group.add_argument(
+        "--checkpoint", metavar="DIR", help="keep counts and merges here, to go on after an interruption"
+    )
     group.add_argument("--resume", action="store_true", help="go on from --checkpoint, and with the run in --work")
     group.add_argument("--log", metavar="FILE", help="write the merges as they are made, as JSON lines")
     add_save(parser)
 
 
 def run(options: Namespace) -> int:
-    """Trains and saves, then says so on stderr."""
+    """Trains, saves, and reports on stderr."""
     check_engine(options)
     if options.resume and not (options.checkpoint or options.work):
         options.usage_error("--resume goes with --checkpoint DIR, or with --engine and --work DIR")
@@ -71,7 +75,7 @@ def run(options: Namespace) -> int:
     weight = weights(options, corpus)
     split, normalizers, special_tokens = options.split, options.normalizer, options.special_token
     if isinstance(corpus, Counts):
-        # The text that it was made of is that of the tokenizer.
+        # The tokenizer has the stages of the counts.
         split, normalizers = corpus.stages.split, list(corpus.stages.normalizers)
         special_tokens = special_tokens or corpus.stages.special_tokens
     pattern = split_pattern("o200k" if split is None else split)
@@ -83,7 +87,7 @@ def run(options: Namespace) -> int:
     counting = corpus_options(options)
     try:
         with interruptible(lambda: _what_is_kept(options)):
-            trained = train_report(
+            trained = train_with_statistics(
                 counted(options, corpus) or (),
                 options.vocab_size,
                 split=split,
@@ -118,8 +122,8 @@ def _what_is_kept(options: Namespace) -> str:
     if options.engine and not Path(options.work, TABLE).exists():
         return f"; --resume goes on with the counting in {options.work}"
     if not options.checkpoint:
-        return "; --resume takes what was counted" if options.engine else ""
-    act = "merges what was counted" if options.engine or Path(options.checkpoint, COUNTS).exists() else "counts again"
+        return "; --resume uses the counts" if options.engine else ""
+    act = "uses the counts" if options.engine or Path(options.checkpoint, COUNTS).exists() else "counts again"
     return f"; --checkpoint {options.checkpoint} --resume {act}"
 
 

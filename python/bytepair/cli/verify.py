@@ -38,6 +38,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Writes the checklist; 1 if a check failed."""
-    checklist = verify(options.model, checkpoint=options.checkpoint, **model_options(options, options.model))
+    checklist = verify(options.model, checkpoint=options.checkpoint, **model_options(options, options.model)).for_cli()
     write_line(json.dumps(checklist.as_dict(), indent=2) if options.json else str(checklist))
     return 0 if checklist.passed else 1

@@ -1,4 +1,4 @@
-"""Shows the tokens of a text, as one or more tokenizers cut it: in the terminal, or on a page for a browser."""
+"""Shows the tokens of a text by one or more tokenizers, in the terminal or on a page for a browser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, add_text_options, load_models, number, text_options
-from bytepair.cli.pages import check_page, write_page
+from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import blame, read, write
 
 if TYPE_CHECKING:
@@ -24,24 +24,24 @@ examples:
 """
 
 _COLUMNS = 100
-"""Of what is no terminal."""
+"""The width where stdout is not a terminal."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
     parser.add_argument(
-        "text", metavar="TEXT|FILE", nargs="?", help="a file that is there, else the text itself; - or nothing is stdin"
+        "text", metavar="TEXT|FILE", nargs="?", help="an existing file, else the text itself; - or nothing is stdin"
     )
-    parser.add_argument("--text", dest="as_text", metavar="TEXT", help="the text itself, also if a file is called so")
-    parser.add_argument("--file", metavar="FILE", help="a file, and never the text itself; - is stdin")
+    parser.add_argument("--text", dest="as_text", metavar="TEXT", help="the text itself, even if a file has this name")
+    parser.add_argument("--file", metavar="FILE", help="a file, never the text itself; - is stdin")
     add_models(parser)
     add_text_options(parser, special="allow")
     group = parser.add_argument_group("in the terminal")
     group.add_argument("--ids", action="store_true", help="the id below each token")
     group.add_argument(
-        "--boundaries", action="store_true", help="│ behind each token, as there is anyway where there are no colours"
+        "--boundaries", action="store_true", help="│ after each token, the default where there are no colours"
     )
-    group.add_argument("--pieces", action="store_true", help="║ behind the last token of each piece, │ behind others")
+    group.add_argument("--pieces", action="store_true", help="║ after the last token of each piece, │ after others")
     group.add_argument("--by-line", action="store_true", help="each line of the text for all tokenizers, then the next")
     group.add_argument("--width", metavar="N", type=number, help="columns, from 30 on (default: those of the terminal)")
     group.add_argument(
@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
     lines = (options.ids, options.boundaries, options.pieces, options.by_line, options.width)
     if options.html is not None and (any(lines) or options.color != "auto"):
         options.usage_error(
-            "--ids, --boundaries, --pieces, --by-line, --width and --color are for the terminal; a page has it all"
+            "--ids, --boundaries, --pieces, --by-line, --width and --color are for the terminal; a page shows all of it"
         )
     check_page(options)
     name, text = _text(options)
@@ -88,32 +88,35 @@ def run(options: Namespace) -> int:
 
 
 def _text(options: Namespace) -> tuple[str, bytes]:
-    """The file that the text is from, or nothing, and the text."""
+    """The name of the text's file, or nothing, and the text."""
     given = [value for value in (options.text, options.as_text, options.file) if value is not None]
     if len(given) > 1:
-        options.usage_error("one text is shown: TEXT, --text or --file")
+        options.usage_error("use one of TEXT, --text and --file")
     value = given[0] if given else "-"
     if options.as_text is None and (options.file is not None or value == "-" or _is_file(value)):
         return ("stdin" if value == "-" else value), read(value)
     if options.text is not None:
         _say_if_no_file(value)
-    # Bytes of the command line that are no text are shown as what they are.
+    # Bytes of the command line that are not text are shown as bytes.
     return "", value.encode(errors="surrogateescape")
 
 
 def _say_if_no_file(value: str) -> None:
-    """Says that what looks like a path is shown as a text: the path may be misspelled."""
+    """Warns that the name of a folder, or of no file, is shown as a text: the path may be misspelled."""
     try:
         is_folder = Path(value).is_dir()
     except (OSError, ValueError):
         return
     if is_folder:
-        said = f"{value!r} is a folder"
+        what = f"{value!r} is a folder"
     elif re.fullmatch(r"[^\s<>]*(/[^\s<>]*)?\.[A-Za-z]\w{0,5}", value) and "://" not in value:
-        said = f"no file is called {value!r}"
+        what = f"there is no file {value!r}"
     else:
         return
-    print(f"bytepair: {said}: the name itself is shown; --text says so, --file says otherwise", file=sys.stderr)
+    print(
+        f"bytepair: {what}, and its name is shown as the text; use --text for a text, --file for a file",
+        file=sys.stderr,
+    )
 
 
 def _is_file(value: str) -> bool:

@@ -161,6 +161,7 @@ def fetch(url: str) -> bytes:
         ArtifactError: It is another kind of address, cannot be fetched, or is larger than 64 MiB.
     """
     remedy = "check the network, or put the file into a folder and pass get_encoding(name, folder=...)"
+    cli_remedy = "check the network, or put the file into a folder and pass --encodings FOLDER"
     # Few calls fetch.
     import http.client  # noqa: PLC0415
     import urllib.error  # noqa: PLC0415
@@ -172,9 +173,9 @@ def fetch(url: str) -> bytes:
         with urllib.request.urlopen(url, timeout=_SECONDS) as response:
             data: bytes = response.read(_LARGEST + 1)
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
-        raise ArtifactError(f"cannot fetch {url}: {error}", remedy=remedy) from error
+        raise ArtifactError(f"cannot fetch {url}: {error}", remedy=remedy, cli_remedy=cli_remedy) from error
     if len(data) > _LARGEST:
-        raise ArtifactError(f"{url} is larger than {_LARGEST >> 20} MiB", remedy=remedy)
+        raise ArtifactError(f"{url} is larger than {_LARGEST >> 20} MiB", remedy=remedy, cli_remedy=cli_remedy)
     return data
 
 

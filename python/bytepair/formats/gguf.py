@@ -145,7 +145,11 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
         case "bert" if split is None:
             spec = _read_bert(table)
         case "llama" | "t5" | "bert":
-            raise FormatError(f"a tokenizer of the kind {kind} has no split pattern", remedy="leave split out")
+            raise FormatError(
+                f"a tokenizer of the kind {kind} has no split pattern",
+                remedy="leave split out",
+                cli_remedy="leave --split out",
+            )
         case _:
             raise FormatError(f"not supported: the tokenizer {kind!r}", pointer=f"{_PREFIX}model")
     return spec if spec.post_processor else spec.replace(post_processor=_template(table, tokens))
@@ -159,8 +163,12 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
     elif isinstance(name, str) and name in PATTERNS:
         patterns = PATTERNS[name]
     else:
-        remedy = 'name its pattern: Tokenizer.from_file(path, split="...")'
-        raise FormatError(f"the file's split pattern {name!r} is not known", pointer=f"{_PREFIX}pre", remedy=remedy)
+        raise FormatError(
+            f"the file's split pattern {name!r} is not known",
+            pointer=f"{_PREFIX}pre",
+            remedy='name its pattern: bp.load(path, split="...")',
+            cli_remedy="name its pattern: --split NAME|PATTERN",
+        )
     tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
     # Tokens that are not used fill the vocabulary up to the size of the model's table.
     vocab = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind != UNUSED}

@@ -66,7 +66,7 @@ def warn_of_dropout(model: Mapping[str, Json]) -> None:
         raise FormatError(f"dropout is {shown(dropout)}", pointer="/model/dropout")
     if dropout:
         warnings.warn(
-            "the file's dropout is not applied: it is an option of each call, encode(text, dropout=..., seed=...)",
+            "the file's dropout is not applied: it is an option of each call",
             TokenizerWarning,
             stacklevel=5,
         )

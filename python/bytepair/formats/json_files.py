@@ -26,7 +26,7 @@ def parse_json(path: Path, data: bytes) -> dict[str, Any]:
         error.file = str(path)
         raise
     except (ValueError, RecursionError) as error:
-        where = {"byte": error.start} if isinstance(error, UnicodeDecodeError) else {}
+        where: dict[str, Any] = {"byte": error.start} if isinstance(error, UnicodeDecodeError) else {}
         if isinstance(error, json.JSONDecodeError):
             where = {"line": error.lineno, "character": error.pos}
         remedy = "is it whole? fetch it again"

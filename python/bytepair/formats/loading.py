@@ -65,14 +65,21 @@ def _saved_here(path: Path) -> bool:
 def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
     if detected.format == "tiktoken":
         if split is None:
-            remedy = 'name it: bp.load(path, split="cl100k", special_tokens={...})'
-            raise FormatError("a rank file holds no split pattern", remedy=remedy)
+            raise FormatError(
+                "a rank file holds no split pattern",
+                remedy='name it: bp.load(path, split="cl100k", special_tokens={...})',
+                cli_remedy="name it: --split cl100k --special-token TEXT=ID",
+            )
         return read_ranks(detected.content, split, special_tokens)
     if detected.format == "vocab+merges":
         return _read_vocab_merges(detected, split or "gpt2", special_tokens)
     for name, value in (("split", split), ("special_tokens", special_tokens)):
         if value is not None and (detected.format, name) != ("gguf", "split"):
-            raise FormatError(f"the file holds its own {name}", remedy=f"leave {name} out")
+            raise FormatError(
+                f"the file holds its own {name.replace('_', ' ')}",
+                remedy=f"leave {name} out",
+                cli_remedy=f"leave {'--split' if name == 'split' else '--special-token'} out",
+            )
     return native.read(detected.content) if detected.format == "native" else _read_whole(detected, split)
 
 

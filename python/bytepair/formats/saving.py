@@ -187,5 +187,6 @@ def _allowed(lost: list[str], format_name: str, drop: Collection[str]) -> list[s
         raise FormatError(
             f"{format_name} cannot hold {', '.join(refused)}",
             remedy=f"save as tokenizer.json or native, or pass drop={refused!r}",
+            cli_remedy=f"save as tokenizer.json or native, or pass --drop {','.join(refused)}",
         )
     return lost

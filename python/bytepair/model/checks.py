@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.errors import FormatError
+from bytepair.errors import AlphabetError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,7 +57,7 @@ def check_steps(
                 remedy='spell it by bytepair.model.steps.spell_step({"type": ...})',
             )
     if pre_tokenizers and has_split:
-        raise FormatError("pre_tokenizers stand in place of split and prefix_space", remedy="say one of them")
+        raise FormatError("pre_tokenizers replace split and prefix_space", remedy="use one of them")
     if is_byte_level and (pre_tokenizers or decoders):
         raise FormatError(
             "tokens that are bytes have neither pre_tokenizers nor decoders",
@@ -80,8 +80,9 @@ def check_alphabet(single_bytes: Iterable[int]) -> None:
     missing = sorted(BYTES_IN_TEXT.difference(single_bytes))
     if missing:
         shown = ", ".join(f"0x{byte:02X}" for byte in missing[:8]) + (", ..." if len(missing) > 8 else "")
-        raise FormatError(
+        unencodable = "text that needs one of these bytes then raises EncodeError"
+        raise AlphabetError(
             f"the vocabulary has no token for {len(missing)} of the bytes of UTF-8: {shown}",
-            remedy="is the file whole? If it is meant to be so, load it with partial_alphabet=True; "
-            "text that needs one of these bytes then raises EncodeError",
+            remedy=f"fetch the file again, or load it as it is with partial_alphabet=True: {unencodable}",
+            cli_remedy=f"fetch the file again, or load it as it is with --partial-alphabet: {unencodable}",
         )

@@ -20,7 +20,7 @@ def split_pattern(split: str) -> str:
         ('', '[0-9]+')
         >>> split_pattern("GPT2")
         Traceback (most recent call last):
-        bytepair.errors.PatternError: there is no split pattern 'GPT2'; did you mean 'gpt2'? For this text say (?:GPT2)
+        bytepair.errors.PatternError: there is no split pattern 'GPT2'; did you mean 'gpt2'? As a pattern: (?:GPT2)
     """
     if split in SPLIT_PATTERNS:
         return SPLIT_PATTERNS[split]
@@ -37,7 +37,7 @@ def _no_name(split: str) -> PatternError:
 
     close = difflib.get_close_matches(split.lower(), SPLIT_PATTERNS, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"use one of {', '.join(SPLIT_PATTERNS)}."
-    return PatternError(f"there is no split pattern {split!r}", remedy=f"{hint} For this text say (?:{split})")
+    return PatternError(f"there is no split pattern {split!r}", remedy=f"{hint} As a pattern: (?:{split})")
 
 
 def split_name(pattern: str) -> str | None:

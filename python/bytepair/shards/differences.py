@@ -1,9 +1,9 @@
-"""Whether a run may go on by a plan: it does so by its own only, and what differs is named."""
+"""The differences of two plans: a run resumes only with its own plan."""
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import CorpusError
 from bytepair.shards.plans import NAME
@@ -24,15 +24,15 @@ def check_same(old: Plan, new: Plan, folder: Path, hint: str = "") -> None:
         return
     shown = "; ".join(found[:_MOST_SHOWN]) + (f"; and {len(found) - _MOST_SHOWN} more" if found[_MOST_SHOWN:] else "")
     raise CorpusError(
-        f"the run in this folder was planned otherwise: {shown}",
+        f"the run in this folder has another plan: {shown}",
         file=str(folder / NAME),
-        remedy=f"go on with what it was planned with, or write into a new folder{hint}",
+        remedy=f"resume with the same sources and options, or write into a new folder{hint}",
     )
 
 
 def _differences(old: Plan, new: Plan) -> Iterator[str]:
     if type(old.options) is not type(new.options):
-        yield "it makes something else"
+        yield "it makes a table of counts, not shards, or the reverse"
         return
     if old.tokenizer != new.tokenizer:
         yield f"the tokenizer's fingerprint was {old.tokenizer[:12]}... and is {new.tokenizer[:12]}..."
@@ -40,7 +40,7 @@ def _differences(old: Plan, new: Plan) -> Iterator[str]:
         for field in fields(mine):
             was, now = getattr(mine, field.name), getattr(theirs, field.name)
             if was != now:
-                yield f"{field.name} was {was!r} and is {now!r}"
+                yield f"{field.name.replace('_', ' ')} was {_shown(was)} and is {_shown(now)}"
     was_by, is_by = dict(old.packages), dict(new.packages)
     # With other options it is no wonder that a package is needed no more.
     named = was_by.keys() | is_by.keys() if old.options == new.options else was_by.keys() & is_by.keys()
@@ -59,3 +59,10 @@ def _differences(old: Plan, new: Plan) -> Iterator[str]:
         yield "the inputs come in another order"
     if old.inputs == new.inputs and old.stages != new.stages:
         yield "the tasks are cut otherwise"
+
+
+def _shown(value: Any) -> str:
+    """An option's value in words that suit both Python and the command line."""
+    if value is None:
+        return "not set"
+    return ("on" if value else "off") if isinstance(value, bool) else repr(value)

@@ -119,7 +119,10 @@ def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
     found = sealed.read(place)
     if found.get("plan") != plan.digest or (found.get("stage"), found.get("number")) != task:
         raise IntegrityError(
-            "the entry of the ledger is of another plan", file=str(place), remedy="remove it, and --resume"
+            "the entry of the ledger is of another plan",
+            file=str(place),
+            remedy="remove it, and go on with resume=True",
+            cli_remedy="remove it, and go on with --resume",
         )
     return found
 
@@ -269,5 +272,6 @@ def unwritten(run: Path, error: OSError) -> ArtifactError:
     return ArtifactError(
         f"cannot write: {error.strerror or error}",
         file=str(error.filename or run),
-        remedy="make space or choose another folder; --resume goes on with what is done",
+        remedy="make space or choose another folder; resume=True keeps the tasks that are done",
+        cli_remedy="make space or choose another folder; --resume keeps the tasks that are done",
     )

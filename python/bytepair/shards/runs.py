@@ -60,10 +60,12 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
     """
     if files.exists(folder / plans.NAME):
         if not resume:
+            other = f"or choose another folder{ledger.none_done(folder)}"
             raise CorpusError(
                 "there is a run in this folder",
                 file=str(folder),
-                remedy=f"go on with resume=True, or choose another one{ledger.none_done(folder)}",
+                remedy=f"go on with resume=True, {other}",
+                cli_remedy=f"go on with --resume, {other}",
             )
         differences.check_same(plans.read(folder), plan, folder, ledger.none_done(folder))
         ledger.clean(folder)
@@ -148,5 +150,6 @@ def _check_done(folder: Path, plan: Plan, tasks: Sequence[TaskName]) -> None:
         raise CorpusError(
             f"{len(missing)} of {len(tasks)} tasks are not done, such as {missing[0][1]} of {missing[0][0]!r}",
             file=str(folder),
-            remedy="go on with --resume",
+            remedy="go on with resume=True",
+            cli_remedy="go on with --resume",
         )

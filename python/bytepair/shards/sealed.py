@@ -58,7 +58,7 @@ def read_with_digest(path: Path) -> tuple[dict[str, Any], str]:
         whole = False
     if not whole:
         raise IntegrityError(
-            "the file is damaged: it is not what was written", file=str(path), remedy="write into a new folder"
+            "the file is damaged: its content has changed", file=str(path), remedy="write into a new folder"
         )
     return value, promised
 

@@ -286,10 +286,16 @@ def _options(
             raise ValueError(f"{name}={others[name]!r} is unknown; use one of {', '.join(choices)}")
     if join and kind.join is None:
         able = ", ".join(name for name, other in FORMATS.items() if other.join)
-        raise CorpusError(f"shards of the format {format!r} cannot be joined", remedy=f"leave join out, or use {able}")
+        raise CorpusError(
+            f"shards of the format {format!r} cannot be joined",
+            remedy=f"leave join out, or use the format {able}",
+            cli_remedy=f"leave --join out, or use --format {able}",
+        )
     if documents and not kind.table:
         raise CorpusError(
-            f"a shard of the format {format!r} says by itself which document is where", remedy="leave documents out"
+            f"a shard of the format {format!r} records the places of its documents itself",
+            remedy="leave documents out",
+            cli_remedy="leave --documents out",
         )
     if type(seed) is not int:  # nor bool
         raise TypeError(f"seed={seed!r} is not a whole number")
@@ -327,12 +333,12 @@ def _dtype(smallest: np.dtype[Any], asked: str | None, largest: int, known: Sequ
         return smallest.name
     if asked not in known:
         raise CorpusError(
-            f"dtype={asked!r} is not what this format can hold",
+            f"this format cannot hold ids as {asked!r}",
             remedy=f"use one of {', '.join(known)}, or leave it out",
         )
     if np.iinfo(asked).max < largest:
         raise CorpusError(
-            f"dtype={asked!r} does not hold the largest id, {largest}", remedy=f"use {smallest.name}, or leave it out"
+            f"{asked!r} does not hold the largest id, {largest}", remedy=f"use {smallest.name}, or leave it out"
         )
     return asked
 
@@ -350,13 +356,13 @@ def frame(tokenizer: Tokenizer, tokens: Frame) -> tuple[int, ...]:
     ids = []
     for item in items:
         if not isinstance(item, (str, int, np.integer)) or isinstance(item, bool):
-            raise TypeError(f"{item!r} is no token: name it by its text or its id")
+            raise TypeError(f"{item!r} is not a token: use its text or its id")
         try:
             id = tokenizer.token_id(item) if isinstance(item, str) else int(item)
         except InvalidIdError as error:
             if known := list(tokenizer.special_tokens):
                 shown = known[:_MOST_NAMED] + ["..."] * (len(known) > _MOST_NAMED)
-                error.remedy = f"special tokens are {', '.join(shown)}"
+                error.remedy, error.cli_remedy = f"special tokens are {', '.join(shown)}", None
             raise
         tokenizer.token_bytes(id)  # It raises where there is none.
         ids.append(id)

@@ -208,7 +208,7 @@ def _read(file: BinaryIO, start: int, size: int) -> bytes:
         raise _unreadable(Path(file.name), error) from error
     if left:
         raise IntegrityError(
-            "the file is cut off: it is not what was written",
+            "the file is cut off",
             file=file.name,
             byte=start,
             remedy="write into a new folder",
@@ -218,5 +218,8 @@ def _read(file: BinaryIO, start: int, size: int) -> bytes:
 
 def _unreadable(place: Path, error: OSError) -> ArtifactError:
     return ArtifactError(
-        f"cannot read what the stage before left: {error.strerror}", file=str(place), remedy="go on with --resume"
+        f"cannot read the file of the stage before: {error.strerror}",
+        file=str(place),
+        remedy="go on with resume=True",
+        cli_remedy="go on with --resume",
     )

@@ -107,11 +107,15 @@ def verify_shards(
         raise IntegrityError(
             f"the run is damaged: {'; '.join([*found.wrong, *found.missing])}",
             file=str(place),
-            remedy="remove what is damaged, and go on with --resume, which does again what is gone",
+            remedy="remove the damaged files, and make them again with resume=True",
+            cli_remedy="remove the damaged files, and make them again with --resume",
         )
     if found.missing:
         raise CorpusError(
-            f"the run is not complete: {'; '.join(found.missing)}", file=str(place), remedy="go on with --resume"
+            f"the run is not complete: {'; '.join(found.missing)}",
+            file=str(place),
+            remedy="go on with resume=True",
+            cli_remedy="go on with --resume",
         )
     return found.verified()
 

@@ -204,6 +204,9 @@ def _ipc(
             unreadable(address, EOFError("the stream does not end with its end mark"), byte=at)
 
 
+_NO_STRINGS = "it holds no strings: choose another source"
+
+
 def _named(field: str | None) -> str:
     return "text" if field is None else field
 
@@ -220,9 +223,8 @@ def text_column(schema: Any, field: str | None, path: str | None) -> tuple[int, 
         raise SourceError(
             "there is no column 'text'",
             file=path,
-            remedy=f"name the column that holds the text: field=... is one of {known}"
-            if texts
-            else "it holds no strings: choose another source",
+            remedy=f'pass field="NAME" with the column that holds the text, one of {known}' if texts else _NO_STRINGS,
+            cli_remedy=f"--field NAME names the column that holds the text, one of {known}" if texts else None,
         )
     name = _named(field)
     found = schema.get_all_field_indices(name)

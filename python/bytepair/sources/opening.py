@@ -101,21 +101,21 @@ def filesystem(url: str) -> tuple[Any, str]:
     """
     try:
         import fsspec
-        from fsspec.registry import known_implementations
+        from fsspec.registry import known_implementations, registry
     except ImportError as error:
         raise ArtifactError(
             "reading URLs needs the package fsspec", file=url, remedy="pip install 'bytepair[shard]'"
         ) from error
+    protocols = [part.partition("://")[0] for part in url.split("::")]
     try:
         return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
     except ImportError as error:
-        protocols = [part.partition("://")[0] for part in url.split("::")]
         package = _package(protocols, known_implementations, error)
         raise ArtifactError(
             f"reading {protocols[-1]}:// URLs needs the package {package}", file=url, remedy=f"pip install {package}"
         ) from error
     except Exception as error:  # packages raise errors of many types
-        if isinstance(error, ValueError) and "rotocol not known" in str(error):
+        if "://" in url and protocols[-1] not in {*known_implementations, *registry}:
             raise ArtifactError(
                 f"no package for the protocol {url.partition(':')[0]!r} is known to fsspec",
                 file=url,

@@ -58,9 +58,10 @@ def find(names: Sequence[str], *, texts: bool = True) -> list[Path]:
             inside = str(Path(folder[0], "**", f"*{_usual(Path(folder[0]))}")) if folder else ""
             raise SourceError(
                 f"{shown!r} is a folder" if folder else f"no file matches {shown!r}",
-                remedy=f"name what is in it, such as {inside!r}"
+                remedy=f"name the files in it, such as {inside!r}"
                 if folder
                 else "check the path" + ("; for the strings of a list themselves, pass iter(texts)" if texts else ""),
+                cli_remedy=None if folder else "check the path",
             )
         paths.update(dict.fromkeys(matched))
     return list(paths)

@@ -1,4 +1,4 @@
-"""What a training keeps while it runs: its counts and its merges, so that it can go on where it ended."""
+"""Checkpoints: the counts and merges that a training keeps while it runs, so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Checkpoint:
     """A folder with the settings, the counts and the merges of a training.
 
     Args:
-        folder: Where; made if need be.
-        settings: What the result depends on, beside the source.
-        resume: Whether to go on from what is there.
+        folder: The folder, made where it is missing.
+        settings: The settings that the result depends on, beside the source.
+        resume: Whether to go on from an existing checkpoint.
 
     Raises:
-        TrainingError: There is a checkpoint and `resume` is not set, or it is of other settings, which are named.
+        TrainingError: There is a checkpoint and `resume` is not set, or it has other settings; the error names them.
         ArtifactError: The folder cannot be read or written.
     """
 
@@ -47,7 +47,8 @@ class Checkpoint:
             raise TrainingError(
                 "the folder holds the checkpoint of another training",
                 file=str(self._folder),
-                remedy="pass resume=True (--resume) to go on from it, or choose another folder",
+                remedy="pass resume=True to go on from it, or choose another folder",
+                cli_remedy="pass --resume to go on from it, or choose another folder",
             )
         known = _json(files.read(place), place)
         wanted = json.loads(json.dumps(settings))
@@ -55,13 +56,14 @@ class Checkpoint:
             if not isinstance(known, dict) or known.get(name) != wanted[name]:
                 was = known.get(name) if isinstance(known, dict) else None
                 raise TrainingError(
-                    f"the checkpoint is of a training with {name}={was!r}, not {wanted[name]!r}",
+                    f"the checkpoint has another setting of {name.replace('_', ' ')}: "
+                    f"{_shown(was)}, not {_shown(wanted[name])}",
                     file=str(place),
                     remedy="resume with the settings of the checkpoint, or choose another folder",
                 )
 
     def counts(self, memory: int | None) -> Counts | None:
-        """The counts, once they are there."""
+        """The counts, if the checkpoint has them."""
         place = self._folder / COUNTS
         return Counts.read(place, memory=memory) if files.exists(place) else None
 
@@ -70,12 +72,12 @@ class Checkpoint:
         counts.write(self._folder / COUNTS)
 
     def merges(self, first: int) -> list[Merge]:
-        """The merges so far, of symbols; `first` is the id of the first symbol. A last line that is cut off is none.
+        """The merges so far, as numbers of symbols; `MergeLog` continues after them.
 
-        `MergeLog` goes on after them.
+        `first` is the id of the first symbol. A last line that is cut off is ignored.
 
         Raises:
-            FormatError: A line is not one that `MergeLog` wrote.
+            FormatError: `MergeLog` did not write a line like this.
         """
         if not files.exists(self.log):
             return []
@@ -100,10 +102,10 @@ class MergeLog:
     """Writes merges as lines of JSON: rank, pair (ids), left and right (in the GPT-2 byte alphabet), and count.
 
     Args:
-        path: The file, which is written anew.
+        path: The file, which is overwritten.
         symbols: The bytes of the symbols that merging starts from.
         first: The id of the first one.
-        kept: The merges in the file that stay; what comes behind their lines goes.
+        kept: The merges in the file to keep; the file is cut off after them.
 
     Raises:
         ArtifactError: The file cannot be written.
@@ -120,7 +122,7 @@ class MergeLog:
             self._file = self._path.open("r+b" if kept else "wb")
             for _ in kept:
                 self._file.readline()
-            # How many merges are written, and where they end: together, since Ctrl-C can come between any two steps.
+            # The number of merges written and their end, in one assignment: Ctrl-C can come between any two steps.
             self._done = len(kept), self._file.tell()
             self._file.truncate()
         except OSError as error:
@@ -128,9 +130,9 @@ class MergeLog:
         self._add_names(kept)
 
     def take(self, merges: Sequence[Merge]) -> None:
-        """Writes those of all merges so far that it has not written; they are on their way to the disk when it returns.
+        """Writes the merges that are not written yet and flushes them.
 
-        If it is interrupted, the next call makes up for it.
+        After an interrupted call, the next one writes what is missing.
         """
         written, end = self._done
         del self._names[self._symbols + written :]
@@ -161,9 +163,13 @@ class MergeLog:
         ) from error
 
     def close(self) -> None:
-        """Closes the file. All that could be written is."""
+        """Closes the file."""
         with suppress(OSError):
             self._file.close()
+
+
+def _shown(value: object) -> str:
+    return "none" if value is None else repr(value)
 
 
 def _json(data: bytes, place: Path, line: int | None = None) -> Any:

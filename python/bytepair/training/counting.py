@@ -86,7 +86,11 @@ def check_unread(reading: Reading) -> None:
     """Raises SourceError if options say how to read texts where there are counts already."""
     for option, value in (("field", reading.field), ("delimiter", reading.delimiter)):
         if value is not None:
-            raise SourceError(f"{option}={value!r} has no effect on counts", remedy=f"leave {option} out")
+            raise SourceError(
+                f"the {option} {value!r} has no effect on counts",
+                remedy=f"leave {option} out",
+                cli_remedy=f"leave --{option} out",
+            )
 
 
 def groups_of(found: Sequence[AnyInput]) -> tuple[str, ...]:
@@ -211,7 +215,7 @@ def _count_batch(
         return
     if input.content in ("parquet", "arrow", "dataset"):
         # It is null, for which training has an error of its own.
-        raise TrainingError(fault.error.what, file=input.name, row=fault.position, remedy=fault.error.remedy)
+        raise TrainingError(**{**fault.error.parts(), "file": input.name, "row": fault.position})
     raise fault.error
 
 

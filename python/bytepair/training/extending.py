@@ -1,13 +1,12 @@
-"""A tokenizer and new text -> the same tokenizer with further merges."""
+"""A tokenizer and text -> the same tokenizer with more merges."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bytepair._core import PieceCounter, PieceCounts
-from bytepair.errors import FormatError, TokenizerWarning, TrainingError
+from bytepair.errors import FormatError, TrainingError
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.semantics import to_merges, to_ranks
 from bytepair.progress import reporter
@@ -16,6 +15,7 @@ from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.counting import check_unread, count_source
 from bytepair.training.counts import Counts, Stages
+from bytepair.training.inputs import empty, warn_of_few
 from bytepair.training.learning import learn_merges
 from bytepair.training.memory import parse_bytes
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from bytepair.model.models import BytePair
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import TrainingSource
+    from bytepair.training.inputs import TrainingSource
     from bytepair.training.learning import Learned, Ties
 
 
@@ -43,24 +43,23 @@ def extend(
     memory: str | int | None = None,
     progress: bool | str | Report = False,
 ) -> Tokenizer:
-    """Learns further merges from text, on top of those that a tokenizer has.
+    """Learns more merges from text, after those of a tokenizer.
 
-    All tokens keep their ids; new ones get the ids from ``tokenizer.vocab_size`` on. Text is counted behind the
-    tokenizer's own normalizers, ``prefix_space`` and split patterns, with all added tokens cut out; its pieces begin as
-    the tokenizer encodes them, and learning goes on from there as in `train`. A piece's new ids are its old ones with
-    the new merges applied in order, so that to train to 1,000 tokens and to extend to 2,000 with the same text is to
-    train to 2,000.
+    All tokens keep their ids; new ones get the ids from ``tokenizer.vocab_size`` on. Text is normalized and split by
+    the tokenizer's own stages, and all added tokens are cut out. Pieces begin as the tokenizer encodes them, and
+    learning goes on from there as in `train`. The new ids of a piece are its old ones with the new merges applied in
+    order: training to 1,000 tokens and extending to 2,000 with the same text equals training to 2,000.
 
-    The new merges rank behind all others. Ranks are turned into merges, which takes a proof, and back. With
-    ``ignore_merges``, pieces that are tokens begin whole and so have nothing to merge; of a piece that is a new token,
-    merges make that token as well, since what is adjacent in an encoding is the encoding of its own bytes. A pair is
-    passed over for good if its bytes are a token already, which happens only where a vocabulary holds tokens that its
-    merges do not make of their bytes, or pieces contain the text of an added token.
+    The new merges rank after all others. Ranks are converted to merges and back, which takes a proof. With
+    ``ignore_merges``, pieces that are tokens begin whole and have nothing to merge; merges make new tokens of their
+    pieces as well, since adjacent tokens of an encoding are the encoding of their own bytes. A pair is skipped for
+    good if its bytes are a token already, which happens only where the vocabulary holds tokens that its merges do not
+    make of their bytes, or pieces contain the text of an added token.
 
     Args:
         tokenizer: The tokenizer to extend, which does not change; or any name that `bytepair.load` takes.
         source: As for `train`; a mapping of pieces to counts is not split.
-        vocab_size: The ``vocab_size`` of the result: the largest id plus one, the rows of an embedding.
+        vocab_size: The ``vocab_size`` of the result: the largest id plus one, and so the rows of an embedding.
         ties: As for `train`; ``lowest_ids`` compares the ids of the tokens.
         min_frequency: As for `train`.
         max_token_length: As for `train`; for new tokens.
@@ -73,12 +72,12 @@ def extend(
 
     Raises:
         TrainingError: As `train`; ``vocab_size`` is below that of the tokenizer; ranks are not proved to be merges.
-        EncodeError, ArtifactError, PatternError: As `train`, and a byte of the text has no token.
+        EncodeError, ArtifactError, PatternError: As `train`; or a byte of the text has no token.
 
     Warns:
-        TokenizerWarning: The pairs ran out: there are fewer tokens than asked for.
+        TokenizerWarning: The pairs ran out: there are fewer new tokens than requested.
 
-    Time is that of `train` for the new merges alone, and of encoding each distinct piece once.
+    Time: that of `train` for the new merges, and of encoding each distinct piece once.
 
     Example:
         >>> from bytepair import train
@@ -91,8 +90,9 @@ def extend(
     missing = vocab_size - tokenizer.vocab_size
     if missing < 0 or vocab_size > MOST_IDS:
         raise TrainingError(
-            f"vocab_size={vocab_size} cannot be that of an extension of {tokenizer.vocab_size} ids",
-            remedy=f"use vocab_size={tokenizer.vocab_size} or more; bytepair.prune makes vocabularies smaller",
+            f"a vocabulary of {tokenizer.vocab_size} ids cannot be extended to {vocab_size}",
+            remedy=f"use {tokenizer.vocab_size} to {MOST_IDS}; bytepair.prune makes vocabularies smaller",
+            cli_remedy=f"use {tokenizer.vocab_size} to {MOST_IDS}; `bytepair prune` makes vocabularies smaller",
         )
     spec = tokenizer.spec
     model = proved_merges(spec.byte_pair)
@@ -100,7 +100,7 @@ def extend(
     learned: list[Learned] = []
     reading = Reading(field=field, delimiter=delimiter)
     learn_merges(
-        counted(tokenizer, source, reading=reading, errors=errors, threads=threads, memory=memory, report=report),
+        count_pieces(tokenizer, source, reading=reading, errors=errors, threads=threads, memory=memory, report=report),
         missing,
         alphabet=tokenizer,
         ties=ties,
@@ -110,13 +110,7 @@ def extend(
         learned=learned,
         report=report,
     )
-    if len(learned) < missing:
-        warnings.warn(
-            f"no pair is left that occurs {min_frequency} times: {len(learned)} new tokens instead of {missing}; "
-            "extend with more text, or lower min_frequency",
-            TokenizerWarning,
-            stacklevel=2,
-        )
+    warn_of_few(len(learned), missing, min_frequency, "new tokens")
     tokens = list(model.tokens)
     for left, right, _ in learned:
         tokens.append(tokens[left] + tokens[right])
@@ -124,12 +118,12 @@ def extend(
     merges = (*(model.merges or ()), *((ids[left], ids[right]) for left, right, _ in learned))
     extended = replace(model, tokens=tuple(tokens), ids=ids, merges=merges)
     if spec.byte_pair.semantics == "ranks":
-        # This proof cannot fail: without its own merge, a new token's bytes are left in the pair that was adjacent.
+        # This proof cannot fail: without its own merge, a new token's bytes stay the pair that was adjacent.
         extended = to_ranks(extended)
     return Tokenizer(spec.replace(model=extended))
 
 
-def counted(
+def count_pieces(
     tokenizer: Tokenizer,
     source: TrainingSource,
     *,
@@ -139,7 +133,7 @@ def counted(
     memory: str | int | None,
     report: Report | None,
 ) -> PieceCounts:
-    """The pieces of a source as they are before this tokenizer's model; arguments and errors as `extend`."""
+    """Counts the pieces of a source as this tokenizer's model gets them; arguments and errors as `extend`."""
     if isinstance(source, Counts):
         stages = Stages(
             "".join(tokenizer.spec.split[:1]),
@@ -150,15 +144,15 @@ def counted(
         source.stages.check_same(stages)
         if len(tokenizer.spec.split) > 1 or tokenizer.spec.prefix_space:
             raise TrainingError(
-                "a counts table knows of one split pattern, and of no prefix_space",
-                remedy="pass the texts themselves",
+                "a counts table has one split pattern and no prefix space, unlike this tokenizer",
+                remedy="use the texts themselves",
             )
         return source.core
     counter = PieceCounter.of(tokenizer, memory=None if memory is None else parse_bytes(memory))
     count_source(counter, source, reading, errors=errors, threads=threads, report=report)
     counts = counter.finish(threads=threads)
     if not len(counts):
-        raise TrainingError("there is no text to train on", remedy="check the source: it is empty")
+        raise empty()
     return counts
 
 
@@ -166,12 +160,12 @@ def proved_merges(model: BytePair) -> BytePair:
     """The same model with an explicit merge list.
 
     Raises:
-        TrainingError: Ranks of which it is not proved that merges give every text the same ids.
+        TrainingError: There is no proof that merges give every text the same ids as the ranks.
     """
     try:
         return to_merges(model)
     except FormatError as error:
         raise TrainingError(
-            f"the ranks of this vocabulary are not proved to be merges, by which it would change: {error.what}",
+            f"the ranks of this vocabulary are not proved to be merges: {error.what}",
             remedy="use a vocabulary that was trained, or one with a merge list",
         ) from error

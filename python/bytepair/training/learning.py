@@ -22,15 +22,15 @@ TIES = ("lowest_ids", "greatest_bytes", "smallest_bytes", "first_seen")
 
 
 class Merge(NamedTuple):
-    """One merge, and how often the pair was adjacent when it was chosen."""
+    """One merge, and the number of adjacent pairs when it was chosen."""
 
     left: bytes
     right: bytes
-    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody asks of a merge
+    count: int  # type: ignore[assignment]  # it hides tuple.count, of no use for a merge
 
 
 def with_bytes(symbols: Sequence[bytes], learned: Sequence[Learned]) -> list[Merge]:
-    """The merges as bytes: `symbols` are those that learning began with."""
+    """The merges as bytes; `symbols` are the bytes of the first symbols."""
     tokens = list(symbols)
     merges = []
     for left, right, count in learned:
@@ -56,28 +56,27 @@ def learn_merges(
     report: Report | None = None,
     symbols: list[bytes] | None = None,
 ) -> int:
-    """Appends the merges to `learned` as they are made, those of `replay` first: (left, right, count), of symbols.
+    """Learns merges and appends them to `learned` as they are made, those of `replay` first: (left, right, count).
 
-    Symbols are numbered in the order of the alphabet, and then of the merges; `symbols` gets the bytes of the former,
-    and each of `logs` the merges. However it ends, a log holds the first merges of `learned`, and only a second error
-    keeps it from holding all.
+    Symbols are numbered in the order of the alphabet, then of the merges. `symbols` gets the bytes of the alphabet,
+    each of `logs` the merges. However learning ends, a log holds the first merges of `learned`; it holds all of them
+    unless a second error prevents it.
 
     Returns:
-        How many tokens all pieces come to.
+        The number of tokens of all pieces.
 
     Raises:
         TrainingError: As `train`.
     """
     check_choice("ties", ties, TIES)
-    for name, value in (("merges", merges), ("min_frequency", min_frequency), ("max_token_length", max_token_length)):
-        if value is not None and value < 0:
-            raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")
+    check_not_negative(merges=merges, min_frequency=min_frequency, max_token_length=max_token_length)
     needed = 0 if memory is None else learn_bytes(counts, merges=merges, threads=threads)
     if memory is not None and needed > memory:
         raise TrainingError(
-            f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and memory is limited to "
+            f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and the memory limit is "
             f"{memory / 1e9:.2f} GB",
-            remedy="allow more memory, or leave out rare pieces, for example by min_count=2",
+            remedy="allow more memory, or leave out rare pieces: min_count=2",
+            cli_remedy="allow more --memory, or leave out rare pieces: --min-count 2",
         )
     with Phase(report, "merge", merges) as phase:
 
@@ -105,6 +104,13 @@ def learn_merges(
 
 
 def check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    """Raises ValueError if an option has none of its values."""
+    """Raises ValueError if an option has an unknown value."""
     if value not in known:
         raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(known)}")
+
+
+def check_not_negative(**sizes: int | None) -> None:
+    """Raises TrainingError if a number is negative."""
+    for name, value in sizes.items():
+        if value is not None and value < 0:
+            raise TrainingError(f"{name}={value} is negative", remedy="use 0 or more")

@@ -1,4 +1,4 @@
-"""A tokenizer -> a smaller one, with or without a text that says which tokens are used."""
+"""A tokenizer -> a smaller one, without its last merges or without the tokens that a text uses least."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bytepair.progress import reporter
 from bytepair.resolver import TokenizerLike, load
 from bytepair.sources.source import Reading
 from bytepair.tokenizer import Tokenizer
-from bytepair.training.extending import counted, proved_merges
+from bytepair.training.extending import count_pieces, proved_merges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
     from bytepair.model.models import BytePair
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import TrainingSource
+    from bytepair.training.inputs import TrainingSource
 
 
 _MOST_ROWS = 1 << 28
 
 
 class Pruned(NamedTuple):
-    """What `prune` gives.
+    """The result of `prune`.
 
     Attributes:
         tokenizer: The smaller tokenizer.
-        ids: int64, shape ``(old vocab_size,)``: the new id of each old one, -1 where its token is gone or none had it.
+        ids: int64, shape ``(old vocab_size,)``: the new id of each old id, -1 for ids without a token in the result.
     """
 
     tokenizer: Tokenizer
@@ -56,21 +56,21 @@ def prune(
     memory: str | int | None = None,
     progress: bool | str | Report = False,
 ) -> Pruned:
-    """Takes tokens out of a vocabulary until it has so many.
+    """Removes tokens from a vocabulary until ``vocab_size`` are left.
 
-    Added tokens and single bytes stay. Of the others only leaves go, which are in no merge of a token that is left, so
-    that merges still make every token that they made before. Leaf pruning: the leaf with the fewest uses goes, of equal
-    ones the one whose first merge ranks last (before these, one that no merge makes); its uses go to the two tokens of
-    that merge; again. Uses are how often the source's encoding holds the token. Without a source there are none, and
-    the last merges go: what training to the smaller size would have given.
+    Added tokens and single bytes stay. Only leaves are removed: tokens in no merge of a remaining token, so that
+    merges still make every token that they made before. Leaf pruning repeats one step: remove the leaf with the fewest
+    uses and add its uses to the two tokens of its first merge; ties remove a token that no merge makes, else the one
+    whose first merge ranks last. The uses of a token are its occurrences in the encoded source. Without a source all
+    are 0, and the last merges are removed: the result equals training to the smaller size.
 
-    The ids of what stays are dense, in the order of the old ones. Ranks are turned into merges, which takes a proof,
-    and back. The ids in the ``post_processor`` are renumbered.
+    The new ids are dense, in the order of the old ones. Ranks are converted to merges and back, which takes a proof.
+    The ids in the ``post_processor`` are renumbered.
 
     Args:
         tokenizer: The tokenizer to prune, which does not change; or any name that `bytepair.load` takes.
-        vocab_size: How many tokens are left: the ``vocab_size`` of the result.
-        source: As for `train`; a mapping of pieces to counts is not split. It is counted as `extend` does.
+        vocab_size: The number of tokens left: the ``vocab_size`` of the result.
+        source: As for `train`; a mapping of pieces to counts is not split. It is counted as in `extend`.
         field: As for `train`.
         delimiter: As for `train`.
         errors: As for `train`.
@@ -79,10 +79,10 @@ def prune(
         progress: As for `train`.
 
     Raises:
-        TrainingError: ``vocab_size`` is above the number of tokens, or below those that must stay; as `train`; ranks
-            are not proved to be merges; the largest id is above 2^28.
-        FormatError: The post-processor is of a kind whose ids are not known.
-        EncodeError, ArtifactError, PatternError: As `train`, and a byte of the text has no token.
+        TrainingError: ``vocab_size`` is above the number of tokens, or below that of the tokens that must stay; as
+            `train`; ranks are not proved to be merges; the largest id is above 2^28.
+        FormatError: The post-processor is of an unknown kind.
+        EncodeError, ArtifactError, PatternError: As `train`; or a byte of the text has no token.
 
     Time: a few operations on a heap for each merge, and encoding each distinct piece once.
 
@@ -97,13 +97,14 @@ def prune(
     spec = tokenizer.spec
     if vocab_size > len(tokenizer):
         raise TrainingError(
-            f"vocab_size={vocab_size} is more than the {len(tokenizer)} tokens that there are",
-            remedy=f"use vocab_size={len(tokenizer)} or less; bytepair.extend makes vocabularies larger",
+            f"a vocabulary of {len(tokenizer)} tokens cannot be pruned to {vocab_size}",
+            remedy=f"use {len(tokenizer)} or less; bytepair.extend makes vocabularies larger",
+            cli_remedy=f"use {len(tokenizer)} or less; `bytepair extend` makes vocabularies larger",
         )
     if tokenizer.vocab_size > _MOST_ROWS:
         raise TrainingError(
-            f"the largest id is {tokenizer.vocab_size - 1}: the map of all ids would fill the memory",
-            remedy="give its tokens smaller ids first",
+            f"the largest id is {tokenizer.vocab_size - 1}, and the map of ids has at most {_MOST_ROWS:,} rows",
+            remedy="give the tokens smaller ids first",
         )
     model = proved_merges(spec.byte_pair)
     uses: Sequence[int] = [0] * len(model.ids)
@@ -114,7 +115,7 @@ def prune(
         )
     if source is not None:
         report = reporter(progress)
-        counts = counted(
+        counts = count_pieces(
             tokenizer, source, reading=reading, errors=errors, threads=threads, memory=memory, report=report
         )
         uses = counts.token_uses(tokenizer)
@@ -137,13 +138,13 @@ def prune(
 
 
 def _leaves(model: BytePair, uses: dict[int, int], added: Set[int], excess: int) -> set[int]:
-    """The ids of the tokens that go, so many of them."""
+    """The ids of `excess` tokens to remove."""
     tokens = dict(zip(model.ids, model.tokens, strict=True))
     id_of = {token: id for id, token in tokens.items()}
     stay = added | {id for id, token in tokens.items() if len(token) == 1}
     merges = model.merges or ()
     pairs: dict[int, list[tuple[int, int]]] = {}
-    # Whoever has no merge comes after all who have one.
+    # Tokens without a merge rank after those with one.
     rank = {id: len(merges) + id for id in model.ids}
     needed: Counter[int] = Counter()
     for place, pair in enumerate(merges):
@@ -158,12 +159,12 @@ def _leaves(model: BytePair, uses: dict[int, int], added: Set[int], excess: int)
     while len(gone) < excess:
         if not queue:
             raise TrainingError(
-                f"only {len(gone)} tokens can go: single bytes, added tokens and what merges into them stay",
-                remedy=f"use a vocab_size that is {excess - len(gone)} higher",
+                f"only {len(gone)} tokens can be removed: single bytes, added tokens and their parts stay",
+                remedy=f"use a vocabulary size that is {excess - len(gone)} higher",
             )
         used, order, id = heappop(queue)
         if used < uses[id]:
-            # Uses only grow, so that the true place is further back.
+            # Uses only grow: the true place is further back.
             heappush(queue, (uses[id], order, id))
             continue
         gone.add(id)
@@ -197,8 +198,9 @@ def _renumbered_post_processor(text: str | None, new: Mapping[int, int]) -> str 
         _renumber_processor(processor, new)
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
         raise FormatError(
-            "the post-processor is of a kind whose ids are not known, or names an id that no token has",
+            "the post-processor is of an unknown kind, or names an id without a token",
             remedy="remove it first: bp.Tokenizer(tok.spec.replace(post_processor=None))",
+            cli_remedy="remove the post-processor from the file first",
         ) from error
     return json.dumps(processor, ensure_ascii=False)
 

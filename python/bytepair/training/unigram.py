@@ -1,8 +1,8 @@
 """Texts -> counts of words -> a Unigram vocabulary with scores -> a tokenizer like those of SentencePiece.
 
-Words are what white space divides, each with U+2581 in front of it: what `sentencepiece` trains on with its defaults,
-where it adds a space in front of each line and makes one space of several. So white space is not kept: decoding gives
-the words with single spaces between them.
+White space separates words, and each word begins with U+2581. This is what `sentencepiece` trains on by default, where
+it adds a space in front of each line and merges runs of spaces. White space is therefore not kept: decoding returns the
+words with single spaces between them.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ import warnings
 from typing import TYPE_CHECKING, Literal
 
 from bytepair import _core
-from bytepair.errors import TokenizerWarning, TrainingError
+from bytepair.errors import TokenizerWarning
 from bytepair.model.models import Unigram
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
 from bytepair.progress import Phase, reporter
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.counts import Counts
-from bytepair.training.word_counts import count_words, special_list
+from bytepair.training.inputs import counted, prepared, special_list
+from bytepair.training.learning import check_not_negative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bytepair.model.spec import Step
     from bytepair.progress import Report
-    from bytepair.training.byte_pairs import TrainingSource
+    from bytepair.training.inputs import TrainingSource
     from bytepair.training.weights import Weight
 
 SPECIAL_TOKENS = ("<unk>", "<s>", "</s>")
@@ -51,23 +52,22 @@ def learn_unigram(
     threads: int | None = None,
     progress: bool | str | Report = False,
 ) -> list[tuple[str, float]]:
-    r"""Learns tokens and their log probabilities from counts, best first: training without a tokenizer around it.
+    r"""Learns tokens and their log probabilities from counts, best first, without making a tokenizer.
 
-    Pieces, such as those of the split ``\S+``, are divided at white space, and a word with white space in front of it
-    in its piece begins with U+2581. So do all others, unless `add_dummy_prefix` is False: that is for counts of pieces
-    that hold their leading space, such as those of the split ``gpt2``, of which some continue a word. `reserved` is how
-    many places of `vocab_size` are for other tokens, such as ``<unk>``; the rest is as for `train_unigram`.
+    Pieces, such as those of the split ``\S+``, are split at white space, and a word that follows white space in its
+    piece begins with U+2581. So do all others, unless `add_dummy_prefix` is False: that is for pieces that hold their
+    leading space, such as those of the split ``gpt2``, some of which continue a word. `reserved` places of `vocab_size`
+    are left for other tokens, such as ``<unk>``; the other options are those of `train_unigram`.
 
     Raises:
-        TrainingError: As `train_unigram`; a piece is empty or no UTF-8.
+        TrainingError: As `train_unigram`; or a piece is empty or not UTF-8.
 
     Example:
         >>> counts = Counts.of(iter(["low lower lowest low low"]), split=r"\S+")
         >>> [token for token, score in learn_unigram(counts, 9)][:2]
         ['▁low', 'e']
     """
-    if vocab_size < 0 or reserved < 0 or seed_size < 0:
-        raise TrainingError("vocab_size, reserved and seed_size are numbers of tokens", remedy="use 0 or more")
+    check_not_negative(vocab_size=vocab_size, reserved=reserved, seed_size=seed_size)
     with Phase(reporter(progress), "prune", None) as phase:
         return _core.learn_unigram(
             counts.core,
@@ -118,44 +118,42 @@ def train_unigram(
     The result is a function of counts and settings, and the same on any number of threads.
 
     Args:
-        source: As for `bytepair.train`. A mapping of words to counts is neither normalized nor split; of `Counts` the
-            normalizers have to be these, and each word is a piece.
-        vocab_size: How many tokens there will be, special ones included.
+        source: As for `bytepair.train`. A mapping from words to counts is neither normalized nor split; `Counts` need
+            the same normalizers, and words as their pieces.
+        vocab_size: The number of tokens, special ones included.
         normalizers: ``NFC``, ``NFD``, ``NFKC``, ``NFKD``, applied to text before it is split, in this order.
         special_tokens: The first tokens, whose score is 0; they are cut out of the texts before anything is counted.
-        unk_token: The special token of characters that are no token.
-        character_coverage: How much of the text the characters that become tokens have to make up.
+        unk_token: The special token for characters without a token.
+        character_coverage: The share of the text that the characters in the vocabulary must cover.
         required_chars: Characters that become tokens whether they occur or not.
         max_piece_length: The most characters of a token.
-        seed_size: How many substrings, the most frequent and longest, the learning begins with.
-        shrinking_factor: How much of the tokens each pruning leaves, 0.5 to 0.95.
-        sub_iterations: How often probabilities are estimated before each pruning.
-        split_by_unicode_script: Whether a token is of one script; Han, Hiragana and Katakana are one.
-        split_by_number: Whether digits stand apart from letters, as another script would.
+        seed_size: The number of substrings, the most frequent and longest, that learning begins with.
+        shrinking_factor: The share of tokens that each pruning keeps, 0.5 to 0.95.
+        sub_iterations: The number of estimates of the probabilities before each pruning.
+        split_by_unicode_script: Whether a token has characters of one script; Han, Hiragana and Katakana are one.
+        split_by_number: Whether digits are separated from letters, like another script.
         split_digits: Whether each digit is a token of its own.
-        weights: What counts of groups are multiplied by, exactly; see `Counts.weighted`.
-        min_count: Words seen less often are left out.
+        weights: Exact factors for the counts of groups; see `Counts.weighted`.
+        min_count: Words that occur less often are left out.
         field: As for `bytepair.train`.
         delimiter: As for `bytepair.train`.
         errors: As for `bytepair.train`.
-        threads: Up to how many threads work.
-        memory: What the counts may take, such as ``"2GB"``; the rest goes to temporary files.
+        threads: The largest number of threads; None for all cores.
+        memory: The memory limit of the counts, such as ``"2GB"``; the rest goes to temporary files.
         progress: As for `bytepair.train`.
 
     Raises:
-        TrainingError: The vocabulary is too small for the characters, a setting is out of range, `unk_token` is no
-            special token, or there is nothing to train on.
+        TrainingError: The vocabulary is too small for the characters, a setting is out of range, `unk_token` is not a
+            special token, or there is no text.
         EncodeError, ArtifactError: As `bytepair.train`.
         KeyboardInterrupt: Ctrl-C; nothing is kept.
     """
     specials = special_list(special_tokens, unk_token)
-    counts = count_words(
+    counts = counted(
         source,
         split=_WORDS,
         special_tokens=specials,
         normalizers=normalizers,
-        weights=weights,
-        min_count=min_count,
         field=field,
         delimiter=delimiter,
         errors=errors,
@@ -164,7 +162,7 @@ def train_unigram(
         progress=progress,
     )
     learned = learn_unigram(
-        counts,
+        prepared(counts, weights, min_count),
         vocab_size,
         reserved=len(specials),
         character_coverage=character_coverage,
@@ -182,13 +180,13 @@ def train_unigram(
     reached = len(specials) + len(learned)
     if reached < vocab_size:
         warnings.warn(
-            f"the text has no more tokens: {reached} instead of vocab_size={vocab_size}; train on more text",
+            f"the text has no more tokens: {reached} instead of {vocab_size}; train on more text",
             TokenizerWarning,
             stacklevel=2,
         )
-    # A special token is found before the model runs, and stands in it only once.
+    # A special token is found before the model runs, and is listed only once.
     tokens = [(token, 0.0) for token in specials] + [entry for entry in learned if entry[0] not in specials]
-    # The model is left without special tokens, so that text never becomes one.
+    # The model has no special tokens: text never becomes one.
     kept = [(id, entry) for id, entry in enumerate(tokens) if entry[0] not in specials or entry[0] == unk_token]
     space = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
     step = spell_step(space)

@@ -30,7 +30,7 @@ def text(timeline: Timeline) -> str:
     Example:
         >>> import bytepair as bp
         >>> from bytepair.study.explain import timeline
-        >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
+        >>> merges = bp.train_with_statistics({"low": 5, "lower": 2}, vocab_size=258).merges
         >>> print(text(timeline(merges)).rstrip())
         2 merges, from a list
         <BLANKLINE>
@@ -67,7 +67,7 @@ def html(timeline: Timeline, *, title: str = "Merge timeline") -> str:
     Example:
         >>> import bytepair as bp
         >>> from bytepair.study.explain import timeline
-        >>> merges = bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges
+        >>> merges = bp.train_with_statistics({"low": 5, "lower": 2}, vocab_size=258).merges
         >>> "2 merges" in html(timeline(merges))
         True
     """

@@ -102,7 +102,7 @@ impl<'a> Chunker<'a> {
             let character = first(&text[start..]);
             let (tokens, limit) = (self.count(text, start, start + character.len_utf8())?, self.settings.limit);
             let what = format!("the character {character:?} alone has {tokens} tokens, more than the limit of {limit}");
-            let remedy = format!("pass a limit of at least {tokens}");
+            let remedy = format!("use a limit of at least {tokens}");
             return Err(Error::new(Kind::Limit, what).at(start).remedy(remedy));
         }
         if is_last && most == text.len() {
@@ -224,7 +224,7 @@ pub(super) fn check(settings: Settings) -> Result<()> {
     let Settings { limit, overlap, .. } = settings;
     if limit == 0 || overlap >= limit {
         let what = format!("a limit of {limit} tokens leaves no room for anything beside an overlap of {overlap}");
-        return Err(Error::new(Kind::Limit, what).remedy("pass a limit of at least 1, and a smaller overlap"));
+        return Err(Error::new(Kind::Limit, what).remedy("use a limit of at least 1, and a smaller overlap"));
     }
     Ok(())
 }

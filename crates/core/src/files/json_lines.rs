@@ -127,15 +127,21 @@ pub(crate) fn line_of<'l>(line: &'l str, wanted: Wanted, on_invalid: OnInvalid) 
             if wanted.id.is_some() { parse(true).map_err(|_| error) } else { Err(error) }
         })
     });
-    let remedy = "each line has to be one JSON object; name the field that holds the text by field=";
+    let remedy = "write one JSON object a line; field=\"NAME\" names the field that holds the text";
+    let cli_remedy = "write one JSON object a line; --field NAME names the field that holds the text";
     let Found { text, id } = read.map_err(|error| {
         let what = error.to_string();
         // There is one line here only.
         let what = what.replace(" at line 1 column", ", character");
-        Error::new(Kind::Format, format!("not what a line of JSON should be: {what}")).remedy(remedy)
+        Error::new(Kind::Format, format!("cannot read the line as a JSON object: {what}"))
+            .remedy(remedy)
+            .cli_remedy(cli_remedy)
     })?;
     let text = text.ok_or_else(|| {
-        Error::new(Kind::Format, format!("there is no field {:?}", wanted.text)).remedy(known_fields(line))
+        let known = known_fields(line);
+        Error::new(Kind::Format, format!("there is no field {:?}", wanted.text))
+            .remedy(format!("pass field=\"NAME\" with the field that holds the text{known}"))
+            .cli_remedy(format!("--field NAME names the field that holds the text{known}"))
     })?;
     let text = in_unicode(text, "text", wanted.text, on_invalid)?;
     let id = in_unicode(id.unwrap_or_default(), "id", wanted.id.unwrap_or_default(), on_invalid)?;
@@ -155,13 +161,13 @@ fn in_unicode<'l>(bytes: Cow<'l, [u8]>, what: &str, field: &str, on_invalid: OnI
         (Ok(text), _) => Ok(Cow::Owned(text)),
         (Err(_), OnInvalid::Raise) => {
             Err(Error::new(Kind::Encode, format!("the {what} in field {field:?} holds half a surrogate pair"))
-                .remedy("pass errors=\"replace\" to have U+FFFD in its place"))
+                .or_replace())
         }
         (Err(error), OnInvalid::Replace) => Ok(Cow::Owned(one_for_each_surrogate(error.as_bytes()))),
     }
 }
 
-/// The remedy for a missing field: the fields that are there.
+/// The fields that could hold the text instead, as the end of a remedy.
 fn known_fields(line: &str) -> String {
     let object: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
     let texts = object.iter().filter(|(_, value)| value.is_string()).map(|(name, _)| format!("{name:?}"));
@@ -169,9 +175,9 @@ fn known_fields(line: &str) -> String {
     let more = if names.len() > MOST_NAMES { " and others" } else { "" };
     names.truncate(MOST_NAMES);
     if names.is_empty() {
-        return "name the field that holds the text by field=...; this line has none with a string".to_owned();
+        return "; this line has none with a string".to_owned();
     }
-    format!("name the field that holds the text: field=... is one of {}{more}", names.join(", "))
+    format!(", one of {}{more}", names.join(", "))
 }
 
 /// Text in which each half of a surrogate pair, three bytes, becomes one U+FFFD.

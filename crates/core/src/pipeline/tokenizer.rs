@@ -464,7 +464,7 @@ impl Tokenizer {
     #[must_use]
     pub fn invalid_id(&self, id: impl std::fmt::Display) -> Error {
         Error::new(Kind::InvalidId, format!("no token has id {id}"))
-            .remedy(format!("ids are below {} here, with holes where len(tok) < tok.vocab_size", self.vocab_size()))
+            .remedy(format!("ids are below {}, and not all of these need a token", self.vocab_size()))
     }
 }
 

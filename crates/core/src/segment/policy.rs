@@ -54,13 +54,16 @@ pub(crate) fn admit(token: &AddedToken, policy: Policy) -> Result<()> {
         return Ok(());
     }
     let content = &token.content;
-    let allow = if token.special { "\"allow\"" } else { "\"match\"" };
+    let allow = if token.special { "allow" } else { "match" };
     Err(Error::new(
         Kind::SpecialToken,
         format!("the text holds the {kind} token {content:?}, which this call does not allow"),
     )
     .remedy(format!(
-        "pass {option}=\"text\" to encode it as ordinary text, {option}={allow} to let text become such tokens, \
+        "pass {option}=\"text\" to encode it as ordinary text, {option}=\"{allow}\" to let text become such tokens, \
              or bp.Control({content:?}) where you mean the token"
+    ))
+    .cli_remedy(format!(
+        "--{option} text encodes it as ordinary text, --{option} {allow} lets text become such tokens"
     )))
 }

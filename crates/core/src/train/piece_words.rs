@@ -58,7 +58,8 @@ fn text_of<'a>(row: &Row<'a>) -> Result<&'a str> {
         let shown = row.piece[..row.piece.len().min(SHOWN)].escape_ascii();
         refused(format!("the piece b\"{shown}\" of the counts is not UTF-8"))
             .at(error.valid_up_to())
-            .remedy("count pieces of whole characters: with another split pattern, or errors=\"replace\"")
+            .remedy("count pieces of whole characters: use another split pattern, or pass errors=\"replace\"")
+            .cli_remedy("count pieces of whole characters: use another --split, or --errors replace")
     })
 }
 

@@ -98,8 +98,9 @@ def _reserved_ids(tok: CompiledTokenizer) -> frozenset[int]:
 
 def _minds_context(tok: CompiledTokenizer) -> bool:
     """Whether adjacent text can prevent the match of an added token."""
-    rows = tok.spec.added_tokens
-    return any(row[3] for row in rows) or bool(tok.spec.normalizers and any(row[6] for row in rows))
+    tokens = tok.spec.added_tokens
+    in_normalized = bool(tok.spec.normalizers) and any(token.normalized for token in tokens)
+    return in_normalized or any(token.single_word for token in tokens)
 
 
 def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> None:

@@ -200,6 +200,7 @@ def _all(subject: Subject, embeddings: int | str | os.PathLike[str] | None) -> I
             "Only the vocabulary was looked at.",
             'name them: bp.lint(path, split="cl100k", special_tokens={...})',
             file=subject.file,
+            cli_remedy="name them: --split cl100k --special-token TEXT=ID",
         )
     yield from added.findings(subject)
     yield from post.findings(subject)

@@ -46,6 +46,7 @@ def not_loaded(error: BytepairError, file: str) -> Finding:
         said["remedy"],
         file=said["file"] or file,
         pointer=said["pointer"],
+        cli_remedy=said["cli_remedy"],
     )
 
 

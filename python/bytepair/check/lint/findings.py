@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair.drawing.characters import show_line
@@ -37,6 +37,7 @@ class Finding:
         count: How many there are of what is wrong.
         examples: Some of them, as text that can be shown anywhere.
         ids: The ids of the examples, where these are tokens.
+        cli_remedy: The remedy in the options of the command line, where `remedy` names a call or a keyword.
     """
 
     code: str
@@ -49,6 +50,7 @@ class Finding:
     count: int = 1
     examples: tuple[str, ...] = ()
     ids: tuple[int, ...] = ()
+    cli_remedy: str | None = None
 
     @property
     def where(self) -> str:
@@ -69,7 +71,13 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
-        return {**asdict(self), "examples": list(self.examples), "ids": list(self.ids)}
+        plain = {**asdict(self), "examples": list(self.examples), "ids": list(self.ids)}
+        del plain["cli_remedy"]
+        return plain
+
+    def for_cli(self) -> Finding:
+        """The same finding with the remedy of the command line."""
+        return self if self.cli_remedy is None else replace(self, remedy=self.cli_remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +136,10 @@ class Lint:
     def __str__(self) -> str:
         return draw(self, "linted.text")
 
+    def for_cli(self) -> Lint:
+        """The same findings with the remedies of the command line."""
+        return Lint(tuple(finding.for_cli() for finding in self.findings))
+
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
         counts = Counter(finding.severity for finding in self.findings)
@@ -181,8 +193,8 @@ def some(texts: Iterable[str]) -> dict[str, Any]:
     return {"count": len(listed), "examples": tuple(listed[:MOST_EXAMPLES])}
 
 
-def of_error(error: Exception) -> dict[str, str]:
-    """`what`, `remedy`, `file` and `pointer` of a finding about what cannot be read."""
+def of_error(error: Exception) -> dict[str, Any]:
+    """`what`, `remedy`, `cli_remedy`, `file` and `pointer` of a finding about a file that cannot be read."""
     known = error if isinstance(error, FormatError) else None
     places = [
         f"{name} {getattr(error, name)}"
@@ -193,6 +205,7 @@ def of_error(error: Exception) -> dict[str, str]:
     return {
         "what": what + (f" ({', '.join(places)})" if places else ""),
         "remedy": getattr(error, "remedy", "") or "fetch it again",
+        "cli_remedy": getattr(error, "cli_remedy", None),
         "file": str(getattr(error, "file", None) or ""),
         "pointer": str((known and known.pointer) or getattr(error, "pointer", None) or ""),
     }

@@ -77,7 +77,7 @@ def verify(
     except ArtifactError:
         raise
     except BytepairError as error:
-        return Checklist((hashes, Check("loads", "fail", str(error))))
+        return Checklist((hashes, Check.of_error("loads", error)))
     subject = Subject(loaded, folder=folder, manifest=manifest)
     return _checklist(subject, checkpoint, [hashes, Check("loads", "pass", repr(loaded)[1:-1])])
 

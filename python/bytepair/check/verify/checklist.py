@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from bytepair.errors import BytepairError
 
 Status: TypeAlias = Literal["pass", "fail", "not applicable"]
 
@@ -17,11 +22,18 @@ class Check:
         name: The property that was checked.
         status: ``"pass"``, ``"fail"`` or ``"not applicable"``.
         detail: The finding; the reason, if the status is not ``"pass"``.
+        cli_detail: The detail with the remedy of the command line, where that differs.
     """
 
     name: str
     status: Status
     detail: str = ""
+    cli_detail: str | None = None
+
+    @classmethod
+    def of_error(cls, name: str, error: BytepairError) -> Self:
+        """The line that failed by an error."""
+        return cls(name, "fail", str(error), error.for_cli())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +81,17 @@ class Checklist:
         passed = f"{counts['pass']} passed, {counts['not applicable']} not applicable"
         return "\n".join([*lines, f"{counts['fail']} of {len(lines)} failed" if counts["fail"] else passed])
 
+    def for_cli(self) -> Checklist:
+        """The same lines with the remedies of the command line."""
+        shown = (
+            replace(each, detail=each.detail if each.cli_detail is None else each.cli_detail) for each in self.checks
+        )
+        return Checklist(tuple(shown))
+
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
-        return {"passed": self.passed, "checks": [asdict(check) for check in self.checks]}
+        checks = [{"name": each.name, "status": each.status, "detail": each.detail} for each in self.checks]
+        return {"passed": self.passed, "checks": checks}
 
 
 def quoted(tokens: list[str], most: int = 5) -> str:

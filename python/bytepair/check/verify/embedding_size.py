@@ -24,7 +24,7 @@ def check(tokenizer: Tokenizer, checkpoint: str | os.PathLike[str] | None) -> Ch
     try:
         found = rows(Path(checkpoint))
     except (FormatError, ArtifactError) as error:
-        return Check(_NAME, "fail", str(error))
+        return Check.of_error(_NAME, error)
     needed = tokenizer.vocab_size
     listed = ", ".join(f"{name} {count:,}" for name, count in found.items())
     if short := [name for name, count in found.items() if count < needed]:

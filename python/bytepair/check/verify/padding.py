@@ -25,7 +25,7 @@ def checks(subject: Subject) -> list[Check]:
         settings = {} if subject.folder is None else configs.table(subject.folder, configs.CONFIG)
         named, eos = (configs.token_content(settings, f"{role}_token") for role in ("pad", "eos"))
     except (FormatError, ArtifactError) as error:
-        return [Check("pad token", "fail", str(error)), Check("pad masking", "not applicable", "see above")]
+        return [Check.of_error("pad token", error), Check("pad masking", "not applicable", "see above")]
     known = {token.content for token in subject.tokenizer.spec.added_tokens}
     if named is not None and named not in known:
         what = f"tokenizer_config.json names {named!a}, which is not an added token"
@@ -61,7 +61,7 @@ def _masking(tokenizer: Tokenizer, pad: str) -> Check:
                 batch = call(list(_TEXTS), padding=True, padding_side=side, pad_token=pad, add_special_tokens=adds)
                 alone = [call(text, add_special_tokens=adds)["input_ids"] for text in _TEXTS]
             except BytepairError as error:
-                return Check(name, "fail", str(error))
+                return Check.of_error(name, error)
             most = max(map(len, alone))
             for row, (ids, mask) in enumerate(zip(batch["input_ids"], batch["attention_mask"], strict=True)):
                 fill = most - len(alone[row])

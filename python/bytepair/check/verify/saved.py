@@ -22,7 +22,7 @@ def file_hashes(folder: Path, path: Path) -> tuple[dict[str, Any] | None, Check]
     try:
         table = manifest.load(folder)
     except (FormatError, IntegrityError) as error:
-        return None, Check(name, "fail", str(error))
+        return None, Check.of_error(name, error)
     if table is None:
         return None, Check(name, "not applicable", f"there is no {manifest.NAME}: whoever saves with bytepair gets one")
     wrong = []
@@ -104,7 +104,7 @@ def _template(subject: Subject, table: dict[str, Any]) -> Check:
     try:
         found = manifest.template_hash(subject.folder)
     except (FormatError, ArtifactError) as error:
-        return Check(name, "fail", str(error))
+        return Check.of_error(name, error)
     if found == recorded:
         return Check(name, "pass" if found else "not applicable", found or "there was none, and there is none")
     if recorded is None:

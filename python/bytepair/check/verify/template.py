@@ -27,7 +27,7 @@ def checks(subject: Subject) -> list[Check]:
     try:
         template, settings = configs.chat_template(subject.folder), configs.table(subject.folder, configs.CONFIG)
     except (FormatError, ArtifactError) as error:
-        return [Check(_NAME, "fail", str(error))]
+        return [Check.of_error(_NAME, error)]
     if template is None:
         return [Check(_NAME, "not applicable", "there is no chat template")]
     texts = [template] if isinstance(template, str) else [_text(entry) for entry in template]
@@ -51,7 +51,7 @@ def _wrong(tokenizer: Tokenizer, text: str, settings: dict[str, Any]) -> list[st
     known = {token.content for token in tokenizer.spec.added_tokens}
     wrong = []
     if unknown := sorted(set(CONTROL.findall(text)) - known):
-        wrong.append(f"it spells {quoted(unknown)}, which are no added tokens: they would be text")
+        wrong.append(f"it spells {quoted(unknown)}, which are not added tokens: they would be text")
     for variable in sorted(set(_VARIABLE.findall(text))):
         token = configs.token_content(settings, variable)
         if token and token not in known:

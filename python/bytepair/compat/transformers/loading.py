@@ -172,7 +172,7 @@ def _content(value: Any) -> Any:
 
 
 def _by_class(path: Path, kind: str | None, engine: Tokenizer, settings: Mapping[str, Any]) -> dict[str, Any]:
-    vocab = {row[0]: row[1] for row in engine.spec.added_tokens}
+    vocab = {token.content: token.id for token in engine.spec.added_tokens}
     model = configs.table(path, configs.MODEL).get("model_type")
     if (kind or "").startswith("Llama") and engine.spec.is_byte_level:
         # The class is for vocabularies of characters, but some byte-level files name it.

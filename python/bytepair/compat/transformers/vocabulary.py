@@ -99,7 +99,7 @@ class Vocabulary(State):
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
         """The added tokens and their ids, in the order of ids."""
-        return {row[0]: row[1] for row in sorted(self._tok.spec.added_tokens, key=lambda row: row[1])}
+        return {token.content: token.id for token in self._tok.spec.added_tokens}
 
     def get_added_vocab(self) -> dict[str, int]:
         """As `added_tokens_encoder`."""

@@ -58,7 +58,7 @@ def engine(named: str | Engine, workers: int | None = None) -> Engine:
         raise ValueError(f"workers={workers} would do nothing; use 1 or more")
     if not isinstance(named, str):
         if workers is not None:
-            raise CorpusError("workers= goes with the name of an engine", remedy="say it where the engine is made")
+            raise CorpusError("workers= goes with the name of an engine", remedy="pass it to the engine itself")
         return _checked(named)
     if named not in ENGINES:
         raise CorpusError(f"there is no engine {named!r}", remedy=f"use one of {', '.join(ENGINES)}")

@@ -69,7 +69,7 @@ class ArrowEncoder:
         pa = arrow("a.arrow")
         if not isinstance(table, pa.Table):
             raise CorpusError(
-                f"a batch is {type(table).__name__}, not a table of pyarrow", remedy='say batch_format="pyarrow"'
+                f"a batch is {type(table).__name__}, not a table of pyarrow", remedy='pass batch_format="pyarrow"'
             )
         return pa.Table.from_batches([self.batch(batch) for batch in table.to_batches() or _empty(pa, table.schema)])
 

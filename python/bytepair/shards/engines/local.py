@@ -131,7 +131,8 @@ class Local:
             raise CorpusError(
                 "a worker process was killed",
                 file=folder,
-                remedy="it may have needed too much memory: take fewer workers, and --resume",
+                remedy="it may have needed too much memory: use fewer workers, and go on with resume=True",
+                cli_remedy="it may have needed too much memory: use fewer --workers, and go on with --resume",
             ) from error
         finally:
             stop.value = 1

@@ -149,7 +149,8 @@ def _result(ray: Any, reference: Any, task: TaskName, folder: str) -> Told:
         raise CorpusError(
             f"the worker of task {task[0]}/{task[1]} died again and again: {type(error).__name__}",
             file=folder,
-            remedy="it may have needed too much memory: take fewer workers, and --resume",
+            remedy="it may have needed too much memory: use fewer workers, and go on with resume=True",
+            cli_remedy="it may have needed too much memory: use fewer --workers, and go on with --resume",
         ) from error
     return told
 

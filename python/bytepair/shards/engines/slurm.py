@@ -129,7 +129,7 @@ class _Array:
         if not self._job:
             _, said = self._sbatch.communicate()
             raise CorpusError(
-                f"sbatch refuses the jobs: {' '.join(said.split()) or 'it says nothing'}",
+                f"sbatch refuses the jobs: {' '.join(said.split()) or 'without a message'}",
                 file=str(script),
                 remedy="check the options for sbatch",
             )

@@ -332,7 +332,7 @@ def _session() -> Any:
     except Exception as error:
         raise CorpusError(
             f"Spark does not start: {str(error).strip().splitlines()[0]}",
-            remedy="it needs Java 17 or later: see that `java -version` says so, or that JAVA_HOME is right",
+            remedy="it needs Java 17 or later: check `java -version` and JAVA_HOME",
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Tasks on workers out of sight: the ledger has those that are done, ``work/failed/`` those that failed."""
+"""Tasks of workers elsewhere: the ledger lists the finished ones, a file in ``work/failed/`` records a failure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def have_done(
     poll: float,
     attempts: int,
 ) -> None:
-    """Run tasks, and return when all are committed. Those that ended without a result run again.
+    """Has tasks done, and returns when all are committed. Tasks that ended without a result are done again.
 
     Args:
         folder: The folder of the run.
@@ -76,7 +76,8 @@ def have_done(
     raise CorpusError(
         f"{len(watch.left)} tasks ended {attempts} times without being done, such as {stage}/{number}: {job.why()}",
         file=folder,
-        remedy="they may have needed more memory or time than they had: give them more, and --resume",
+        remedy="allow them more memory or time, and go on with resume=True",
+        cli_remedy="allow them more memory or time, and go on with --resume",
     )
 
 
@@ -161,14 +162,13 @@ def _read(place: Path) -> BytepairError:
     try:
         return unpacked(files.read(place).decode())
     except ValueError as error:
-        return ArtifactError(f"a task failed, and what it said of that is damaged: {error}", file=str(place))
+        return ArtifactError(f"a task failed, and its record of the error is damaged: {error}", file=str(place))
 
 
 def packed(error: BytepairError) -> str:
-    """An error as JSON, for those who read it elsewhere; `unpacked` makes it again."""
-    places = {name: getattr(error, name) for name in errors.PLACES}
+    """An error as JSON, for another process; `unpacked` makes it again."""
     kind = next(kind.__name__ for kind in type(error).__mro__ if getattr(errors, kind.__name__, None) is kind)
-    return json.dumps({"kind": kind, "what": error.what, "remedy": error.remedy, "where": places})
+    return json.dumps({"kind": kind, **error.parts()})
 
 
 def unpacked(text: str) -> BytepairError:
@@ -183,9 +183,9 @@ def unpacked(text: str) -> BytepairError:
     """
     value = json.loads(text)
     try:
-        error = getattr(errors, value["kind"])(value["what"], remedy=value["remedy"], **value["where"])
+        error = getattr(errors, value.pop("kind"))(**value)
     except (LookupError, TypeError, AttributeError) as damage:
         raise ValueError(str(damage)) from damage
     if not isinstance(error, BytepairError):
-        raise ValueError(f"{value['kind']} is no error of bytepair")  # noqa: TRY004 (what it says is wrong, not its type)
+        raise ValueError(f"{type(error).__name__} is not an error of bytepair")  # noqa: TRY004 (what it says is wrong, not its type)
     return error

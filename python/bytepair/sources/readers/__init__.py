@@ -55,7 +55,8 @@ def check(inputs: Sequence[AnyInput], reading: Reading) -> None:
             files = ", ".join(content for content in contents if content not in _NAMES)
             given = [_NAMES[content] for content in contents if content in _NAMES]
             raise SourceError(
-                f"{option}={value!r} has no effect on {' and '.join([f'{files} files'] * bool(files) + given)}",
+                f"the {option.replace('_', ' ')} {value!r} has no effect on "
+                f"{' and '.join([f'{files} files'] * bool(files) + given)}",
                 file=inputs[0].name,
                 remedy="leave it out; the id of a sample in a tar file is its key"
                 if "tar" in contents and option == "id_field"

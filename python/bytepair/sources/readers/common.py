@@ -23,7 +23,8 @@ def too_long(longest: int, *, file: str | None, byte: int | None = None, row: in
         file=file,
         byte=byte,
         row=row,
-        remedy="raise longest=, or leave such documents out with bad='skip'",
+        remedy='pass a larger longest, or leave such documents out with bad="skip"',
+        cli_remedy="use a larger --longest, or leave such documents out with --bad skip",
     )
 
 

@@ -51,7 +51,6 @@ def read(input: Input, reading: Reading, batch_bytes: int, errors: str) -> Itera
     archive = _Archive(input, block_bytes(batch_bytes))
     batch = _Samples(archive, errors)
     key, number, found = None, -1, True
-    missing = f"the sample has no member .{extension}"
     with archive.reader:
         while (member := archive.next()) is not None:
             named = _KEY.fullmatch(member.name) if member.is_file else None
@@ -59,7 +58,7 @@ def read(input: Input, reading: Reading, batch_bytes: int, errors: str) -> Itera
                 continue
             if named[1] != key:
                 if not found:
-                    batch.fault(number, EncodeError(missing, file=input.address, row=number, remedy=_named(key)))
+                    batch.fault(number, _missing(extension, key, input.address, number))
                 key, number, found = named[1], number + 1, False
             if named[2].lower() != extension.lower():
                 continue
@@ -78,13 +77,19 @@ def read(input: Input, reading: Reading, batch_bytes: int, errors: str) -> Itera
             if batch.size >= batch_bytes:
                 yield batch.documents()
         if not found:
-            batch.fault(number, EncodeError(missing, file=input.address, row=number, remedy=_named(key)))
+            batch.fault(number, _missing(extension, key, input.address, number))
         if batch.positions or batch.faults:
             yield batch.documents()
 
 
-def _named(key: str | None) -> str:
-    return f"it is {key!r}; name the extension of the texts as field=..."
+def _missing(extension: str, key: str | None, file: str, row: int) -> EncodeError:
+    return EncodeError(
+        f"the sample {key!r} has no member .{extension}",
+        file=file,
+        row=row,
+        remedy='pass field="EXTENSION" with the extension of the texts',
+        cli_remedy="--field EXTENSION names the extension of the texts",
+    )
 
 
 class _Samples:
@@ -114,7 +119,7 @@ class _Samples:
                 reason = f"there is no field {field!r}" if isinstance(error, LookupError) else str(error)
                 file = self._archive.input.address
                 what = f"cannot read the field {field!r} of the JSON: {reason}"
-                self.fault(number, EncodeError(what, file=file, row=number, remedy=f"it is {key!r}"), data)
+                self.fault(number, EncodeError(f"the sample {key!r}: {what}", file=file, row=number), data)
                 return
         self.texts.append(text)
         self.keys.append(key.encode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""Timelines: the merges of a training in order, from a log, a tokenizer, or `train_report`."""
+"""Timelines: the merges of a training in order, from a log, a tokenizer, or `train_with_statistics`."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def timeline(source: str | os.PathLike[str] | Tokenizer | Sequence[Merge], most:
 
     Args:
         source: A merge log (``train(log=...)``) or the folder of a checkpoint, both with counts; a tokenizer, which has
-            merges without counts; or the merges of `train_report` and `train_merges`.
+            merges without counts; or the merges of `train_with_statistics` and `train_merges`.
         most: The most merges to return.
 
     Raises:
@@ -91,7 +91,7 @@ def timeline(source: str | os.PathLike[str] | Tokenizer | Sequence[Merge], most:
 
     Example:
         >>> import bytepair as bp
-        >>> found = timeline(bp.train_report({"low": 5, "lower": 2}, vocab_size=258).merges)
+        >>> found = timeline(bp.train_with_statistics({"low": 5, "lower": 2}, vocab_size=258).merges)
         >>> [(merge.left, merge.right, merge.count) for merge in found.merges]
         [(b'l', b'o', 7), (b'lo', b'w', 7)]
     """
@@ -129,7 +129,8 @@ def _of_line(line: bytes, rank: int, place: Path) -> TimelineMerge:
         "this is not a line of a merge log, or its rank is out of order",
         file=str(place),
         line=rank + 1,
-        remedy="pass a file written by train(log=...) or --log, or the folder of a checkpoint",
+        remedy="pass a file written by train(log=...), or the folder of a checkpoint",
+        cli_remedy="name a file written by `bytepair train --log`, or the folder of a checkpoint",
     )
 
 

@@ -213,4 +213,5 @@ def _check_parallel(sizes: list[CorpusSize]) -> None:
                 f"{first.name!r} has {first.documents:,} documents and {size.name!r} has {size.documents:,}: they are "
                 "not the same content, one by one",
                 remedy="align them, or leave parallel out",
+                cli_remedy="align them, or leave --parallel out",
             )

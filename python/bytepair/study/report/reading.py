@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from bytepair.sources.source import Reading, Text
 
 _BATCH_BYTES = 16 << 20
-_REMEDY = 'decode it first, or errors="replace" puts U+FFFD in its place'
+_REMEDIES = {
+    "remedy": 'decode it first, or pass errors="replace" to put U+FFFD in its place',
+    "cli_remedy": "--errors replace puts U+FFFD in its place",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +111,7 @@ def _long(input: AnyInput, document: LongDocument, errors: str) -> Iterator[Deco
         except UnicodeDecodeError as cause:
             # The decoder puts the bytes that it kept of the part before in front of this one.
             error = EncodeError(
-                "the text is not UTF-8", byte=done + len(data) - len(cause.object) + cause.start, remedy=_REMEDY
+                "the text is not UTF-8", byte=done + len(data) - len(cause.object) + cause.start, **_REMEDIES
             )
             blame(error, input, document.position)
             raise error from cause
@@ -125,7 +128,7 @@ def _text(data: Text, batch: DecodedBatch, number: int, errors: str) -> str:
         try:
             return data.decode("utf-8", "strict" if errors == "strict" else "replace")
         except UnicodeDecodeError as cause:
-            _raise(EncodeError("the text is not UTF-8", byte=cause.start, remedy=_REMEDY), batch, number, cause)
+            _raise(EncodeError("the text is not UTF-8", byte=cause.start, **_REMEDIES), batch, number, cause)
     if data.isascii():
         return data
     try:
@@ -133,9 +136,8 @@ def _text(data: Text, batch: DecodedBatch, number: int, errors: str) -> str:
     except UnicodeEncodeError as cause:
         if errors == "replace":
             return "".join("\ufffd" if "\ud800" <= letter <= "\udfff" else letter for letter in data)
-        what = f"the text holds half a surrogate pair, U+{ord(data[cause.start]):04X}, which no UTF-8 is"
-        remedy = 'errors="replace" puts U+FFFD in its place'
-        _raise(EncodeError(what, character=cause.start, remedy=remedy), batch, number, None)
+        what = f"the text holds the lone surrogate U+{ord(data[cause.start]):04X}"
+        _raise(EncodeError(what, character=cause.start, **_REMEDIES), batch, number, None)
     return data
 
 

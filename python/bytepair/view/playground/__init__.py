@@ -123,7 +123,7 @@ def _listen(host: str, port: int) -> socket.socket:
     """A listening socket."""
     listener: socket.socket | None = None
     if not 0 <= port <= _LAST_PORT:  # Some systems would truncate it.
-        raise ArtifactError(f"cannot listen at port {port}: it does not exist", remedy=f"use one up to {_LAST_PORT}")
+        raise ArtifactError(f"{port} is not a port", remedy=f"use one from 0 to {_LAST_PORT}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
@@ -135,10 +135,10 @@ def _listen(host: str, port: int) -> socket.socket:
         if listener:
             listener.close()
         if error.errno == errno.EADDRINUSE:
-            what, remedy = f"port {port} of {host} is taken", "use another --port, or --port 0 for a free one"
+            what, remedy = f"port {port} of {host} is taken", "use another port, or port 0 for a free one"
         else:
             reason = error.strerror or str(error)
-            what, remedy = f"cannot listen at port {port} of {host}: {reason}", "use another --host or --port"
+            what, remedy = f"cannot listen at port {port} of {host}: {reason}", "use another host or port"
         raise ArtifactError(what, remedy=remedy) from error
     return listener
 

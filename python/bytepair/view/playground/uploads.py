@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.errors import ArtifactError, BytepairError, FormatError
+from bytepair.errors import AlphabetError, ArtifactError, BytepairError, FormatError
 from bytepair.formats import tiktoken
 from bytepair.tokenizer import Tokenizer
 
@@ -89,9 +89,7 @@ def load(
 def _load(path: Path, split: str | None, special_tokens: Mapping[str, int] | None) -> Uploaded:
     try:
         return Uploaded(Tokenizer.from_file(path, split=split, special_tokens=special_tokens), "")
-    except FormatError as error:
-        if "partial_alphabet" not in error.remedy:
-            raise
+    except AlphabetError as error:
         tokenizer = Tokenizer.from_file(path, split=split, special_tokens=special_tokens, partial_alphabet=True)
         return Uploaded(tokenizer, f"{error.what}; text that needs one of them cannot be encoded")
 

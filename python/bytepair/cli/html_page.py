@@ -1,4 +1,4 @@
-"""Where a page goes that ``--html`` asks for."""
+"""The page of ``--html``: its place is checked before the work, and it is written whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_page(options: Namespace) -> None:
-    """Refuses the place that ``--html`` names before the work is done, not after it."""
+    """Refuses a place of ``--html`` that cannot be written, before the work is done."""
     if options.html is None:
         return
     if options.html in ("", "-"):
@@ -37,6 +37,6 @@ def check_page(options: Namespace) -> None:
 
 
 def write_page(html: str, place: str) -> None:
-    """Writes a page whole or not at all, and says on stderr where it is."""
+    """Writes a page whole or not at all, and its path on stderr."""
     page.write_page(html, place)
     print(os.fsencode(place).decode("utf-8", "backslashreplace"), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A tokenizer in the libraries that people compare with, if they are installed and can hold it."""
+"""The same tokenizer in other libraries, where they are installed and can hold it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Calls:
-    """What is timed. A call that a library does not have is None.
+    """The calls of one library; None for a call that it does not have.
 
     Attributes:
         to_array: A text to an array.
         to_list: A text to a list.
-        count: How many tokens a text has.
+        count: A text to its number of tokens.
         batch: Texts to lists, with a number of threads.
         decode: Ids to a text.
     """
@@ -36,21 +36,22 @@ class Calls:
 
 
 class AbsentError(Exception):
-    """Why a library takes no part."""
+    """The reason that a library is left out."""
 
 
 def rivals(tokenizer: Tokenizer, folder: Path, added: str = "match") -> tuple[dict[str, Calls], dict[str, str]]:
-    """Hands a tokenizer to each of the libraries, by way of a file in its format.
+    """Loads a tokenizer into each library, from a file in its format.
 
-    Special tokens are left out, so that they are text to all of them, and what `encode` does not run is left out too.
+    Special tokens and the post-processor are left out: the text has no special tokens then, and `encode` does not run
+    the post-processor.
 
     Args:
         tokenizer: The tokenizer.
-        folder: A folder for the files, which must last no longer than this call.
-        added: What becomes of added tokens that are not special; they are left out unless it is ``match``.
+        folder: A folder for the files, needed during this call only.
+        added: As for `Tokenizer.encode`; other added tokens are left out unless it is ``match``.
 
     Returns:
-        The calls of each library that took it, under its name and version, and why the others did not.
+        The calls of each library that loaded it, by name and version, and the reason for each other one.
     """
     spec = tokenizer.spec
     kept = tuple(token for token in spec.added_tokens if not token.special and added == "match")
@@ -71,10 +72,12 @@ def _attempt(load: Callable[[Tokenizer, Path], Calls], tokenizer: Tokenizer, fol
         return load(tokenizer, folder), ""
     except ImportError:
         return None, "not installed"
-    except (AbsentError, FormatError) as error:
+    except AbsentError as error:
         return None, str(error)
+    except FormatError as error:
+        return None, error.what
     except Exception as error:
-        # Whatever the other library thinks of the file: it is told, and the rest goes on.
+        # Any failure of another library is reported, and the others are still timed.
         return None, f"it refuses the file: {error}"
 
 

@@ -1,4 +1,4 @@
-"""Times of calls that are compared, and checks of what they give: for ``bytepair bench`` and for benchmarks."""
+"""Timing of calls that are compared, and checks of their results: for ``bytepair bench`` and for benchmarks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PANIC = "PANIC"
 
 
 def same(result: Any, expected: Any) -> bool:
-    """Whether a library gave what is expected; an array counts as a list, also in a list of arrays.
+    """Whether a result is the expected one; an array counts as a list, also in a list of arrays.
 
     Example:
         >>> import array
@@ -39,11 +39,11 @@ def plain(result: Any) -> Any:
 
 
 def verdict(run: Callable[[], Any], expected: Any) -> str:
-    """Runs a call once and says what is wrong with it: nothing, `WRONG`, `RAISES` or, for a library in Rust, `PANIC`.
+    """Runs a call once and returns its fault: ``""``, `WRONG`, `RAISES` or, for a library in Rust, `PANIC`.
 
     Args:
         run: The call.
-        expected: What it must give.
+        expected: The expected result.
 
     Example:
         >>> verdict(lambda: [1], [1]), verdict(lambda: [1], [2]), verdict(lambda: 1 / 0, [1])
@@ -54,7 +54,7 @@ def verdict(run: Callable[[], Any], expected: Any) -> str:
     except Exception:
         return RAISES
     except BaseException as error:
-        # A panic is no Exception; but Ctrl-C is neither, and it is for us.
+        # Neither a panic nor Ctrl-C is an Exception, and Ctrl-C has to get through.
         if type(error).__name__ != "PanicException":
             raise
         return PANIC
@@ -69,13 +69,13 @@ def medians(
 ) -> dict[str, float]:
     """The median time of each run.
 
-    They run in turns, so that what slows the machine down slows all of them.
+    They run in turns: a slow phase of the machine slows all of them.
 
     Args:
         runs: What to run, by name.
-        repeats: How often each runs at most.
-        seconds: A run that has taken this long in all sits out the further turns.
-        clock: CPU time of the process, unless said otherwise.
+        repeats: The most runs of each.
+        seconds: The total time after which a run is not repeated.
+        clock: The clock in seconds.
 
     Raises:
         ValueError: `repeats` is less than 1.
