@@ -102,7 +102,7 @@ def main() -> int:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(prog="benchmarks.chats")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--characters", type=int, default=200_000, help="of each text")
+    parser.add_argument("--characters", type=int, default=200_000, help="characters of each text")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     options = parser.parse_args()

@@ -262,7 +262,7 @@ def main() -> int:
     """Compare the selected families; 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="benchmarks.families")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--characters", type=int, default=100_000, help="of each real text")
+    parser.add_argument("--characters", type=int, default=100_000, help="characters of each real text")
     parser.add_argument("--hostile", type=int, default=200_000, help="characters of hostile text for each family")
     parser.add_argument("--only", default="", help="families with this in their names")
     parser.add_argument("--seed", type=int, default=6)

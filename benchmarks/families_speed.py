@@ -191,7 +191,7 @@ def main() -> int:
     """Measure the selected families."""
     parser = argparse.ArgumentParser(prog="benchmarks.families_speed")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--characters", type=int, default=600_000, help="of each text")
+    parser.add_argument("--characters", type=int, default=600_000, help="characters of each text")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="families with this in their names; several between commas")
     parser.add_argument("--load", nargs=2, metavar=("LIBRARY", "FILE"), help=argparse.SUPPRESS)

@@ -334,7 +334,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", help="the folder of real texts and vocabularies")
     parser.add_argument("--quick", action="store_true", help="little text, once")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/performance.md")
-    parser.add_argument("--rounds", type=int, help="how often each runs")
+    parser.add_argument("--rounds", type=int, help="runs of each")
     parser.add_argument("--size", type=int, help="MB of a corpus, for both tables")
     add_choice(parser, "--only", TABLES, "only these tables")
     add_choice(parser, "--corpus", [*CORPORA], "only these texts, in the first table")

@@ -114,7 +114,7 @@ def _trained(kind: str) -> str:
     corpus = [" ".join(words[start::5]) * 3 for start in range(5)] + ["".join(words), *(mark * 20 for mark in marks)]
     tok.train_from_iterator(corpus, trainer)
     table = json.loads(tok.to_str())
-    # Of the trainer's own only what has no text of its own stays special.
+    # Only the trainer's tokens without a text of their own stay special.
     table["added_tokens"] = []
     return json.dumps(table)
 
@@ -129,7 +129,7 @@ def small(kind: str, added: str, marks: tuple[str, ...]) -> Vocabulary:
         contents += ["  ", "    ", "\n\n", "\t\t"]
     if added == "seams":
         contents += [mark + "a" for mark in marks] + ["a" + mark for mark in marks] + ["\n" + marks[0], ">a"]
-    # What the model has as a token too can be made by merges, of content as well: then it is no protocol.
+    # Merges can make a token that the model also has from content: then it is not protocol.
     contents = [
         content
         for content in contents

@@ -182,7 +182,7 @@ def check_stage(stage: str, toks: tuple[bp.Tokenizer, bp.Tokenizer], text: str, 
         # Places are those of `tokenizers`, which takes the prefix for text.
         return
     found = [explain(tok, text, **options) for tok in toks]
-    # What is normalized is looked for in normalized text, so that other normalizers make other added tokens.
+    # Normalized added tokens are matched in normalized text, so other normalizers make other added tokens.
     before = a.added_tokens == b.added_tokens
     if stage == "added tokens":
         added = [[(p.start, p.end, text[p.start : p.end]) for p in one.pieces if p.kind == "added"] for one in found]

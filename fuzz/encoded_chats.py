@@ -70,7 +70,7 @@ def check_labels(
     Raises:
         AssertionError: They differ.
     """
-    # What a normalizer makes of content is for the attacks: it has no literal to cut the text at.
+    # The attacks cover content that a normalizer changes: it has no literal to cut the text at.
     policy = "allow" if vocabulary.is_folded else random.choice(["text", "text", "allow"])
     trained: dict[str, Any] = {"train_end": random.random() < 0.7}
     if random.random() < 0.2:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fuzz.chat_vocabularies import Json, Vocabulary
     from fuzz.turns import Message, Part
 
-# What the peer takes for a letter beside a token that must be a word of its own: marks among it, unlike Python.
+# Letters, in the peer's sense, next to a token that must be a whole word: including marks, unlike Python.
 _WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 
 

@@ -48,7 +48,7 @@ PRE_TOKENIZERS = ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeS
 
 BYTES = 1 << 19
 MOST_RATIO = 3
-# What is faster than this per half a megabyte is not quadratic, and too short to be compared.
+# Faster times per half a megabyte are not quadratic, and too short to compare.
 SECONDS = 0.05
 ATTEMPTS = 5
 

@@ -192,7 +192,7 @@ def compare(folder: Path, oracle: Oracle, corpus: Corpus, options: dict[str, Any
     for name, amounts in oracle.amounts.items():
         got = {key: [row["documents"], row["bytes"], row["tokens"]] for key, row in plain[name].items()}
         equal(name, got, amounts)
-    # Of a document that comes in parts the first fault is said, of others that they are not UTF-8.
+    # A document in parts reports its first fault, any other document that it is not UTF-8.
     unclear = any(map(_is_parted, oracle.bad))
     kinds = [["EncodeError" if unclear and kind == "SpecialTokenError" else kind for kind in some]
              for some in (tally.bad.elements(), (row.error for row in oracle.bad))]  # fmt: skip
@@ -336,7 +336,7 @@ def _damage(random: random.Random, folder: Path, whole: dict[str, bytes], run: C
         at = random.randrange(len(data))
         path.write_bytes(data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :])
     elif way == "cut" and data:
-        # What a file of JSON says does not depend on the end of its last line.
+        # The value of a JSON file does not depend on the end of its last line.
         path.write_bytes(data[: random.randrange(len(data) - data.endswith(b"}\n"))])
     elif way == "remove":
         path.unlink()
@@ -352,7 +352,7 @@ def _damage(random: random.Random, folder: Path, whole: dict[str, bytes], run: C
         said = _said(lambda: bp.verify_shards(folder))
         assert said, "verify_shards passes"
         _check_named(str(said), shown)
-        # Of what is only damaged a run that goes on does not know, but for its length.
+        # A resumed run detects a damaged file only by its length.
         parts = shown.split("/")
         if way in ("cut", "remove") and parts[0] not in ("tokenizer", "plan.json"):
             run(str(folder), resume=True)

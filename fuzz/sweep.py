@@ -107,7 +107,7 @@ def run(names: Iterable[str], *, seconds: float, seed: str) -> dict[str, int]:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code is 1 if a case failed."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.sweep", description="Random cases against the oracles.")
-    parser.add_argument("--seconds", type=float, default=60, help="how long, in all")
+    parser.add_argument("--seconds", type=float, default=60, help="total time")
     parser.add_argument("--seed", default=secrets.token_hex(4), help="the same seed gives the same cases")
     parser.add_argument("--only", choices=SWEEPS, action="append", help="a sweep to run; may be given several times")
     parser.add_argument("--repeat", metavar="SWEEP:CASE", help="do one case only")

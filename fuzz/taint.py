@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FIELDS = ("content", "name", "list/0", "list/1", "map/x", "map/y")
 # A capital and a small letter of each field of each message, of scripts in which Python knows cases.
 _LETTERS = "αβγδεζηθικλμνξοπ" + "бгджзийлпфцчшщъы"
-# What only templates write: neither in the messages nor in their keys, nor in what prints content.
+# Characters that only templates write: not in the messages or their keys, nor in any printed content.
 _TEMPLATES = "bdfghjkquvwz<>!"
 _LIMITS = Limits(seconds=5.0, memory=1 << 22, output=1 << 18)
 
