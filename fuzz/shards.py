@@ -483,7 +483,8 @@ def _unknown(tok: bp.Tokenizer) -> int | None:
     model: Any = tok.spec.model
     if (id := getattr(model, "unk_id", None)) is not None:
         return int(id)
-    name = getattr(model, "unk_token", None)
+    # A byte pair of characters names it in its alphabet.
+    name = getattr(getattr(model, "alphabet", None) or model, "unk_token", None)
     return None if name is None else tok.token_id(name)
 
 

@@ -83,7 +83,11 @@ def test_places_of_bad_documents_are_in_their_input(tok: bp.Tokenizer, tmp_path:
 def test_a_row_is_json_whatever_it_says(tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # No reader gives such an error today; a line that nobody can read would be a loss that nobody sees.
     said = "half a pair: \ud800, and a byte of a name: \udcff"
-    monkeypatch.setattr(encoding_task, "_placed", lambda *_: bp.EncodeError(said))
+
+    def blame(error: bp.BytepairError, *_: object) -> None:
+        error.what, error.byte, error.remedy = said, None, ""
+
+    monkeypatch.setattr(encoding_task, "blame", blame)
     (tmp_path / "a.txt").write_bytes(b"\xff")
     bp.shard(tmp_path / "a.txt", tok, tmp_path / "out", bad="quarantine", engine=Local(1))
     (row,) = quarantined(tmp_path / "out")

@@ -430,7 +430,7 @@ def test_old_archives_are_read(tmp_path: Path) -> None:
     [
         (b"", "cut off"),
         (member(b"1.txt", b"low"), "cut off"),
-        (member(b"1.txt", b"low") + bytes(1024) + member(b"2.txt", b"low"), "something behind its end"),
+        (member(b"1.txt", b"low") + bytes(1024) + member(b"2.txt", b"low"), "data after its end"),
         (member(b"1.txt", b"", b"S"), "sparse files"),
         (member(b"1.txt", b"", b"L", b"\x80" + (1 << 40).to_bytes(11, "big")), "a name of"),
         (member(b"1.txt", b"", b"0", b"\x80" + (1 << 70).to_bytes(11, "big")), "cut off"),

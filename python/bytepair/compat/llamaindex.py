@@ -11,6 +11,7 @@ from llama_index.core.node_parser.node_utils import build_nodes_from_splits
 from llama_index.core.schema import MetadataMode
 from llama_index.core.utils import get_tqdm_iterable
 
+from bytepair.call.options import Added
 from bytepair.chunk.chunks import Kind
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.schema import BaseNode, Document
 
-    from bytepair.call.options import Added, Special
+    from bytepair.call.options import Special
     from bytepair.tokenizer import Tokenizer
 
 _METADATA_FORMAT = "\n\n"  # the separator between a node's metadata and its text in the default template
