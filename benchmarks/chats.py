@@ -1,12 +1,12 @@
-"""Chats of real templates and vocabularies beside transformers, in one run.
+"""Chats with real templates and vocabularies, compared with transformers, in one run.
 
     python -m benchmarks.chats [--data FOLDER] [--characters N] [--rounds N] [--write]
 
-Conversations of ten turns are cut from real text. *text* is the rendering alone, which here knows of each character
-where it is from; *ids* the same and the ids, here with policy, labels and offsets; *masks* are ids and what is trained
-on, of which transformers knows with templates that have generation blocks. Texts, ids and masks are compared before
-anything is timed. A ratio is transformers' CPU time by ours, the median of rounds in which the two take turns: more
-than 1 is faster.
+Conversations of ten turns are cut from real text. *text* is the rendering alone; bytepair also tracks the origin of
+each character. *ids* is rendering and ids; bytepair also applies the policy and returns labels and offsets. *masks* is
+ids and the trained spans, which transformers reports for templates with generation blocks. Texts, ids and masks are
+compared before anything is timed. A ratio is transformers' CPU time divided by bytepair's, the median of rounds in
+which the two alternate: above 1 bytepair is faster.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HEAD = "| Template | ms a conversation | text | ids | masks |\n|---|---|---|---|
 
 
 def conversations(texts: list[str]) -> list[list[dict[str, str]]]:
-    """Conversations of turns of equal length, without what looks like a control token."""
+    """Conversations of turns of equal length, without text that looks like a control token."""
     roles = ("user", "assistant")
     found = []
     for text in texts:
@@ -45,7 +45,7 @@ def conversations(texts: list[str]) -> list[list[dict[str, str]]]:
 
 
 def load(data: Path, name: str, folder: Path) -> tuple[bp.Tokenizer, bp.chat.Template, Any]:
-    """A family's tokenizer and template, in bytepair and in transformers."""
+    """Load a family's tokenizer and template, in bytepair and in transformers."""
     from transformers import AutoTokenizer
 
     packed = (data / "vocabs" / name / "tokenizer.json.xz").read_bytes()
@@ -55,7 +55,7 @@ def load(data: Path, name: str, folder: Path) -> tuple[bp.Tokenizer, bp.chat.Tem
 
 
 def measure(data: Path, chats: list[list[dict[str, str]]], name: str, rounds: int) -> dict[str, Ratio]:
-    """The ratios of one family."""
+    """Measure the ratios of one family."""
     with tempfile.TemporaryDirectory() as work:
         tok, template, peer = load(data, name, Path(work))
     blocks = bp.chat.Template.named("chatml")
@@ -90,7 +90,7 @@ def measure(data: Path, chats: list[list[dict[str, str]]], name: str, rounds: in
 
 
 def lines(data: Path, chats: list[list[dict[str, str]]], rounds: int) -> Iterator[str]:
-    """The table."""
+    """Format the table."""
     yield HEAD
     for family, name in FAMILIES.items():
         found = measure(data, chats, name, rounds)
@@ -99,10 +99,10 @@ def lines(data: Path, chats: list[list[dict[str, str]]], rounds: int) -> Iterato
 
 
 def main() -> int:
-    """Measures and prints the table."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(prog="benchmarks.chats")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--characters", type=int, default=200_000, help="of each text")
+    parser.add_argument("--characters", type=int, default=200_000, help="characters of each text")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""The options that choose what is measured: each can be given again, or take several names with commas."""
+"""Options that select measurements: each can be repeated, or take several names separated by commas."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 
 def add_choice(parser: ArgumentParser, option: str, known: Sequence[str], what: str) -> None:
-    """Adds an option that names some of what is known."""
+    """Add an option that selects some of the known names."""
     parser.add_argument(option, action="append", metavar="NAME,NAME", help=f"{what}: {', '.join(known)}")
 
 
 def chosen(parser: ArgumentParser, option: str, given: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """What was chosen, in the order of what is known; everything if the option was not given.
+    """Return the selected names in the order of the known ones; all of them if the option was not given.
 
     Args:
         parser: Ends the program with exit code 2 if a name is not known.
         option: The option.
-        given: What it was given.
-        known: What there is.
+        given: Its values.
+        known: All names.
 
     Example:
         >>> from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""Whole texts in chunks of so many tokens, next to the libraries that are for that; each counts with bytepair."""
+"""Chunks of whole texts within a token limit, compared with chunking libraries; each counts with bytepair."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ CHUNKERS: dict[str, tuple[str, Chunker]] = {
     "semchunk": ("semchunk", _semchunk),
     "langchain-text-splitters": ("langchain_text_splitters", _langchain),
 }
-"""Library -> its module, and what it does."""
+"""Library -> its module and its behaviour."""
 
 
 def are_chunks(tok: bp.Tokenizer, text: str, chunks: Sequence[str], limit: int, *, whole: bool) -> bool:
-    """Whether no chunk has too many tokens, and they are the text (else: in its order, but for white space).
+    """Check that no chunk has too many tokens, and that they are the text (else: in its order, except white space).
 
     Example:
         >>> import bytepair as bp
@@ -67,7 +67,7 @@ def are_chunks(tok: bp.Tokenizer, text: str, chunks: Sequence[str], limit: int, 
 
 
 def table(report: Report, title: str, tok: bp.Tokenizer, text: str, pace: Pace) -> None:
-    """MB/s for each limit, and how many chunks."""
+    """MB/s and the number of chunks for each limit."""
     calls: dict[str, Chunker] = {OURS: _ours}
     for name, (module, call) in CHUNKERS.items():
         if importlib.util.find_spec(module):

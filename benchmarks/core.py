@@ -1,4 +1,4 @@
-"""The core measured by itself: runs ``crates/core/examples/count``, and reads its rows."""
+"""The core alone: runs ``crates/core/examples/count`` and reads its rows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ COMMAND = ("cargo", "run", "--quiet", "--release", "--package", "bytepair-core",
 
 
 class CoreError(Exception):
-    """Why the example gave no rows."""
+    """The example returned no rows; the message is the reason."""
 
 
 def build() -> str:
-    """Builds the example, and says why it is not there: nothing if it is."""
+    """Build the example; return the reason if that fails, else an empty string."""
     if shutil.which(COMMAND[0]) is None:
         return "there is no cargo"
     built = subprocess.run([COMMAND[0], "build", *COMMAND[2:-1]], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -31,11 +31,11 @@ def build() -> str:
 
 
 def run(arguments: list[str], seconds: float | None = None) -> list[dict[str, Any]]:
-    """Runs the example.
+    """Run the example.
 
     Args:
         arguments: See its head.
-        seconds: The most that it may take.
+        seconds: Time limit.
 
     Returns:
         Its rows.
@@ -53,13 +53,13 @@ def run(arguments: list[str], seconds: float | None = None) -> list[dict[str, An
 
 
 def slices(vocabulary: Vocabulary, split: str, sliced: Sliced, runs: int) -> list[dict[str, Any]]:
-    """A row for each size and measure: nanoseconds in all, and of how many bytes or calls.
+    """A row for each size and measure: total nanoseconds, and the number of bytes or calls.
 
     Args:
         vocabulary: It has a rank file.
         split: The name of a split pattern.
         sliced: The text, and its slices.
-        runs: How many there are of each measure, in turns.
+        runs: The number of runs of each measure; measures alternate.
 
     Raises:
         CoreError: The example failed.
@@ -73,13 +73,13 @@ def slices(vocabulary: Vocabulary, split: str, sliced: Sliced, runs: int) -> lis
 def piece(
     vocabulary: Vocabulary, case: tuple[str, str, str], size: int, seconds: float
 ) -> tuple[float | None, int | None]:
-    """Seconds of one operation on one piece (None if its result is wrong), and bytes at its peak (None if not known).
+    """Seconds of one operation on one piece (None if its result is wrong), and its peak in bytes (None if unknown).
 
     Args:
         vocabulary: It has a rank file.
-        case: The name of a split pattern, what the piece is made of, and what is done.
+        case: The name of a split pattern, the content of the piece, and the operation.
         size: The bytes of the piece.
-        seconds: The most that the process may take.
+        seconds: Time limit of the process.
 
     Raises:
         CoreError: The example failed.

@@ -1,14 +1,14 @@
-"""Counting in part: ``python -m benchmarks.count``, in the setting of the `bpe` crate's README.
+"""Counting growing texts and intervals: ``python -m benchmarks.count``, as in the `bpe` crate's README.
 
 Slices of 10, 100, 1,000 and 10,000 tokens are encoded, counted, grown byte by byte with a count after each, and counted
-as intervals of their text; the text is cut to so many tokens. Once without pieces, on random tokens, and once with the
-vocabulary's split pattern, on real text.
+as intervals of their text; the text is cut to their number of tokens. Once without pieces, on random tokens, and once
+with the vocabulary's split pattern, on real text.
 
-- core: in Rust, where no call costs more than the work. Growing a text byte by byte, with a count after each, is to
-  cost at most four times encoding it.
-- peers: from Python, next to what one has to do with libraries that can only encode.
-- chunks: whole texts in chunks, next to libraries for that.
-- piece: one piece of 1, 10 and 100 MB, in the core: what is not linear is named.
+- core: in Rust, where no call costs more than the work. The target: growing a text byte by byte, with a count after
+  each, costs at most four times encoding it.
+- peers: from Python, compared with the calls that libraries without counting need.
+- chunks: whole texts in chunks, compared with chunking libraries.
+- piece: one piece of 1, 10 and 100 MB, in the core: reports operations that are not linear.
 
 Results are compared with encoding from scratch before a time is printed. Times are CPU time, medians of interleaved
 runs.
@@ -42,34 +42,34 @@ PARTS = ("core", "peers", "chunks", "piece")
 CORPORA = ("en", "mixed")
 RANDOM_TOKENS = 100_000
 RUNS = 5
-"""Of each measure in the core."""
+"""Runs of each measure in the core."""
 
 A_BYTE = ("encode", "merge", "count", "append", "append-once", "prepend")
-"""What the core does with a slice, and the table gives for each of its bytes. To `encode`, which comes again and
-again, the pieces are known; `merge` encodes with none known."""
+"""The core's operations on a slice, reported per byte. `encode` repeats the same slices, so their pieces are cached;
+`merge` encodes with an empty cache."""
 
 A_WHOLE = A_BYTE[:2]
 GROWN = A_BYTE[3:]
-"""What is to cost at most four times what."""
+"""Operation -> the operation whose time it may exceed at most four times."""
 
 A_CALL = ("interval", "fit", "fit-right", "until")
-"""What is one call for a slice."""
+"""The operations that are one call per slice."""
 
 
 def tokenizer(vocabulary: Vocabulary) -> bp.Tokenizer:
-    """The tokenizer of a vocabulary, from its rank file: published ones and trained ones have one."""
+    """The tokenizer of a vocabulary, from its rank file, which published and trained vocabularies have."""
     split, special_tokens = vocabulary.split, vocabulary.special_tokens
     return bp.Tokenizer.from_file(str(vocabulary.ranks), split=split, special_tokens=special_tokens)
 
 
 def without_split(vocabulary: Vocabulary, work: Path) -> Vocabulary:
-    """The same vocabulary as one that leaves a text whole."""
+    """The same vocabulary without a split pattern."""
     tok = tokenizer(vocabulary)
     return write(bp.Tokenizer(tok.spec.replace(split=(), added_tokens=())), work / vocabulary.name / "whole")
 
 
 def in_core(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced], runs: int) -> None:
-    """For each text and with and without the split pattern: nanoseconds a byte and a call in the core.
+    """Nanoseconds per byte and per call in the core, for each text, with and without the split pattern.
 
     Raises:
         core.CoreError: The example failed.
@@ -82,7 +82,7 @@ def in_core(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced],
 
 
 def core_rows(report: Report, rows: Sequence[Mapping[str, int | str | None]]) -> None:
-    """The rows that the core's example gave: times by size, and growing a text as a multiple of encoding it."""
+    """The rows of the core's example: times by size, and growing a text as a multiple of encoding it."""
     times: dict[int, dict[str, float]] = {}
     for row in rows:
         taken, of, measure = row["nanoseconds"], row["of"], str(row["measure"])
@@ -105,7 +105,7 @@ def core_rows(report: Report, rows: Sequence[Mapping[str, int | str | None]]) ->
 
 
 def next_to_peers(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sliced], pace: Pace) -> None:
-    """Tables of all that is counted in part, from Python, next to the peers."""
+    """Tables of all operations from Python, compared with the peers."""
     peers = load_all(vocabulary, print, ORACLES)
     tok = tokenizer(vocabulary)
     for name, sliced in texts.items():
@@ -113,7 +113,7 @@ def next_to_peers(report: Report, vocabulary: Vocabulary, texts: Mapping[str, Sl
 
 
 def measure_all(report: Report, material: Material, work: Path, parts: Sequence[str], *, quick: bool) -> None:
-    """All tables; the pieces without end with the first vocabulary only."""
+    """All tables; endless pieces with the first vocabulary only."""
     pace = QUICK if quick else NORMAL
     missing = core.build() if {"core", "piece"} & {*parts} else ""
     if missing:
@@ -139,7 +139,7 @@ def measure_all(report: Report, material: Material, work: Path, parts: Sequence[
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; the exit code is 1 if a result of bytepair was wrong."""
+    """Run the command line; the exit code is 1 if a result of bytepair was wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.count", description="Counting in part.")
     parser.add_argument("--data", help="the folder of real vocabularies and texts")
     parser.add_argument("--quick", action="store_true", help="one vocabulary, smaller pieces, fewer repeats")

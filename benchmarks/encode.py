@@ -1,15 +1,15 @@
 """Encoding, counting and decoding against the peers: ``python -m benchmarks.encode``.
 
-Every result, bytepair's and each peer's, is compared with what bytepair's `encode` gives before a time is printed.
-Times are CPU seconds, medians of interleaved runs; batches to lists on all cores, and what says threads, are wall time.
+Every result, bytepair's and each peer's, is compared with the ids of bytepair's `encode` before a time is printed.
+Times are CPU seconds, medians of interleaved runs; batches to lists on all cores, and rows with threads, are wall time.
 
 - cold: the first pass over a text in a fresh process.
-- fresh: in a fresh process that has seen one half of the text, the time for the other half.
-- warm: the same text again; so is everything that says none of the three, but for one piece: those texts are new.
+- fresh: in a fresh process that has encoded one half of the text, the time for the other half.
+- warm: the same text again. Rows that name none of the three are warm, except those of one piece: those texts are new.
 
-Where there are two vocabularies, the second is only encoded and counted; for all else name it with --vocabulary.
+With two vocabularies, the second is only encoded and counted; for the other rows select it with --vocabulary.
 
-Some of it, to tune by::
+A selection, for tuning::
 
     python -m benchmarks.encode --only cold,fresh,warm --corpus en --vocabulary o200k_base --peer gigatoken
 """
@@ -42,7 +42,7 @@ FIRST_PASSES = ("cold", "fresh")
 ONE_TEXT = ("warm", "list", "count", "decode", "batch", "batch-array")
 PARTS = (*FIRST_PASSES, *ONE_TEXT, "threads", "small", "load", "worst")
 DEPENDENT = (*FIRST_PASSES, "warm", "list", "count")
-"""What is measured with a second vocabulary too; on the rest it has little bearing."""
+"""The parts that are also measured with a second vocabulary; it hardly affects the others."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class Measure:
     """A call over one text.
 
     Attributes:
-        name: What the table says.
+        name: Label in the table.
         call: The name of a call of `Peer`.
-        arguments: What it gets.
-        expected: What it must give.
-        clock: What its time is taken with.
+        arguments: Its arguments.
+        expected: Its expected result.
+        clock: The clock that times it.
     """
 
     name: str
@@ -94,7 +94,7 @@ def one_text(report: Report, peers: Mapping[str, Peer], parts: Sequence[str], te
 def measure_all(
     report: Report, material: Material, parts: Sequence[str], *, repeats: int, pace: Pace, full: bool
 ) -> None:
-    """All tables: for each vocabulary one for each text; for the first vocabulary then one for what needs no text."""
+    """All tables: one per vocabulary and text; then, for the first vocabulary, one for the parts without a text."""
     first = next(iter(material.vocabularies))
     for name, vocabulary in material.vocabularies.items():
         if name != first:
@@ -121,7 +121,7 @@ def measure_all(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; the exit code is 1 if a result of bytepair was wrong."""
+    """Run the command line; the exit code is 1 if a result of bytepair was wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.encode", description="Encoding against the peers.")
     parser.add_argument("--data", help="the folder of real vocabularies and texts")
     parser.add_argument("--quick", action="store_true", help="one vocabulary, two texts, fewer repeats: two minutes")

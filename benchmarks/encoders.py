@@ -1,8 +1,8 @@
 """The encoders of the literature on text without pieces, as the README of the `bpe` crate measures them.
 
 ``python -m benchmarks.encoders [--quick]``: random tokens are decoded, and slices of 10, 100, 1,000 and 10,000 of them
-are encoded, each as one piece. What is exact must agree before a time is printed; for the others the table says, too,
-how many ids they give.
+are encoded, each as one piece. The exact encoders must agree before a time is printed; for the others the table also
+has their number of ids.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 ENCODERS = ("naive", "heap", "table", "backtrack", "greedy", "minimal")
 SIZES = (10, 100, 1_000, 10_000)
 SLICES = 10
-"""How many slices of each size make one run."""
+"""Slices of each size in one run."""
 
 SLOW = {"naive": 1_000}
-"""What is quadratic sits out longer slices: it would take all of the time."""
+"""Quadratic encoders skip longer slices, which would take all of the time."""
 
 
 def slices(tok: bp.Tokenizer, tokens: int) -> list[bytes]:
-    """Slices of a random text, each the bytes of so many random tokens.
+    """Slices of a random text, each the bytes of the given number of random tokens.
 
     Example:
         >>> tok = bp.train({"low": 5}, vocab_size=258)
@@ -52,7 +52,7 @@ def encoded(encoder: Any, pieces: Sequence[bytes]) -> list[list[int]]:
 
 
 def compare(report: Report, tok: bp.Tokenizer, tokens: int, *, repeats: int) -> None:
-    """Rows for one size: microseconds of one slice, and tokens given for one hundred of the exact ones."""
+    """Rows for one size: microseconds per slice, and tokens per hundred of the exact ones."""
     pieces = slices(tok, tokens)
     made: dict[str, Any] = {name: tok.encoder(name) for name in ENCODERS}  # not there yet
     taking = {name: one for name, one in made.items() if tokens <= SLOW.get(name, tokens)}
@@ -76,7 +76,7 @@ def compare(report: Report, tok: bp.Tokenizer, tokens: int, *, repeats: int) -> 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; the exit code is 1 if a result was wrong, or if there are no encoders yet."""
+    """Run the command line; the exit code is 1 if a result was wrong, or if there are no encoders yet."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.encoders", description="The six encoders, on one piece."
     )

@@ -1,4 +1,4 @@
-"""One piece of many megabytes, counted in each way: shows what is not linear, and what needs much memory."""
+"""One piece of many megabytes, counted in each way: reports operations that are not linear or need much memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from benchmarks.peers import Vocabulary
 
 KINDS = ("letter", "spaces", "lines", "digits", "letters")
-"""One letter, spaces, newlines and spaces in turns, random digits, random letters."""
+"""One letter, spaces, alternating newlines and spaces, random digits, random letters."""
 
 GROWING = ("count", "until", "append", "append-64k", "prepend", "prepend-64k", "index")
-"""What goes through the whole piece: its time is that of a byte. The limit of `until` is half of the piece's tokens."""
+"""Operations on the whole piece, timed per byte. The limit of `until` is half of the piece's tokens."""
 
 CALLS = ("interval", "fit", "fit-right")
-"""What is one call: an interval at a random place, and the longest part of 1,000 tokens."""
+"""Operations timed per call: an interval at a random place, and the longest part of 1,000 tokens."""
 
 OPERATIONS = (*GROWING, *CALLS)
 SIZES = (1_000_000, 10_000_000, 100_000_000)
@@ -31,17 +31,17 @@ QUICK_SIZES = (100_000, 1_000_000)
 
 SMALL = 1_000_000
 REPEATS = 3
-"""How often pieces that are small are measured."""
+"""Repeats for small pieces."""
 
 MOST_SECONDS = 120.0
-"""For one process, which checks its result as well. What took longer sits out larger pieces."""
+"""Time limit of one process, which also checks its result. Operations that exceed it skip larger pieces."""
 
 GROWTH = 2.0
-"""What takes so many times as long, a byte or a call, on a piece ten times as large, is named."""
+"""An operation is reported if its time per byte or call grows by this factor on a piece ten times as large."""
 
 
 def said(size: int) -> str:
-    """A size as the table says it.
+    """Format a size for the table.
 
     Example:
         >>> said(100_000_000), said(100_000)
@@ -51,7 +51,7 @@ def said(size: int) -> str:
 
 
 def growth(times: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """How many times as long the largest piece takes as the one before, by operation; of those that took part in both.
+    """Time on the largest piece divided by that on the one before, by operation; only operations that ran on both.
 
     Example:
         >>> growth({"count": [1.0, 2.0, 2.0], "fit": [1.0]})
@@ -68,9 +68,9 @@ class Piece:
         report: Gets the rows.
         vocabulary: It has a rank file.
         split: The name of a split pattern.
-        kind: What the piece is made of.
-        times: Of a byte or of a call, by operation: a value for each size so far.
-        out: Who gave up.
+        kind: The content of the piece.
+        times: Times per byte or per call, by operation: a value for each size so far.
+        out: Operations that exceeded the limit.
     """
 
     report: Report
@@ -81,7 +81,7 @@ class Piece:
     out: set[str] = field(default_factory=set)
 
     def one_size(self, size: int) -> dict[str, float]:
-        """The rows of one size; returns peaks for each byte of the piece."""
+        """The rows of one size; returns peaks per byte of the piece."""
         values: dict[str, float | str] = {}
         peaks: dict[str, float] = {}
         for name in (name for name in OPERATIONS if name not in self.out):
@@ -101,7 +101,7 @@ class Piece:
         return peaks
 
     def measure(self, name: str, size: int) -> tuple[float, int | None] | str:
-        """Seconds and bytes at the peak; or what the table says in place of them."""
+        """Seconds and peak bytes; or the table's entry in place of them."""
         case = (self.split, self.kind, name)
         about = f"{name} of {self.kind} at {said(size)}"
         try:

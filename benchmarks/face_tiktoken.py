@@ -1,10 +1,10 @@
-"""`bytepair.compat.tiktoken` beside tiktoken, call by call, in one run.
+"""`bytepair.compat.tiktoken` compared with tiktoken, call by call, in one run.
 
     python -m benchmarks.face_tiktoken [--data FOLDER] [--rounds N] [--text NAME] [--write]
 
-Results are compared before anything is timed. Each number is a median of rounds in which the two take turns: CPU time
-of all threads of the process. ``--write`` puts the table into docs/compat-tiktoken.md. A ratio is tiktoken's time by
-ours: more than 1 is faster.
+Results are compared before anything is timed. Each number is a median of rounds in which the two alternate: CPU time
+of all threads of the process. ``--write`` puts the table into docs/compat-tiktoken.md. A ratio is tiktoken's time
+divided by bytepair's: above 1 bytepair is faster.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ START, END = "<!-- table: python -m benchmarks.face_tiktoken --write -->", "<!--
 
 
 def calls(text: str, ids: list[int]) -> dict[str, Callable[[Any], Any]]:
-    """What is timed, by its name in the table."""
+    """The timed calls, by their names in the table."""
     short = [text[at : at + 20] for at in range(0, 200_000, 20)]
     documents = [text[at : at + 2000] for at in range(0, len(text), 2000)]
     rows = [ids[at : at + 6] for at in range(0, 60_000, 6)]
@@ -55,13 +55,13 @@ def calls(text: str, ids: list[int]) -> dict[str, Callable[[Any], Any]]:
 
 
 def unstable(encoding: Any, text: str) -> tuple[list[int], list[list[int]]]:
-    """What `encode_with_unstable` gives, in one order."""
+    """The result of `encode_with_unstable`, in a fixed order."""
     stable, completions = encoding.encode_with_unstable(text)
     return stable, sorted(completions)
 
 
 def compare(call: Callable[[Any], Any], ours: Any, theirs: Any, rounds: int) -> tuple[float, float, float]:
-    """Seconds of both and the ratio, as medians; AssertionError if they do not give the same."""
+    """Seconds of both and the ratio, as medians; AssertionError if their results differ."""
     assert call(ours) == call(theirs)
     taken: list[list[float]] = [[], []]
     for _ in range(rounds):
@@ -73,7 +73,7 @@ def compare(call: Callable[[Any], Any], ours: Any, theirs: Any, rounds: int) -> 
 
 
 def main() -> None:
-    """Compares, times, prints."""
+    """Compare, time, print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--rounds", type=int, default=9)

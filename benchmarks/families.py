@@ -1,9 +1,9 @@
-"""Every family of tokenizers against the library that its files were made for: ids, places, text, and speed.
+"""Every family of tokenizers compared with its own library: ids, places, text, and speed.
 
     python -m benchmarks.families [--data FOLDER] [--characters N] [--hostile N] [--only NAME] [--write]
 
 Each text is compared whole and in documents; the table goes to docs/compatibility.md with ``--write``. A difference is
-counted, and the first of a family is shown. Exit code 1 if there is any that is not explained.
+counted, and the first of a family is shown. The exit code is 1 if a difference is unexplained.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DOCUMENT = 5_000
 
 
 class Family(NamedTuple):
-    """A tokenizer's file, and the library that it is compared with."""
+    """A tokenizer's file, and the library it is compared with."""
 
     name: str
     file: str
@@ -70,7 +70,7 @@ FAMILIES = [
 
 
 class Result(NamedTuple):
-    """What a tokenizer gives for a text: places only where the peer has them."""
+    """The result of a tokenizer for a text: places only where the peer has them."""
 
     ids: list[int]
     places: list[tuple[int, int]] | None
@@ -81,7 +81,7 @@ class Peer(Protocol):
     """A library of origin."""
 
     def encode(self, text: str) -> Result:
-        """Ids, and places and tokens where the library gives them."""
+        """Ids, and places and tokens where the library returns them."""
         ...
 
     def ids(self, text: str) -> list[int]:
@@ -94,7 +94,7 @@ class Peer(Protocol):
 
 
 class Tokenizers:
-    """The package tokenizers, without post-processing: what it adds is no matter of texts."""
+    """The package tokenizers, without post-processing, which does not depend on the text."""
 
     def __init__(self, file: Path) -> None:
         import tokenizers
@@ -139,19 +139,19 @@ PEERS: dict[str, type[Tokenizers | SentencePiece]] = {"tokenizers": Tokenizers, 
 
 @dataclass
 class Row:
-    """What came out for one family."""
+    """The results of one family."""
 
     family: Family
     characters: int = 0
     hostile: int = 0
     differences: dict[str, int] = field(default_factory=dict)
     misread: int = 0
-    """Texts whose ids are the peer's only with the scores as it reads them."""
+    """Texts whose ids equal the peer's only with the scores as the peer reads them."""
     first: str = ""
     ratio: float = 0.0
 
     def differ(self, what: str, text: str, ours: Any, theirs: Any) -> None:
-        """Counts a difference, and keeps the first to be shown."""
+        """Count a difference, and keep the first for the report."""
         self.differences[what] = self.differences.get(what, 0) + 1
         if not self.first:
             shown = next((at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), 0)
@@ -168,7 +168,7 @@ def spelled(tok: bp.Tokenizer, ids: list[int], surfaces: dict[int, str]) -> list
 
 
 def compare(row: Row, tok: bp.Tokenizer, peer: Peer, text: str, misreading: bp.Tokenizer | None = None) -> None:
-    """Counts what differs for one text; `misreading` has the numbers of the file as the peer reads them."""
+    """Count the differences for one text; `misreading` has the numbers of the file as the peer reads them."""
     theirs = peer.encode(text)
     ids = tok.encode(text, special="allow" if theirs.places is not None else "text")
     if ids != theirs.ids and misreading and misreading.encode(text, special="allow") == theirs.ids:
@@ -197,7 +197,7 @@ def documents(text: str) -> Iterator[str]:
 
 
 def run(family: Family, folder: Path, texts: dict[str, str], hostile: int, seed: int) -> Row:
-    """Loads a family's file with both and compares them."""
+    """Load a family's file with both and compare them."""
     packed = (folder / "vocabs" / family.file).read_bytes()
     row = Row(family)
     with tempfile.TemporaryDirectory() as work:
@@ -230,7 +230,7 @@ def as_misread(tok: bp.Tokenizer, peer: Peer) -> bp.Tokenizer | None:
 
 
 def speed(tok: bp.Tokenizer, peer: Peer, parts: Sequence[str]) -> float:
-    """How many times faster ids are found, by one thread: the median of five turns."""
+    """Speedup of finding ids, on one thread: the median of five rounds."""
 
     def seconds(encode: Any) -> float:
         start = time.thread_time()
@@ -259,10 +259,10 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def main() -> int:
-    """Compares the families that are asked for; 1 if anything differs."""
+    """Compare the selected families; 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="benchmarks.families")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--characters", type=int, default=100_000, help="of each real text")
+    parser.add_argument("--characters", type=int, default=100_000, help="characters of each real text")
     parser.add_argument("--hostile", type=int, default=200_000, help="characters of hostile text for each family")
     parser.add_argument("--only", default="", help="families with this in their names")
     parser.add_argument("--seed", type=int, default=6)

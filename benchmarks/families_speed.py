@@ -1,11 +1,11 @@
-"""The speed of every family of tokenizers beside the library that its files were made for, in one run.
+"""The speed of every family of tokenizers, compared with its own library, in one run.
 
     python -m benchmarks.families_speed [--data FOLDER] [--characters N] [--rounds N] [--only NAME] [--write]
 
-Ids are compared before anything is timed. Each number is a median of rounds in which the two take turns: CPU time of
-one thread, but wall time for batches on two. *fresh* is the first pass over text that was never seen, by tokenizers
-that saw other text; *warm* is the same documents again. Loading and memory are those of fresh processes. ``--write``
-puts the table into docs/performance.md. A ratio is the peer's time by ours: more than 1 is faster.
+Ids are compared before anything is timed. Each number is a median of rounds in which the two alternate: CPU time of
+one thread, but wall time for batches on two. *fresh* is the first pass over unseen text, by tokenizers that encoded
+other text before; *warm* is the same documents again. Loading and memory are those of fresh processes. ``--write``
+puts the table into docs/performance.md. A ratio is the peer's time divided by bytepair's: above 1 bytepair is faster.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TEXTS = {"en": "en_1mb", "code": "code_1mb", "multi": "multi_1mb"}
 
 
 class Ratio(NamedTuple):
-    """Medians of two that took turns, and the median of the ratios of the turns."""
+    """Medians of two alternating calls, and the median of the ratios of the rounds."""
 
     ours: float
     theirs: float
@@ -42,7 +42,7 @@ class Ratio(NamedTuple):
 
 
 def turns(ours: Callable[[int], object], theirs: Callable[[int], object], rounds: int, clock: Any) -> Ratio:
-    """Times two calls by turns; each is given the number of the round."""
+    """Time two calls alternately; each gets the number of the round."""
     times: list[tuple[float, float]] = []
     for number in range(rounds):
         both = []
@@ -62,15 +62,15 @@ class Both:
         self.special: Any = "allow" if isinstance(self.peer, Tokenizers) else "text"
 
     def ids(self, text: str) -> list[int]:
-        """Our ids."""
+        """Ids of bytepair."""
         return self.tok.encode(text, special=self.special)
 
     def batch(self, texts: list[str], threads: int) -> list[list[int]]:
-        """Our ids of many texts."""
+        """Ids of many texts, of bytepair."""
         return self.tok.encode_batch(texts, special=self.special, threads=threads)
 
     def peer_batch(self, texts: list[str], threads: int) -> list[list[int]]:
-        """The peer's, by its fastest call."""
+        """The peer's ids, by its fastest call."""
         if isinstance(self.peer, Tokenizers):
             os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
             return [list(e.ids) for e in self.peer.inner.encode_batch_fast(texts, add_special_tokens=False)]
@@ -78,7 +78,7 @@ class Both:
 
 
 def measure(both: Both, texts: dict[str, str], rounds: int) -> dict[str, Ratio]:
-    """All that is measured in this process."""
+    """All measurements of this process."""
     peer, clock = both.peer, time.process_time
     parts = {name: [text[at : at + DOCUMENT] for at in range(0, len(text), DOCUMENT)] for name, text in texts.items()}
     # The first round, which is not counted, is what warms both for text that they have not seen.
@@ -142,7 +142,7 @@ def memory() -> float:
 
 
 def load_alone(name: str, file: Path) -> None:
-    """Prints what loading takes: CPU seconds, and MB more than before, the library itself imported."""
+    """Print the cost of loading: CPU seconds, and additional MB, the library itself imported."""
     load: Callable[[Path], Any] = bp.Tokenizer.from_file if name == "bytepair" else PEERS[name]
     if name != "bytepair":
         __import__(name)
@@ -188,10 +188,10 @@ HEAD = """\
 
 
 def main() -> int:
-    """Measures the families that are asked for."""
+    """Measure the selected families."""
     parser = argparse.ArgumentParser(prog="benchmarks.families_speed")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--characters", type=int, default=600_000, help="of each text")
+    parser.add_argument("--characters", type=int, default=600_000, help="characters of each text")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="families with this in their names; several between commas")
     parser.add_argument("--load", nargs=2, metavar=("LIBRARY", "FILE"), help=argparse.SUPPRESS)

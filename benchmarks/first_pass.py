@@ -1,4 +1,4 @@
-"""What happens once in a process: import, load, the first pass over a text. Each is measured in fresh processes."""
+"""The one-time costs of a process: import, load, first pass over a text. Each is measured in fresh processes."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SLOW = 1.2
-"""CPU seconds of the processes of one library after which no more are started for it."""
+"""CPU seconds of one library's processes after which no more of them are started."""
 
 _IMPORT = "import sys, time; sys.path[:0] = {path}; start = time.process_time(); import {module}; \
 print(time.process_time() - start)"
 
 
 def run(library: str, vocabulary: Vocabulary, corpus: Path | None, mode: str) -> dict[str, Any] | None:
-    """Measures one first pass.
+    """Measure one first pass.
 
     Args:
         library: Which library.
-        vocabulary: What it loads.
+        vocabulary: The vocabulary that it loads.
         corpus: The text, unless the mode is ``load``.
         mode: ``cold`` times the whole text, ``fresh`` its second half after the first one, ``load`` neither.
 
     Returns:
         CPU seconds to ``load`` (from the file to the first id, without importing the library) and to encode
         (``seconds``), the `digest` of the ids, and the ``peak`` of memory after loading, in MB. None if the process
-        fails, which says why.
+        fails; it prints the reason.
     """
     job = {"library": library, "vocabulary": asdict(vocabulary), "corpus": corpus, "mode": mode}
     command = [sys.executable, "-m", "benchmarks.worker", json.dumps(job, default=str)]
@@ -49,7 +49,7 @@ def run(library: str, vocabulary: Vocabulary, corpus: Path | None, mode: str) ->
 def passes(
     report: Report, mode: str, peers: Mapping[str, Peer], vocabulary: Vocabulary, corpus: Path, *, repeats: int
 ) -> None:
-    """A row of first passes: ``cold`` or ``fresh``, each library in turns."""
+    """A row of first passes: ``cold`` or ``fresh``; libraries alternate."""
     text = corpus.read_bytes().decode()
     if mode == "fresh":
         text = halves(text)[1]
@@ -73,7 +73,7 @@ def passes(
 
 
 def loading(report: Report, peers: Mapping[str, Peer], vocabulary: Vocabulary, *, repeats: int) -> None:
-    """Rows for import, for the way from the file to the first id, and for the peak of memory by then."""
+    """Rows for import, for the time from the file to the first id, and for the peak of memory by then."""
     imports: dict[str, list[float]] = {name: [] for name in peers}
     loads: dict[str, list[float]] = {name: [] for name in peers}
     peaks: dict[str, list[float]] = {name: [] for name in peers}

@@ -1,4 +1,4 @@
-"""Counting in part from Python, next to what one does with a library that can only encode: all of it, again."""
+"""Counting intervals and growing texts from Python, compared with libraries that can only encode everything again."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 Call: TypeAlias = "Callable[[Any], Any]"
 
 MOST_APPENDED = 100
-"""Who encodes again for each byte sits out slices of more tokens: that is quadratic."""
+"""Libraries that encode again for each byte skip slices of more tokens: that is quadratic."""
 
 CHECKS = 200
-"""So many counts of a text that grows are compared, and the last one."""
+"""The number of counts of a growing text that are compared, besides the last one."""
 
 RUN = 2e-3
-"""Seconds. What is shorter is repeated, so that neither the clock's own time matters nor what others left in caches."""
+"""Seconds. Shorter calls are repeated, so that neither the clock's own time nor earlier cache contents matter."""
 
 BEYOND = 50
-"""So many characters beyond a part that fits none may fit; longer parts are left to the tests."""
+"""No part up to this many characters longer than the result may fit; longer parts are left to the tests."""
 
 
 def counted(peer: Peer) -> Callable[[str], int]:
@@ -39,7 +39,7 @@ def counted(peer: Peer) -> Callable[[str], int]:
 
 
 def some(counts: Sequence[int]) -> list[int]:
-    """Every so many of the counts, and the last one.
+    """Sample the counts at a fixed step, and keep the last one.
 
     Example:
         >>> some([1, 2, 3]), len(some([*range(10_000)]))
@@ -49,7 +49,7 @@ def some(counts: Sequence[int]) -> list[int]:
 
 
 def places(text: str) -> list[int]:
-    """For each byte of a text how many of its characters are whole then.
+    """For each byte of a text, the number of complete characters so far.
 
     Example:
         >>> places("aé")
@@ -62,7 +62,7 @@ def places(text: str) -> list[int]:
 
 
 def grown(tok: bp.Tokenizer, text: str) -> list[int]:
-    """The count after each byte, of a text that grows."""
+    """The count after each byte of a growing text."""
     appender = tok.appender(special="text")
     data = text.encode()
     counts = []
@@ -73,7 +73,7 @@ def grown(tok: bp.Tokenizer, text: str) -> list[int]:
 
 
 def again(count: Callable[[str], int], text: str) -> list[int]:
-    """The same by encoding what there is so far again, when a byte makes a character whole."""
+    """The same by encoding the text so far again, whenever a byte completes a character."""
     counts: list[int] = []
     known = 0
     for place in places(text):
@@ -86,12 +86,12 @@ def again(count: Callable[[str], int], text: str) -> list[int]:
 
 
 def from_scratch(count: Callable[[str], int], text: str) -> list[int]:
-    """The same, but only those counts that are compared."""
+    """The same, but only the counts that are compared."""
     return [count(text[:place]) for place in some(places(text))]
 
 
 def is_longest(tok: bp.Tokenizer, text: str, fit: str, limit: int) -> bool:
-    """Whether a beginning of a text fits, and none that is a little longer."""
+    """Whether a prefix of a text fits, and no slightly longer one does."""
     longer = range(len(fit) + 1, min(len(text), len(fit) + BEYOND) + 1)
     fits = [tok.count(text[:end], special="text") <= limit for end in longer]
     return text.startswith(fit) and tok.count(fit, special="text") <= limit and not any(fits)
@@ -103,7 +103,7 @@ def first(peer: Peer, limit: int, text: str) -> str | None:
 
 
 def fit(tok: bp.Tokenizer, limit: int, text: str) -> str:
-    """The longest beginning that fits."""
+    """The longest prefix that fits."""
     return tok.fit(text, limit, special="text")
 
 
@@ -113,7 +113,7 @@ def has_more(count: Callable[[str], int], limit: int, text: str) -> bool:
 
 
 def passes(tok: bp.Tokenizer, limit: int, text: str) -> bool:
-    """The same by a call that stops there."""
+    """The same by a call that stops at the limit."""
     return tok.count_until(text, limit, special="text") is None
 
 
@@ -123,11 +123,11 @@ class Comparison:
 
     Attributes:
         report: Gets the rows.
-        title: Of its tables; what is counted is added.
+        title: Title of its tables; the operation is appended.
         tok: bytepair's tokenizer.
         peers: All libraries, bytepair too.
         sliced: The text and its slices.
-        pace: How long to measure.
+        pace: Limits of the measurement.
     """
 
     report: Report
@@ -138,12 +138,12 @@ class Comparison:
     pace: Pace
 
     def encode(self, text: str) -> list[int]:
-        """What the ids have to be."""
+        """The expected ids."""
         ids: list[int] = self.peers[OURS].encode(text)
         return ids
 
     def count(self, text: str) -> int:
-        """What the count has to be."""
+        """The expected count."""
         return len(self.encode(text))
 
     @property
@@ -152,13 +152,13 @@ class Comparison:
         return [name for name in self.peers if name != OURS]
 
     def row(self, tokens: int, calls: Mapping[str, Call], given: Sequence[Any], expected: Mapping[str, Any]) -> None:
-        """Microseconds of one call by library, of those that are right.
+        """Microseconds per call by library, for libraries with the right result.
 
         Args:
-            tokens: What the row is called.
+            tokens: Label of the row.
             calls: Library -> call.
-            given: What it is called with, one after another.
-            expected: Library -> what it must give.
+            given: Arguments, one after another.
+            expected: Library -> expected result.
         """
 
         def all_of(call: Call) -> list[Any]:
@@ -194,7 +194,7 @@ class Comparison:
         self.asked(texts, largest, fewer)
 
     def whole(self, what: str, calls: Mapping[str, Call], right: Call) -> None:
-        """Slices by themselves."""
+        """Slices on their own."""
         self.report.head(f"{self.title}: {what}")
         for tokens in self.sliced.slices:
             texts = self.sliced.texts(tokens)
@@ -216,7 +216,7 @@ class Comparison:
             self.row(tokens, calls, texts, dict.fromkeys(calls, expected))
 
     def intervals(self) -> None:
-        """Intervals of a text that is indexed; who has no index encodes them."""
+        """Intervals of an indexed text; libraries without an index encode them."""
         self.report.head(f"{self.title}: count an interval")
         index, text = self.tok.index(self.sliced.text, special="text"), self.sliced.text
 
@@ -233,8 +233,8 @@ class Comparison:
     def cut(self, texts: Sequence[str], tokens: int, limits: Sequence[int]) -> None:
         """Texts cut to fewer tokens.
 
-        Who cannot cut encodes all and decodes the first ids. That may end inside a character, or be encoded to other
-        ids; how often is a row of its own.
+        Libraries that cannot cut encode everything and decode the first ids. The result may end inside a character, or
+        be encoded to other ids; the frequency is a row of its own.
         """
         self.report.head(f"{self.title}: {tokens} tokens cut to fewer")
         ids = [self.encode(text) for text in texts]

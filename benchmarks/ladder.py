@@ -1,12 +1,12 @@
 """The trainers of the literature and the core, step by step: ``python -m benchmarks.ladder [--quick]``.
 
 V1 to V5 of "Building a Fast BPE Tokenizer from Scratch" on growing corpora and vocabularies (where does V5 overtake
-V4?); what compaction saves the heap of V5; and the four stages of "Slow Data". From texts to merges, in CPU seconds of
-all processes; that V3 counts in several of them shows only in the wall seconds of counting, in a table of their own.
+V4?); the effect of compaction on the heap of V5; and the four stages of "Slow Data". From texts to merges, in CPU
+seconds of all processes; V3's parallel counting shows only in the wall seconds of counting, in a separate table.
 
-One run with a stamp for each merge gives the times of all smaller vocabularies. A run that would take too long is
-ended: it has no times beyond that, or one that is marked with ~, for which its last merges stand for all that are
-missing. The merges that were made must be the core's, with the same counts, or the table says WRONG.
+One run with a time stamp per merge has the times of all smaller vocabularies. A run that would take too long is ended:
+it has no times beyond that, or one marked with ~, extrapolated from its last merges. The merges that were made must be
+the core's, with the same counts, or the table has WRONG.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ STAGES = {
     "heap": reference.train_linked_list,
 }
 PROCESSES = 2
-"""With how many processes V3 counts."""
+"""Processes that V3 counts with."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How far to go: sizes of corpora in characters, of vocabularies in tokens; seconds for one run; Slow Data."""
+    """Limits: sizes of corpora in characters, of vocabularies in tokens; seconds for one run; Slow Data."""
 
     corpora: Sequence[int] = (10_000, 50_000, 200_000, 500_000, 2_000_000)
     vocabularies: Sequence[int] = tuple(range(500, 5_001, 250))
@@ -73,9 +73,9 @@ class Climb:
     """A run of a trainer: its merges, and the seconds from its start to each of them.
 
     Attributes:
-        merges: What it learned, or as much of it as there was time for.
-        stamps: When each merge was chosen, and at last when the run was over.
-        ended: Whether it was ended before it was done.
+        merges: The learned merges, as many as there was time for.
+        stamps: The time of each merge, and last the end of the run.
+        ended: Whether it was stopped early.
     """
 
     merges: list[training.Merge] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Climb:
     ended: bool = False
 
     def at(self, merges: int) -> float | None:
-        """The seconds that so many merges took; None if there was no time for them.
+        """The seconds of the first merges, up to a number; None if there was no time for them.
 
         Example:
             >>> Climb([...], [0.5, 1.0]).at(1), Climb([...], [0.5], ended=True).at(5)
@@ -94,7 +94,7 @@ class Climb:
         return None if self.ended else self.stamps[-1]
 
     def extrapolated(self, merges: int) -> float:
-        """The seconds that so many merges would take if each missing one took as long as the last fifth did.
+        """The seconds of a number of merges if each missing one took as long as the last fifth did.
 
         Example:
             >>> Climb([...] * 9, [1.0, 2.0, 3.0, 4.0, 5.0, 7.0], ended=True).extrapolated(8)
@@ -107,13 +107,13 @@ class Climb:
 
 
 def cpu() -> float:
-    """CPU seconds of this process, and of those that it started and that are over."""
+    """CPU seconds of this process, and of its finished child processes."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def climb(train: Callable[[], training.Training], seconds: float) -> Climb:
-    """Runs a readable trainer and stamps each merge; it is ended when the seconds are over."""
+    """Run a readable trainer and time-stamp each merge; it is ended when its time is over."""
     made = Climb()
     record = training.State.record
 
@@ -135,7 +135,7 @@ def climb(train: Callable[[], training.Training], seconds: float) -> Climb:
 
 
 def core(texts: Sequence[str], merges: int) -> tuple[list[tuple[bytes, bytes, int]], float]:
-    """The core's merges, and the median of the seconds that they took."""
+    """The core's merges, and the median of its seconds."""
     taken = []
     for _ in range(3):
         start = cpu()
@@ -145,7 +145,7 @@ def core(texts: Sequence[str], merges: int) -> tuple[list[tuple[bytes, bytes, in
 
 
 def counted(train: Callable[..., training.Training], texts: Sequence[str], merges: int, **options: Any) -> Any:
-    """Counts pieces in one process, as all but V3 do, and learns merges."""
+    """Count pieces in one process, as all but V3 do, and learn merges."""
     return train(reference.count_pieces(texts, bp.SPLIT_PATTERNS[SPLIT]), merges, **options)
 
 
@@ -166,14 +166,14 @@ def versions(texts: Sequence[str], merges: int, processes: int) -> dict[str, Cal
 
 
 def right(made: Climb, expected: Sequence[tuple[bytes, bytes, int]]) -> bool:
-    """Whether a run learned what the core did, as far as it came."""
+    """Whether a run learned the core's merges, as far as it came."""
     return list(made.merges) == list(expected[: len(made.merges)] if made.ended else expected)
 
 
 def overtaking(slower: Climb, faster: Climb) -> int | None:
     """The first number of merges from which on one run has taken less time than another; None if it never does.
 
-    Where the slower one was ended, it is behind.
+    A run that was stopped early is the slower one.
 
     Example:
         >>> overtaking(Climb([...] * 3, [1.0, 2.0, 4.0, 6.0]), Climb([...] * 3, [2.0, 3.0, 3.5, 4.0]))
@@ -223,7 +223,7 @@ def counting(report: Report, text: str, extent: Extent, *, processes: int = PROC
 
 
 def compaction(report: Report, text: str, extent: Extent) -> None:
-    """The heap of V5 with and without compaction, in turns: seconds, most entries, how often it was rebuilt."""
+    """The heap of V5 with and without compaction, alternating: seconds, most entries, number of rebuilds."""
     texts, merges = documents(text[: extent.corpora[-1]]), extent.vocabularies[-1] - 256
     counts = reference.count_pieces(texts, bp.SPLIT_PATTERNS[SPLIT])
     expected, _ = core(texts, merges)
@@ -236,7 +236,7 @@ def compaction(report: Report, text: str, extent: Extent) -> None:
         rebuilt[name] = -1  # It is built once in any case.
 
         class Watched(heap.PairHeap):
-            """Remembers how long it was, and how often it was built."""
+            """A heap that records its length and the number of its rebuilds."""
 
             def pop(self, name: str = name) -> training.Merge | None:
                 longest[name] = max(longest[name], len(self.entries))
@@ -259,7 +259,7 @@ def compaction(report: Report, text: str, extent: Extent) -> None:
 
 
 def slow_data(report: Report, text: str, extent: Extent) -> None:
-    """The four stages of "Slow Data" and the core; what took too long is extrapolated, and marked with ~."""
+    """The four stages of "Slow Data" and the core; runs that took too long are extrapolated and marked with ~."""
     texts, merges = [text[: extent.slow_characters]], extent.slow_merges
     expected, ours = core(texts, merges)
     merges = len(expected)
@@ -287,7 +287,7 @@ def _texts(folder: Path | None, work: Path) -> tuple[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; the exit code is 1 if a result was wrong."""
+    """Run the command line; the exit code is 1 if a result was wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ladder", description="The trainers of the literature.")
     parser.add_argument("--data", help="the folder of real texts")
     parser.add_argument("--quick", action="store_true", help="small corpora and vocabularies")

@@ -1,4 +1,4 @@
-"""What all benchmarks share: results checked before times, interleaved medians, tables, CSV rows, machine facts."""
+"""Shared by all benchmarks: results checked before times, interleaved medians, tables, CSV rows, machine facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long to measure: at most so many repeats, and so many seconds for one cell of a table."""
+    """Limits of a measurement: the number of repeats, and the seconds for one cell of a table."""
 
     repeats: int
     seconds: float
@@ -32,14 +32,14 @@ NORMAL = Pace(repeats=15, seconds=0.25)
 
 
 def data_folder(named: str | None) -> Path | None:
-    """The folder of real vocabularies and texts: as named, as in BYTEPAIR_DATA, or beside the repository."""
+    """The folder of real vocabularies and texts: as passed, from BYTEPAIR_DATA, or next to the repository."""
     named = named or os.environ.get("BYTEPAIR_DATA")
     folder = Path(named) if named else ROOT.parent / "shared" / "data"
     return folder if (folder / "corpora").is_dir() else None
 
 
 def facts(libraries: Iterable[str]) -> dict[str, str]:
-    """What a time depends on beside the code: the machine (not its name) and the versions."""
+    """The conditions of a time: the machine (not its name) and the versions."""
 
     def version(library: str) -> str:
         package = LIBRARIES[library].package if library in LIBRARIES else library
@@ -64,7 +64,7 @@ def facts(libraries: Iterable[str]) -> dict[str, str]:
 
 @dataclass
 class Report:
-    """The rows of one benchmark: printed as they come, and kept for the CSV file.
+    """The rows of one benchmark: printed as they are measured, and kept for the CSV file.
 
     Args:
         kind: The name of the benchmark.
@@ -84,7 +84,7 @@ class Report:
         print(", ".join(f"{name} {value}" for name, value in self.facts.items()))
 
     def head(self, title: str, columns: Sequence[str] | None = None) -> None:
-        """Starts a table, of all libraries unless other columns are named."""
+        """Start a table, of all libraries unless other columns are named."""
         self.title, self.columns = title, columns or self.libraries
         names = "".join(f"{name[:12]:>13}" for name in self.columns)
         print(f"\n{title}\n{'':32}{names}{'ratio':>9}", flush=True)
@@ -97,13 +97,13 @@ class Report:
         *,
         higher_is_better: bool = False,
     ) -> None:
-        """Prints a row: a value, or WRONG, for each library, and how many times better bytepair is than the best peer.
+        """Print a row: a value, or WRONG, for each library, and bytepair's ratio to the best peer.
 
         Args:
-            measure: What was measured.
+            measure: The measured quantity.
             values: Library -> value; a str (WRONG) is printed in place of one.
-            unit: Of the values.
-            higher_is_better: Whether it is, as for MB/s.
+            unit: Unit of the values.
+            higher_is_better: Whether higher values are better, as for MB/s.
         """
         numbers = {name: value for name, value in values.items() if not isinstance(value, str)}
         peers = [value for name, value in numbers.items() if not name.startswith(OURS)]
@@ -121,13 +121,13 @@ class Report:
             self._keep()  # At once: a peer may end the process.
 
     def place(self, suffix: str) -> Path:
-        """``build/bench/<date>T<time>-<kind><suffix>``, so that no run replaces another; the folder is made."""
+        """``build/bench/<date>T<time>-<kind><suffix>``, so that no run replaces another; creates the folder."""
         path = ROOT / "build" / "bench" / f"{self.started:%Y-%m-%dT%H%M%S}-{self.kind}{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def _keep(self) -> None:
-        """Writes the rows so far, with the facts of the machine, to the CSV file."""
+        """Write the rows so far, with the facts of the machine, to the CSV file."""
         rows = [{"date": f"{self.started:%Y-%m-%d}", **row, **self.facts} for row in self.rows]
         with self.place(".csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
@@ -135,7 +135,7 @@ class Report:
             writer.writerows(rows)
 
     def save(self) -> None:
-        """Says where the rows are, and who was not right."""
+        """Print the path of the rows, and the libraries with wrong results."""
         if not self.rows:
             print("\nnothing was measured")
             return
@@ -155,17 +155,17 @@ def timed(
     calls: int = 1,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """One row: checks what each library gives, then times those that are right.
+    """One row: checks the result of each library, then times those that are right.
 
     Args:
         report: Gets the row.
-        measure: What is measured.
+        measure: The measured quantity.
         runs: A call for each library.
-        expected: What each must give.
+        expected: The expected result of each.
         pace: How long to measure.
         megabytes: The size of the text: the row is MB/s. Without it the row is seconds, or microseconds of one call.
-        calls: How many calls a run makes; it is then one that gives the result of the last.
-        clock: What the time is taken with.
+        calls: The number of calls in a run, which returns the result of the last.
+        clock: The clock that times it.
 
     Returns:
         The seconds of one call by library.

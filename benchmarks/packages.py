@@ -1,4 +1,4 @@
-"""Prints the dependency group ``bench``, one requirement a line, to be installed one by one."""
+"""Print the dependency group ``bench``, one requirement per line, to be installed one by one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def group(text: str, name: str) -> list[str]:
         name: The group.
 
     Raises:
-        ValueError: There is no such group.
+        ValueError: The group does not exist.
 
     Example:
         >>> group('[dependency-groups]\nbench = [\n    "one==1",  # why\n    "two",\n]', "bench")

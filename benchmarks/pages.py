@@ -1,4 +1,4 @@
-"""Tables in the documents that benchmarks write: each stands between two comments, the first with its command."""
+"""Benchmark tables in the documents: each is between two comments, the first with its command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ END = "<!-- end of the table -->"
 
 
 def put(page: str, module: str, table: str) -> None:
-    """Replaces the table that ``python -m module --write`` wrote into a page, or raises if there is no place for it."""
+    """Replace the table that ``python -m module --write`` wrote into a page; raise if there is no place for it."""
     path, start = DOCS / page, f"<!-- table: python -m {module} --write -->"
     before, found, rest = path.read_text("utf-8").partition(start)
     if not found:

@@ -1,8 +1,8 @@
-"""The libraries that bytepair is compared with, each behind the same few calls.
+"""The libraries that bytepair is compared with, behind one common interface.
 
 Long because there are eleven of them, each with its own names for the same things. To add one, write a loader (import
-the library inside, fill in what it has of `Peer`) and add it to `LIBRARIES`. This file imports nothing but the standard
-library: what it imported would count as memory of every peer.
+the library inside, fill in its calls of `Peer`) and add it to `LIBRARIES`. This file imports only the standard library:
+other imports would count as memory of every peer.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 OURS = "bytepair"
 ORACLES = (OURS, "tiktoken", "tokenizers")
-"""The libraries that give the right ids for every vocabulary."""
+"""The libraries that return the right ids for every vocabulary."""
 
 JSON_ONLY = ("tokenizers", "tokenizers-1")
 """The libraries that read no rank file."""
 
 PUBLISHED = ("o200k_base", "cl100k_base")
-"""The vocabularies that some libraries have built in, and that others know by the name of the file."""
+"""The vocabularies that some libraries have built in, and that others recognise by the file name."""
 
 
 TIKTOKEN_SPLITS = {
@@ -42,12 +42,12 @@ TIKTOKEN_SPLITS = {
         r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     )
 }
-"""Split patterns as tiktoken spells them, where bytepair does so in another way: some libraries are fast only on the
-spelling that they know."""
+"""Split patterns in tiktoken's spelling, where bytepair spells them differently: some libraries are fast only with the
+spelling they know."""
 
 
 class UnavailableError(Exception):
-    """Why a peer takes no part: it is not installed, or cannot hold the vocabulary."""
+    """A peer takes no part: it is not installed, or cannot hold the vocabulary; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Vocabulary:
     """One vocabulary in the files that peers read.
 
     Attributes:
-        name: What it is called; `PUBLISHED` ones are known to peers.
+        name: Its name; peers know those in `PUBLISHED`.
         split: The split pattern.
         scheme: The name of the split pattern, if it has one.
         special_tokens: The special tokens and their ids.
@@ -73,23 +73,23 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Peer:
-    """What a library can do, each call with its fastest public way; a call that it does not have is None.
+    """A library's calls, each in its fastest public form; a missing call is None.
 
     Special tokens in a text are text. Calls on a batch take a number of threads. A library that takes only "one" or
-    "many" uses as many as it likes when it is asked for more than one.
+    "many" chooses the number itself when it is more than one.
 
     Attributes:
         encode: A text to a list.
         encode_array: A text to an array.
-        count: How many tokens a text has, by a call that is for that.
+        count: The number of tokens of a text, by a dedicated call.
         encode_batch: Texts to lists.
         encode_batch_array: Texts to one flat array.
         decode: A list of ids to a text.
         encode_small: A text without special tokens to a list, if that can be had with less overhead than `encode`.
         count_small: Likewise, for `count`.
         encode_long: A text to an array, with a number of threads.
-        one_thread: Whether calls to arrays can be told to use one thread. If not, CPU time is still that of one, more
-            or less, but wall time says nothing.
+        one_thread: Whether calls to arrays can be limited to one thread. If not, CPU time is still roughly that of one
+            thread, but wall time is meaningless.
     """
 
     encode: Callable[[str], Any]
@@ -109,7 +109,7 @@ Loader: TypeAlias = Callable[[Vocabulary], Peer]
 
 @dataclass(frozen=True)
 class Library:
-    """A library: how it loads a vocabulary, its module, and the package that it is installed as.
+    """A library: its loader for a vocabulary, its module, and its package.
 
     Attributes:
         aborts: Whether some texts make it end the whole process, so that they are tried in another one before.
@@ -122,7 +122,7 @@ class Library:
 
 
 def write(tok: bp.Tokenizer, folder: Path, name: str = "") -> Vocabulary:
-    """Saves a tokenizer in every file that can hold it."""
+    """Save a tokenizer in every file that can hold it."""
     import bytepair as bp
     from bytepair.model.split_patterns import split_name
 
@@ -166,7 +166,7 @@ def _rows(flat: Any, offsets: Any) -> list[list[int]]:
 
 
 def _ranks(path: Path) -> dict[bytes, int]:
-    """A rank file, as tiktoken.load reads it, but for its copy in a cache folder."""
+    """A rank file, read like tiktoken.load but without a copy in a cache folder."""
     lines = (line.split() for line in path.read_bytes().splitlines())
     return {base64.b64decode(token): int(rank) for token, rank in lines}
 
@@ -465,7 +465,7 @@ LIBRARIES: dict[str, Library] = {
 
 
 def _module(name: str) -> Any:
-    """A module; tokenizers 1, which cannot stand beside 0.23, comes from the folder that `make bench` fills."""
+    """A module; tokenizers 1, which cannot be installed beside 0.23, comes from the folder that `make bench` fills."""
     if name != "tokenizers_1":
         return importlib.import_module(name)
     if name not in sys.modules:
@@ -480,7 +480,7 @@ def _module(name: str) -> Any:
 
 
 def import_library(name: str) -> None:
-    """Imports a library, without loading anything.
+    """Import a library without loading anything.
 
     Args:
         name: A key of `LIBRARIES`.
@@ -495,7 +495,7 @@ def import_library(name: str) -> None:
 
 
 def load(name: str, vocabulary: Vocabulary) -> Peer:
-    """Loads a vocabulary into a library.
+    """Load a vocabulary into a library.
 
     Raises:
         UnavailableError: The library is not installed, or cannot hold the vocabulary.
@@ -507,7 +507,7 @@ def load(name: str, vocabulary: Vocabulary) -> Peer:
 
 
 def load_all(vocabulary: Vocabulary, tell: Callable[[str], None], names: Sequence[str] = ORACLES) -> dict[str, Peer]:
-    """Loads a vocabulary into each of some libraries that can hold it; `tell` gets a line for each that cannot."""
+    """Load a vocabulary into each library that can hold it; `tell` gets a line for each that cannot."""
 
     def attempt(name: str) -> Peer | None:
         try:

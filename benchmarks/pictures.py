@@ -59,7 +59,7 @@ def cpu(call: Callable[[], Any], rounds: int) -> tuple[float, Any]:
 
 
 def holds(page: str, text: str) -> bool:
-    """Whether a page holds a text, whitespace aside."""
+    """Whether a page contains a text, whitespace aside."""
     return "".join(text.split()) in "".join("".join(_Text(page).parts).split())
 
 
@@ -88,7 +88,7 @@ def loaded(page: str, rounds: int) -> tuple[float, int] | None:
 
 
 def pages_of(file: Path, text: str, rounds: int, *, beside: bool) -> list[str]:
-    """The rows of a text's page, ours and, with `beside`, the visualizer's."""
+    """The rows of a text's page: bytepair's and, with `beside`, the visualizer's."""
     from tokenizers import Tokenizer
     from tokenizers.tools.visualizer import EncodingVisualizer
 

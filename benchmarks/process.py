@@ -24,14 +24,14 @@ INTERVAL = 0.25
 
 @dataclass(frozen=True)
 class Ran:
-    """What a process took.
+    """The cost of a process.
 
     Attributes:
         wall: Seconds from start to end.
-        cpu: Seconds of it and of all processes that it started and waited for, user and system.
+        cpu: Seconds of it and of the child processes that it waited for, user and system.
         peak: MB of memory of the whole tree, sampled; pages that processes share are divided among them. 0 where the
-            system does not say.
-        out: What it printed, the errors too.
+            system does not report it.
+        out: Its output, stderr included.
     """
 
     wall: float
@@ -41,11 +41,11 @@ class Ran:
 
 
 class FailedError(Exception):
-    """A process ended with an error; the message is the last that it printed."""
+    """A process ended with an error; the message is its last output."""
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Ran:
-    """Runs a command to its end.
+    """Run a command to its end.
 
     Raises:
         FailedError: Its exit code is not 0.
@@ -75,7 +75,7 @@ def _watch(pid: int, ended: threading.Event, peaks: list[float]) -> None:
 
 
 def tree(pid: int) -> list[int]:
-    """A process and those that it started, and so on, as far as the system says."""
+    """A process and all its descendants, as far as the system reports them."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

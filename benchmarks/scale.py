@@ -1,10 +1,10 @@
-"""What terabytes take, from what megabytes take here: ``python -m benchmarks.scale [--only TABLE] [--write]``.
+"""The cost of terabytes, computed from measured megabytes: ``python -m benchmarks.scale [--only TABLE] [--write]``.
 
 *rates*: parts of a run and whole tasks, on one core. *plans*: plans and ledgers of up to 400,000 tasks. *counts*: the
 tree of counts tables over 512 shards of real text, by the tasks of a run; and over 24 copies of it with other pieces,
 so that tables are large. *terabytes*: the arithmetic for 1, 10 and 100 TB, from the other three, which it needs.
 
-Long because each figure of the last table stands beside the formula that it is from.
+Long because each figure of the last table is next to its formula.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ TREE = 8
 TB = 10**12
 CORES = (64, 1000)
 FITTED = 4
-"""Heaps' law is fitted to the largest sizes alone: its exponent falls as text grows."""
+"""Heaps' law is fitted to the largest sizes only: its exponent falls as text grows."""
 
 
 @dataclass
 class Rates:
-    """What `rates` found: CPU milliseconds for each MB of text, unless it says something else."""
+    """The results of `rates`: CPU milliseconds per MB of text, unless stated otherwise."""
 
     parts: dict[str, float]
     encode: float
@@ -103,7 +103,7 @@ Plans = dict[int, dict[str, dict[str, float]]]
 
 
 def plans_found(work: Path, sizes: Sequence[int]) -> Plans:
-    """Plans of so many tasks."""
+    """Plans of the given numbers of tasks."""
     found = {}
     for tasks in sizes:
         place = work / f"plan-{tasks}"
@@ -113,7 +113,7 @@ def plans_found(work: Path, sizes: Sequence[int]) -> Plans:
 
 
 def plans_table(found: Plans) -> str:
-    """The table of plans, and what the ledger and the inputs take."""
+    """The table of plans, and the costs of the ledger and the inputs."""
     head = "| Tasks | to plan, s | `plan.json`, MB | a worker reads it, s | and holds, MB |\n|---|---|---|---|---|"
     rows = [
         f"| {tasks:,} | {row['plan']['seconds']:.2f} | {row['plan']['bytes'] / MB:.1f} | "
@@ -136,14 +136,14 @@ def plans_table(found: Plans) -> str:
 
 @dataclass
 class Tables:
-    """What `counts` found.
+    """The results of `counts`.
 
     Attributes:
-        levels: Of the tree over real text.
-        copies: Of the tree over copies with other pieces; `spilled`: its last level again, in little memory.
-        train: What training on the last table took.
+        levels: Levels of the tree over real text.
+        copies: Levels of the tree over copies with other pieces; `spilled`: its last level again, in little memory.
+        train: The cost of training on the last table.
         law: Heaps' law over all sizes, and over the largest.
-        points: What it is fitted to.
+        points: The points of the fit.
     """
 
     levels: dict[str, dict[str, Any]]
@@ -159,14 +159,14 @@ class Tables:
         return [*self.copies.values()][-1]
 
     def rows(self, size: float, exponent: float | None = None) -> float:
-        """How many distinct pieces so many bytes have, from the largest size that was counted."""
+        """The number of distinct pieces in a number of bytes, extrapolated from the largest measured size."""
         known, pieces = self.points[-1]
         power: float = (size / known) ** (self.law[1] if exponent is None else exponent)
         return pieces * power
 
     @property
     def seconds_a_row(self) -> float:
-        """Of CPU, for each row that the last level of the large tree read."""
+        """CPU seconds for each row that the last level of the large tree read."""
         before = [*self.copies.values()][-2]
         return float(self.last["cpu"] / before["rows"])
 
@@ -177,17 +177,17 @@ class Tables:
 
     @property
     def file_a_row(self) -> float:
-        """Bytes of a table on disk, a row."""
+        """Bytes on disk for each row of a table."""
         return float(self.last["bytes"] / self.last["rows"])
 
     @property
     def train_a_row(self) -> float:
-        """Bytes of memory of a training, for each row of its table."""
+        """Bytes of training memory for each row of its table."""
         return float(self.train["peak"] * MB / self.train["rows"])
 
 
 def counts_found(folder: Path, work: Path, shards: int, copies: int) -> Tables:
-    """Counts real text in so many shards, and so many copies of it, and adds up their tables."""
+    """Count real text in shards, and modified copies of it, and add up their tables."""
     text = corpus_file("mixed_100mb", folder, work).read_bytes()
     real, large = work / "real", work / "large"
     for place in (real, large):
@@ -281,7 +281,7 @@ def terabytes_table(rate: Rates, planned: Plans, tables: Tables) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; the exit code is 1 if there is nothing to measure."""
+    """Run the command line; the exit code is 1 if there is nothing to measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description="What terabytes take.")
     parser.add_argument("--data", help="the folder of real texts and vocabularies")
     parser.add_argument("--quick", action="store_true", help="little text")

@@ -1,8 +1,8 @@
-"""The tree of counts tables, by the very tasks that a run on a cluster does, one process for each of its levels.
+"""The tree of counts tables, made by the same tasks as a run on a cluster, one process per level.
 
     python -m benchmarks.scale_counts STEP FOLDER [STAGE]
 
-is one step, whose last line is JSON; `tree` and `fit` make the numbers of it.
+is one step, whose last line is JSON; `tree` and `fit` compute the results.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 POINTS = 12
-"""So many sizes of text are counted for the fit, each half of the next one."""
+"""The number of text sizes counted for the fit, each half of the next one."""
 
 
 def write_slices(documents: Sequence[bytes], folder: Path, count: int) -> None:
-    """Deals documents, in a random order, to so many files of about the same size."""
+    """Deal documents, in a random order, to files of about the same size."""
     order = np.random.default_rng(0).permutation(len(documents))
     for number, part in enumerate(np.array_split(order, count)):
         (folder / f"{number:05}.txt").write_bytes(b"".join(documents[at] for at in part))
 
 
 def write_copies(text: bytes, folder: Path, count: int) -> None:
-    """Writes a text so many times, each with the small letters of ASCII moved on by one more: with other pieces."""
+    """Write copies of a text, each with the lower-case ASCII letters rotated by one more: with different pieces."""
     letters = bytes(range(ord("a"), ord("z") + 1))
     for copy in range(count):
         moved = text.translate(bytes.maketrans(letters, letters[copy:] + letters[:copy]))
@@ -42,7 +42,7 @@ def write_copies(text: bytes, folder: Path, count: int) -> None:
 
 
 def begin(folder: Path, *, memory: int | None) -> list[str]:
-    """Plans the counting of all files of a folder, a task each, in ``run`` beside them; the names of its stages."""
+    """Plan the counting of all files of a folder, one task each, in ``run`` beside them; return the stage names."""
     from bytepair.model.split_patterns import split_pattern
     from bytepair.shards import count_corpus, runs
     from bytepair.shards.plans import CountOptions
@@ -56,7 +56,7 @@ def begin(folder: Path, *, memory: int | None) -> list[str]:
 
 
 def stage(folder: Path, name: str) -> dict[str, float]:
-    """Does all tasks of a stage, on one core.
+    """Run all tasks of a stage, on one core.
 
     Returns:
         Tasks, seconds of CPU and of wall time, bytes that it read, rows and bytes that it wrote, MB at its peak.
@@ -80,7 +80,7 @@ def stage(folder: Path, name: str) -> dict[str, float]:
 
 
 def train(folder: Path, _: str) -> dict[str, float]:
-    """Trains on the table that the tree leaves."""
+    """Train on the table at the root of the tree."""
     import bytepair as bp
     from bytepair.shards.counting_tasks import TABLE
 
@@ -92,7 +92,7 @@ def train(folder: Path, _: str) -> dict[str, float]:
 
 
 def heaps(folder: Path, _: str) -> dict[str, Any]:
-    """Counts ever more of the files: how many distinct pieces so many bytes of text have."""
+    """Count a growing number of the files: distinct pieces by bytes of text."""
     import bytepair as bp
 
     data = b"".join(path.read_bytes() for path in sorted(folder.glob("*.txt")))
@@ -120,14 +120,14 @@ STEPS: dict[str, Callable[[Path, str], dict[str, Any]]] = {"stage": stage, "trai
 
 
 def step(name: str, folder: Path, argument: str = "") -> dict[str, Any]:
-    """One step, in a process of its own."""
+    """Run one step, in its own process."""
     ran = run([sys.executable, "-m", "benchmarks.scale_counts", name, str(folder), argument])
     found: dict[str, Any] = json.loads(ran.out.splitlines()[-1])
     return found
 
 
 def tree(folder: Path, *, memory: int | None = None) -> dict[str, dict[str, Any]]:
-    """Counts all files of a folder and adds up their tables, level by level: what each level took."""
+    """Count all files of a folder and add up their tables, level by level; return the cost of each level."""
     return {name: step("stage", folder, name) for name in begin(folder, memory=memory)}
 
 

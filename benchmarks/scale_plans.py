@@ -1,8 +1,8 @@
-"""What a plan and a ledger of many tasks cost: the driver, which makes them, and each worker, which reads the plan.
+"""The cost of a plan and a ledger of many tasks: in the driver, which makes them, and in each worker process.
 
     python -m benchmarks.scale_plans STEP FOLDER TASKS
 
-is one step in a process of its own, whose last line is JSON; `measure` runs them all.
+is one step in its own process, whose last line is JSON; `measure` runs them all.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from benchmarks.worker import peak
 GB = 10**9
 TASK = 256 << 20
 PORTIONS = 4
-"""So many tasks share an input: inputs of 1 GB, tasks of 256 MB."""
+"""Tasks that share an input: inputs of 1 GB, tasks of 256 MB."""
 
 ENTRIES = 5_000
-"""So many entries of a ledger are written and read."""
+"""Entries of a ledger that are written and read."""
 
 
 def planned(tasks: int) -> Any:
-    """A plan of so many tasks that encode, and as many that shuffle."""
+    """A plan of a number of encoding tasks, and as many shuffling tasks."""
     from bytepair.shards.plans import Plan, ShardOptions, Stage, gather
     from bytepair.sources.inputs import Input
     from bytepair.sources.source import Reading
@@ -65,7 +65,7 @@ def planned(tasks: int) -> Any:
 
 
 def plan(folder: Path, tasks: int) -> dict[str, float]:
-    """Cutting inputs whose names and sizes are known into tasks, and writing the plan."""
+    """Cut inputs with known names and sizes into tasks, and write the plan."""
     from bytepair.shards import plans
 
     start = time.perf_counter()
@@ -82,7 +82,7 @@ def plan(folder: Path, tasks: int) -> dict[str, float]:
 
 
 def load(folder: Path, _: int) -> dict[str, float]:
-    """What each process that does tasks does before its first: it reads the plan, and knows its digest."""
+    """Read the plan and compute its digest, as each worker process does before its first task."""
     from bytepair.shards import plans
 
     before = peak()
@@ -94,7 +94,7 @@ def load(folder: Path, _: int) -> dict[str, float]:
 
 
 def ledger(folder: Path, _: int) -> dict[str, float]:
-    """Entries of a ledger, as tasks that encode leave them: written, and read by who plans or shuffles."""
+    """Ledger entries as encoding tasks leave them: written, and read as by a planning or shuffling process."""
     import numpy as np
 
     from bytepair.shards import ledger, sealed
@@ -122,7 +122,7 @@ def ledger(folder: Path, _: int) -> dict[str, float]:
 
 
 def find(folder: Path, _: int) -> dict[str, float]:
-    """Finding inputs, and cutting Parquet at its row groups: for each file."""
+    """Find inputs, and cut Parquet at its row groups: per file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -144,7 +144,7 @@ STEPS = {step.__name__: step for step in (plan, load, ledger, find)}
 
 
 def measure(folder: Path, tasks: int) -> dict[str, dict[str, float]]:
-    """All steps, each in a process of its own."""
+    """All steps, each in its own process."""
     found = {}
     for name in STEPS:
         place = folder / ("plan" if name in ("plan", "load") else name)

@@ -1,4 +1,4 @@
-"""What each part of a run costs on one core, from the parts themselves and from whole tasks, timed stage by stage."""
+"""The cost of each part of a run on one core, from the parts alone and from whole tasks, timed stage by stage."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 BATCH = 4 << 20
 FINE = 300
-"""So many tasks, to see what each pair of a task and a bucket costs."""
+"""The number of tasks, chosen to measure the cost of each pair of a task and a bucket."""
 
 
 @dataclass
 class Stages:
-    """An engine that does one task after another, and remembers what each stage took."""
+    """An engine that runs one task after another and records the cost of each stage."""
 
     cpu: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     wall: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -56,9 +56,9 @@ class Whole:
     """A whole run on one core.
 
     Attributes:
-        stages: What its stages took.
-        tasks: How many tasks the first had.
-        written: The bytes that it left, and those of the stage between.
+        stages: The cost of its stages.
+        tasks: The number of tasks of the first.
+        written: The bytes of the result, and of the intermediate stage.
         ids: Bytes of the ids alone.
     """
 
@@ -70,7 +70,7 @@ class Whole:
 
 
 def whole(files: Sequence[Path], tok: bp.Tokenizer, output: Path, **options: Any) -> Whole:
-    """Makes shards of files, and removes them."""
+    """Make shards of files, and remove them."""
     engine = Stages()
     between = 0
     done = engine.run
@@ -95,7 +95,7 @@ def whole(files: Sequence[Path], tok: bp.Tokenizer, output: Path, **options: Any
 def parts(
     corpus: Corpus, files: Mapping[str, Sequence[Path]], tok: bp.Tokenizer, work: Path
 ) -> Iterator[tuple[str, float]]:
-    """CPU milliseconds for each MB of text, by part; for what is done to shards, for each MB of these."""
+    """CPU milliseconds per MB of text, by part; for parts that process shards, per MB of shards."""
     size = corpus.size / MB
 
     def timed(call: Callable[[], object]) -> float:

@@ -1,4 +1,4 @@
-"""The corpora of the benchmarks of shards: documents cut from real text, in three kinds of files, and their ids."""
+"""The corpora of the shard benchmarks: documents cut from real text, in three kinds of files, and their ids."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Corpus:
     """Documents, in order.
 
     Attributes:
-        name: What they are.
-        distinct: The documents that differ, as UTF-8.
-        order: Which of them come one after another; each comes as often as any other, in a new order each time.
+        name: A description.
+        distinct: The distinct documents, as UTF-8.
+        order: Their sequence; each occurs equally often, in a new order each time.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Corpus:
         return int(sizes[self.order].sum())
 
     def write(self, folder: Path) -> dict[str, list[Path]]:
-        """Writes the documents as plain text with a delimiter, as lines of JSON and as Parquet, in a few files each."""
+        """Write the documents as plain text with a delimiter, as JSON lines and as Parquet, in a few files each."""
         written: dict[str, list[Path]] = {"text": [], "jsonl": [], "parquet": []}
         for part, numbers in enumerate(np.array_split(self.order, FILES)):
             documents = [self.distinct[number] for number in numbers]
@@ -55,7 +55,7 @@ class Corpus:
         return written
 
     def expected(self, tok: bp.Tokenizer) -> Ids:
-        """What each document must be, encoded alone, and the end-of-text token behind it."""
+        """The expected ids of each document, encoded alone, followed by the end-of-text token."""
         end = tok.token_id(EOS)
         rows = [np.array([*tok.encode(document.decode()), end], np.uint32) for document in self.distinct]
         lengths = np.array([len(row) for row in rows], np.int64)[self.order]
@@ -64,7 +64,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Ids:
-    """Documents as ids: flat, and where each begins, with the end of the last."""
+    """Documents as ids: flat, and the start of each, with the end of the last."""
 
     flat: NDArray[np.uint32]
     offsets: NDArray[np.int64]
@@ -101,10 +101,10 @@ def _groups(documents: Sequence[bytes]) -> list[list[bytes]]:
 
 
 def cut(text: bytes, size: int) -> list[bytes]:
-    r"""A text in documents of half to one and a half times a size, each cut behind white space.
+    r"""Cut a text into documents of half to one and a half times a size, each after white space.
 
     Args:
-        text: UTF-8; without end-of-text tokens when it is back.
+        text: UTF-8; end-of-text tokens are removed.
         size: Bytes.
 
     Example:
@@ -128,12 +128,12 @@ def cut(text: bytes, size: int) -> list[bytes]:
 
 
 def corpus(name: str, text: bytes, document: int, size: int) -> Corpus:
-    """A corpus of so many bytes at least, cut from a text that is repeated in a new order until it is enough.
+    """A corpus of at least the given size, cut from a text that is repeated in a new order as often as necessary.
 
     Args:
-        name: What it is called.
+        name: Its name.
         text: UTF-8.
-        document: About how many bytes a document has.
+        document: Approximate bytes per document.
         size: Bytes of the corpus.
     """
     distinct = cut(text, document)

@@ -1,9 +1,9 @@
-"""The processes that make shards, ours and the peers', and how what they made is read back.
+"""The processes that make shards, bytepair's and the peers', and readers for their results.
 
     python -m benchmarks.shard_runs NAME JOB.json
 
-Each is written as its own documents show it, with all the workers that it takes: what is compared is the whole process,
-from start to the last file on disk. The last line that one prints is JSON: seconds of its parts, by name.
+Each follows its own documentation, with all the workers that it supports: the comparison covers the whole process,
+from start to the last file on disk. The last line of its output is JSON: seconds of its parts, by name.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from typing import Any
 from bytepair import lowlevel
 
 DTYPES = {1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float64", 7: "float32", 8: "uint16"}
-"""What the index of Megatron calls them; those that can hold ids are used."""
+"""Dtype codes in Megatron's index; those that can hold ids are used."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a process has to do.
+    """The job of a process.
 
     Attributes:
         sources: The files of the corpus, in order.
-        output: Where shards go.
+        output: The folder for shards.
         native: The tokenizer, as bytepair saves it.
         json: The same vocabulary as ``tokenizer.json``.
         ranks: The same as a rank file.
         split: Its split pattern.
         eos: The id that ends a document.
-        workers: How many to use.
-        options: Of bytepair's call.
+        workers: Number of workers.
+        options: Options of bytepair's call.
     """
 
     sources: list[str]
@@ -51,7 +51,7 @@ class Job:
 
 
 def memory(job: Job) -> dict[str, float]:
-    """The yardstick: the documents are in memory, and the encoder does nothing but encode them."""
+    """The baseline: the documents are in memory, and the encoder only encodes them."""
     import pyarrow.parquet as pq
 
     import bytepair as bp
@@ -138,7 +138,7 @@ def nanogpt(job: Job) -> dict[str, float]:
 
 
 class _Encoder:
-    """What each worker of Megatron's preprocessing has."""
+    """The state of each worker of Megatron's preprocessing."""
 
     tok: Any = None
     eos = 0
@@ -158,7 +158,7 @@ def _megatron_encode(line: str) -> tuple[list[int], int]:
 
 
 def megatron(job: Job) -> dict[str, float]:
-    """As Megatron's preprocessing: workers get lines of JSON, one process writes ids and their index.
+    """As Megatron's preprocessing: workers get JSON lines, one process writes ids and their index.
 
     The writer here is plainer than Megatron's, which makes a tensor of each document.
     """
@@ -196,12 +196,12 @@ RUNS: dict[str, Callable[[Job], dict[str, float]]] = {
 
 
 def read(name: str, output: Path, dtype: str) -> Iterator[Any]:
-    """The ids that a run left, in arrays that come one after another.
+    """The ids that a run wrote, as consecutive arrays.
 
     Args:
         name: ``memory``, ``datasets``, ``nanogpt``, or a format: ``bin``, ``megatron``, ``parquet``.
-        output: Where they are.
-        dtype: Of the ids in flat files.
+        output: Their folder.
+        dtype: Dtype of the ids in flat files.
     """
     import numpy as np
 
@@ -238,7 +238,7 @@ def index_sizes(path: Path) -> Any:
 
 
 def main(name: str, job: str) -> int:
-    """Does a job; the exit code."""
+    """Run a job and return the exit code."""
     print(json.dumps(RUNS[name](Job(**json.loads(Path(job).read_text())))))
     return 0
 

@@ -1,10 +1,10 @@
 """Shards of ids, whole processes: ``python -m benchmarks.shards [--quick] [--write] [--only TABLE] [--size MB] ...``.
 
-*encoder*: what `bytepair shard` reaches of what the encoder alone does, which has the same documents in memory as a
-list and two threads (`encode_batch_flat`). *peers*: pipelines that others use for this, each with two workers. Every
-run is a process of its own, measured from its start to its last file on disk, with all processes that it starts; in
-each round each has one turn, and ratios are medians of those of the rounds. Ids are read back and compared, document
-by document encoded alone, before a number is shown.
+*encoder*: the speed of `bytepair shard` as a share of the encoder alone, which has the same documents in memory as a
+list and two threads (`encode_batch_flat`). *peers*: other pipelines, each with two workers. Every run is a separate
+process, measured from its start to its last file on disk, with all its child processes; each runs once per round, and
+ratios are medians over the rounds. Ids are read back and compared, with each document encoded alone, before a number is
+printed.
 
 Long because two tables share one way to run, check and compare.
 """
@@ -52,9 +52,9 @@ class Way:
 
     Attributes:
         run: The process, one of `shard_runs.RUNS`, or ``command``: bytepair's command line.
-        source: In which form it reads the corpus.
-        options: Of bytepair's call.
-        reads: How what it left is read back.
+        source: The form of the corpus that it reads.
+        options: Options of bytepair's call.
+        reads: The reader of its result.
     """
 
     run: str
@@ -64,7 +64,7 @@ class Way:
 
 
 def ours(source: str, format: str = "bin", **options: Any) -> Way:
-    """Bytepair's command line, with these options."""
+    """The command line of bytepair with these options."""
     delimiter = {"delimiter": DELIMITER} if source == "text" else {}
     return Way("command", source, {**delimiter, **options, "format": format}, format)
 
@@ -90,7 +90,7 @@ NEEDED = {"datasets": ("datasets", "tokenizers"), "megatron": ("tokenizers",), "
 
 @dataclass(frozen=True)
 class Bench:
-    """A corpus in its files, a vocabulary, and what the ids must be."""
+    """A corpus in its files, a vocabulary, and the expected ids."""
 
     corpus: Corpus
     files: Mapping[str, Sequence[Path]]
@@ -102,14 +102,14 @@ class Bench:
 
     @property
     def largest(self) -> int:
-        """The largest id that the vocabulary has."""
+        """The largest id of the vocabulary."""
         return max(self.vocabulary.special_tokens.values())
 
     def once(self, way: Way) -> Ran:
-        """Runs one way, checks what it left, and removes it.
+        """Run one pipeline, check its result, and remove it.
 
         Raises:
-            FailedError: It failed, or its ids are not right.
+            FailedError: It failed, or its ids are wrong.
         """
         output = self.work / "output"
         job = Job(
@@ -142,7 +142,7 @@ class Bench:
             raise FailedError("its ids are WRONG")
 
     def _is_shuffled(self, output: Path) -> bool:
-        """Whether all documents are there, each once, with its ids."""
+        """Whether all documents are present exactly once, with their ids."""
         import pyarrow.parquet as pq
 
         dtype = np.uint16 if self.largest < 1 << 16 else np.uint32
@@ -196,7 +196,7 @@ def _without_eos(ids: Ids, eos: int) -> Any:
 
 @dataclass
 class Turns:
-    """What some ways took, in rounds: each has one turn in each."""
+    """The measurements of several pipelines, in rounds: each runs once in each."""
 
     bench: Bench
     ways: Mapping[str, Way]
@@ -204,7 +204,7 @@ class Turns:
     failed: dict[str, str] = field(default_factory=dict)
 
     def take(self, rounds: int) -> Turns:
-        """Runs them."""
+        """Run one round."""
         for _ in range(rounds):
             for name, way in self.ways.items():
                 if name in self.failed:
@@ -218,11 +218,11 @@ class Turns:
         return self
 
     def median(self, name: str, what: Callable[[Ran], float]) -> float:
-        """The median of something of one way."""
+        """The median of one quantity of one pipeline."""
         return statistics.median(map(what, self.ran[name]))
 
     def ratio(self, name: str, other: str, what: Callable[[Ran], float]) -> float:
-        """The median of the ratios of two ways, round by round."""
+        """The median of the ratios of two pipelines, round by round."""
         pairs = zip(self.ran[name], self.ran[other], strict=True)
         return statistics.median(what(one) / what(two) for one, two in pairs)
 
@@ -238,7 +238,7 @@ def cpu(ran: Ran) -> float:
 
 
 def encoding(ran: Ran) -> float:
-    """Seconds that the yardstick took to encode, and nothing else."""
+    """Seconds of the baseline's encoding alone."""
     return float(json.loads(ran.out.splitlines()[-1])["encode"])
 
 
@@ -296,7 +296,7 @@ HEADS = {
 
 
 def installed(ways: Mapping[str, Way]) -> dict[str, Way]:
-    """Those of the ways whose libraries are there; a line for each that is not."""
+    """The pipelines whose libraries are installed; prints a line for each that is not."""
     import importlib.util
 
     found = {}
@@ -312,7 +312,7 @@ def installed(ways: Mapping[str, Way]) -> dict[str, Way]:
 def benches(
     folder: Path, work: Path, text: str, *, sizes: Sequence[str], names: Sequence[str], megabytes: int
 ) -> Iterator[Bench]:
-    """A corpus of documents of each size, with each vocabulary; its files are there until the next one."""
+    """A corpus of documents of each size, with each vocabulary; its files exist until the next one."""
     for size in sizes:
         here = work / "corpus"
         here.mkdir()
@@ -329,12 +329,12 @@ def benches(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; the exit code is 1 if there is nothing to measure."""
+    """Run the command line; the exit code is 1 if there is nothing to measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shards", description="Shards, whole processes.")
     parser.add_argument("--data", help="the folder of real texts and vocabularies")
     parser.add_argument("--quick", action="store_true", help="little text, once")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/performance.md")
-    parser.add_argument("--rounds", type=int, help="how often each runs")
+    parser.add_argument("--rounds", type=int, help="runs of each")
     parser.add_argument("--size", type=int, help="MB of a corpus, for both tables")
     add_choice(parser, "--only", TABLES, "only these tables")
     add_choice(parser, "--corpus", [*CORPORA], "only these texts, in the first table")

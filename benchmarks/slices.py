@@ -1,4 +1,4 @@
-"""Slices of so many tokens, which is what counting is measured on."""
+"""Slices of texts with given numbers of tokens, for the counting benchmarks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 SIZES = (10, 100, 1_000, 10_000)
 SLICES = 10
-"""How many there are of each size."""
+"""Slices of each size."""
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A part of a text: how many tokens it was made for, and where it is, in bytes and in characters."""
+    """A part of a text: its intended number of tokens, and its place in bytes and in characters."""
 
     tokens: int
     start_byte: int
@@ -41,14 +41,14 @@ class Sliced:
         return [self.text[part.start : part.end] for part in self.slices[tokens]]
 
     def write(self, text: Path, slices: Path) -> None:
-        """Writes the text, and places in bytes as the core's example reads them."""
+        """Write the text, and places in bytes in the format that the core's example reads."""
         text.write_bytes(self.text.encode())
         parts = itertools.chain.from_iterable(self.slices.values())
         slices.write_text(json.dumps([[part.tokens, part.start_byte, part.end_byte] for part in parts]))
 
 
 def sliced(tokens: list[bytes]) -> Sliced:
-    """Random slices of a text that is given token by token; a size that the text does not have is left out.
+    """Random slices of a text passed token by token; a size that the text does not have is left out.
 
     Args:
         tokens: The tokens of a text, in order. They may end inside characters, slices do not.
@@ -75,7 +75,7 @@ def sliced(tokens: list[bytes]) -> Sliced:
 
 
 def of_random_tokens(tok: bp.Tokenizer, tokens: int) -> Sliced:
-    """Random tokens, those that are whole characters: the text of the `bpe` crate's README."""
+    """Random tokens that are whole characters: the text of the `bpe` crate's README."""
     choice = random.Random(tokens)
     readable = [token for token in tok.spec.byte_pair.tokens if token.decode(errors="ignore").encode() == token]
     return sliced(choice.choices(readable, k=tokens))

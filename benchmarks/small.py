@@ -17,7 +17,7 @@ CALLS = 5_000
 
 
 def repeated(call: Callable[[str], Any]) -> Callable[[], Any]:
-    """Many calls in a loop, which gives what the last one gives.
+    """Many calls in a loop; returns the result of the last.
 
     Example:
         >>> repeated(len)()

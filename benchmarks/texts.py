@@ -22,7 +22,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True)
 class Material:
-    """What is encoded with what: vocabularies and texts by name."""
+    """Vocabularies and texts by name."""
 
     vocabularies: dict[str, Vocabulary]
     corpora: dict[str, Path]
@@ -54,7 +54,7 @@ def _respelled(path: Path, split: str) -> Path:
 def with_data(
     folder: Path, work: Path, vocabularies: Sequence[str], corpora: Sequence[str], *, write_json: bool
 ) -> Material:
-    """The published vocabularies and real texts; tokenizer.json, which takes seconds to write, if it is asked for."""
+    """The published vocabularies and real texts; tokenizer.json, which takes seconds to write, only on request."""
     published = folder / "vocabs" / "openai"
     found = {}
     for name in vocabularies:
@@ -102,7 +102,7 @@ def documents(text: str) -> list[str]:
 
 
 def worst_cases() -> dict[str, str]:
-    """Alphabets whose characters no split pattern in use keeps apart (but for digits); one text is drawn from each."""
+    """Alphabets whose characters no split pattern in use separates (except digits); one text is drawn from each."""
     return {
         "one letter": "a",
         "random letters": "abcdefghijklmnopqrstuvwxyz",
@@ -115,7 +115,7 @@ def worst_cases() -> dict[str, str]:
 
 
 def drawn(alphabet: str, characters: int, seed: int) -> str:
-    """A text of random characters; texts of different seeds differ, be it by being as many characters longer.
+    """A text of random characters; texts of different seeds differ, if necessary in length.
 
     Example:
         >>> drawn("ab", 8, 0), drawn("a", 8, 2)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def speedups(report: Report, peers: Mapping[str, Peer], text: str, threads: int, pace: Pace) -> None:
-    """For documents and for one string: MB/s with one thread and with all, and how many times faster all are."""
+    """For documents and for one string: MB/s with one thread and with all, and the speedup."""
     encode = peers[OURS].encode
     texts = documents(text)
     rows = [encode(document) for document in texts]

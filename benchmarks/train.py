@@ -1,9 +1,9 @@
 """Training against the peers: ``python -m benchmarks.train [--quick | --full] [--corpus NAME] [--peer NAME] ...``.
 
-Each training is a process of its own, from a file to what was learned: CPU and wall seconds and peak memory are those
-of the whole process, Python and imports included. Peers of one tie rule must learn the same as bytepair does under that
-rule, or the table says WRONG in place of a time; of a peer with an algorithm of its own ("own alg.") only the number of
-tokens is checked. All split as GPT-2 does but these last, which split at spaces. `trainers` shows how each is called.
+Each training run is a separate process, from a file to the merges: CPU and wall seconds and peak memory are those of
+the whole process, Python and imports included. Peers with one tie rule must learn the merges that bytepair learns under
+that rule, or the table has WRONG in place of a time; for a peer with its own algorithm ("own alg.") only the number of
+tokens is checked. All split as GPT-2 does except these, which split at spaces. `trainers` has the call of each.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ VOCABULARIES = ("5000", "32000", "100000")
 THREADS = ("1", "2")
 REPEATS = 3
 SLOW = 5.0
-"""Wall seconds in one row of a table after which a trainer is not run again for it."""
+"""Wall seconds in one row of a table after which a trainer does not run again for it."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One training: the digest of what was learned, CPU and wall seconds, peak memory in MB."""
+    """One training run: the digest of its merges, CPU and wall seconds, peak memory in MB."""
 
     learned: str
     cpu: float
@@ -51,7 +51,7 @@ class Run:
 
 
 def run(name: str, corpus: Path, tokens: int, threads: int) -> Run | str:
-    """Trains in a process of its own; a str says why it failed."""
+    """Train in a separate process; a str is the reason of a failure."""
     command = [sys.executable, "-m", "benchmarks.trainers", name, str(corpus), str(tokens), str(threads)]
     told = {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"}
     start = time.perf_counter()
@@ -71,7 +71,7 @@ def run(name: str, corpus: Path, tokens: int, threads: int) -> Run | str:
 
 
 def compare(report: Report, names: list[str], corpus: Path, tokens: int, threads: int, *, repeats: int) -> None:
-    """Rows for one corpus and size: who learned the same, CPU and wall seconds, peak memory; trainers take turns."""
+    """Rows for one corpus and size: trainers with equal results, CPU and wall seconds, peak memory; they alternate."""
     runs: dict[str, list[Run]] = {name: [] for name in names}
     failed: dict[str, float | str] = {}
     for _ in range(repeats):
@@ -131,7 +131,7 @@ def _stdlib() -> Path:
 
 
 def installed(names: list[str]) -> list[str]:
-    """Those of the trainers that are there; a line for each that is not. bytepair runs under each rule of a peer."""
+    """The trainers that are installed; prints a line for each that is not. bytepair runs under each rule of a peer."""
     found = []
     for name in names:
         if name == RAW or importlib.util.find_spec(name):
@@ -143,7 +143,7 @@ def installed(names: list[str]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; the exit code is 1 if a result was wrong."""
+    """Run the command line; the exit code is 1 if a result was wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.train", description="Training against the peers.")
     parser.add_argument("--data", help="the folder of real texts")
     how = parser.add_mutually_exclusive_group()

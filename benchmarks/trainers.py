@@ -1,11 +1,11 @@
-"""The trainers that bytepair is compared with, each behind one call from a file to what it learned.
+"""The trainers that bytepair is compared with, each behind one call from a file to its merges.
 
 Run as ``python -m benchmarks.trainers NAME CORPUS TOKENS THREADS`` it is the process that `train` measures. It imports
 nothing but the standard library and one trainer, since all else would count as memory of that trainer.
 
-Those of one `rule` must give equal results. ``gpt2``: bytes have the ids of the GPT-2 byte alphabet, and of equally
-frequent pairs that with the lowest ids merges first; ``raw``: likewise, with byte values as ids; ``own``: another
-algorithm, of which only the number of tokens is checked. To add a trainer, write a function and add it to `TRAINERS`.
+Trainers with the same `rule` must return equal results. ``gpt2``: bytes have the ids of the GPT-2 byte alphabet, and
+ties go to the pair with the lowest ids; ``raw``: likewise, with byte values as ids; ``own``: another algorithm, whose
+number of tokens alone is checked. To add a trainer, write a function and add it to `TRAINERS`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ BUFFER = 256
 smaller blocks, or lines, all that take them are slower; with larger ones some take more memory."""
 
 LONGEST = 1 << 30
-"""More than the longest line or token: for trainers that leave out what is longer than they were told."""
+"""More than the longest line or token, for trainers that skip longer ones than their limit."""
 
 COVERAGE = 0.9995
-"""How much of a text has characters that are tokens, for trainers that begin with characters: all would be too many."""
+"""The share of a text whose characters are tokens, for trainers that start from characters: all would be too many."""
 
 
 def blocks(corpus: Path) -> Iterator[str]:
@@ -162,7 +162,7 @@ def _youtokentome(corpus: Path, tokens: int, threads: int) -> Any:
 
 @dataclass(frozen=True)
 class Trainer:
-    """A trainer: a call from corpus, number of tokens and number of threads to what it learned; the rule it follows."""
+    """A trainer: a call from corpus, number of tokens and number of threads to its merges; the rule it follows."""
 
     train: Callable[[Path, int, int], Any]
     rule: Literal["gpt2", "raw", "own"]
@@ -183,7 +183,7 @@ TRAINERS = {
 
 
 def main(name: str, corpus: str, tokens: str, threads: str) -> dict[str, Any]:
-    """Trains, and gives a `digest` of what was learned and the ``peak`` of memory in MB."""
+    """Train, and print a `digest` of the result and the ``peak`` of memory in MB."""
     learned = TRAINERS[name].train(Path(corpus), int(tokens), int(threads))
     most = peak()
     return {"learned": digest(learned), "peak": most}

@@ -1,6 +1,6 @@
-"""The fresh process in which a library loads a vocabulary and sees a text for the first time: see `first_pass`.
+"""The fresh process in which a library loads a vocabulary and encodes its first text: see `first_pass`.
 
-It imports as little as it can, since all that it imports counts as memory of the library.
+It imports as little as possible, since every import counts as memory of the library.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def digest(ids: Any) -> str:
-    """A short stand-in for many ids, to send from process to process.
+    """A short digest of many ids, to send from process to process.
 
     Example:
         >>> digest([1, 2])[:8]
@@ -43,10 +43,10 @@ def halves(text: str) -> tuple[str, str]:
 
 
 def peak() -> float:
-    """The most memory that this process has used, in MB.
+    """The peak memory of this process so far, in MB.
 
-    Linux says in /proc what it was since the program was started; `ru_maxrss` there counts what the process that
-    started this one used, which may be more.
+    Linux reports the peak since the program was started in /proc; `ru_maxrss` there includes the memory of the parent
+    process, which may be more.
     """
     status = Path("/proc/self/status")
     if status.is_file():
@@ -56,7 +56,7 @@ def peak() -> float:
 
 
 def main(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Does what `first_pass.run` asks for."""
+    """Run the measurement that `first_pass.run` requests."""
     files = {kind: Path(path) for kind in ("ranks", "json") if (path := job["vocabulary"][kind])}
     vocabulary = Vocabulary(**{**job["vocabulary"], **files})
     import_library(job["library"])

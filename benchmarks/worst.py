@@ -1,6 +1,6 @@
-"""The worst texts: one piece that no split pattern cuts. How time grows with it shows whether it is linear.
+"""The worst texts: one piece that no split pattern cuts. The growth of time shows whether an encoder is linear.
 
-Libraries remember pieces, however long, so that a text is encoded once by each: every repeat gets another one.
+Libraries cache pieces of any length, so each text is encoded once by each: every repeat gets another text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def pieces(
 
 
 def survives(library: str, vocabulary: Vocabulary, text: str) -> bool:
-    """Whether a library that is known to end the process does not do so on this text."""
+    """Whether a library that is known to abort the process survives this text."""
     if not LIBRARIES[library].aborts:
         return True
     with tempfile.TemporaryDirectory() as folder:

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The options of the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description="Conversations to a packed data set.")
     parser.add_argument("conversations", nargs="?", type=Path, default=CONVERSATIONS)
     parser.add_argument("--model", help="a tokenizer: a file or folder; default: a tiny one")

@@ -1,10 +1,10 @@
-"""A corpus to batches of a training: files to shards, and shards to rows of ids with their targets.
+"""A corpus to training batches: files to shards, and shards to rows of ids with their targets.
 
     python examples/shards.py --out shards
     python examples/shards.py 'web/*.jsonl' --model my-model --eos '<|endoftext|>' --out shards --length 2048
 
 Without files it reads source code that comes with Python, and without ``--model`` it trains a small tokenizer on the
-same files, so that this runs anywhere; nothing else about it is a toy. Run again, it goes on with what is done.
+same files, so that the example runs anywhere; everything else is as in real use. A second run resumes the first.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ WITH_PYTHON = str(Path(sysconfig.get_path("stdlib"), "[a-m]*.py"))
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of a split, as a training takes them: `length` ids, and for each of them the one that follows.
+    """Training rows of a split: `length` ids, and for each of them the following id.
 
-    Epoch after epoch each row comes once, in an order that the seed says. A row is found by its number alone, so that a
-    training that was interrupted goes on at any step, and each of several machines takes rows of its own.
+    Each epoch has each row once, in an order that the seed determines. A row is found by its number alone, so an
+    interrupted training run resumes at any step, and each of several machines can take its own rows.
 
     Attributes:
         ids: All ids of the split, mapped from the disk.
-        length: The ids of a row.
-        seed: Of the order.
+        length: Ids per row.
+        seed: Seed of the order.
     """
 
     ids: NDArray[np.unsignedinteger]
@@ -50,10 +50,10 @@ class Rows:
         return max(len(self.ids) - 1, 0) // self.length
 
     def batch(self, step: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The inputs and targets of a step, each of shape ``(size, length)``.
+        """Return the inputs and targets of a step, each of shape ``(size, length)``.
 
         Raises:
-            ValueError: The split has not enough tokens for one row.
+            ValueError: The split has too few tokens for one row.
         """
         if not len(self):
             raise ValueError(f"{len(self.ids):,} tokens make no row of {self.length:,}; take shorter rows or more text")
@@ -70,7 +70,7 @@ class Rows:
 
 
 def rows_of(folder: Path, split: str, length: int) -> Rows:
-    """The rows of a split of a run that joined its shards.
+    """Rows of a split of a run that joined its shards.
 
     Raises:
         ValueError: No document is in the split.
@@ -82,7 +82,7 @@ def rows_of(folder: Path, split: str, length: int) -> Rows:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Makes the shards, and shows the first batch."""
+    """Make the shards, and print the first batch."""
     files = options.files or [WITH_PYTHON]
     if options.model:
         tok = bp.Tokenizer.from_file(options.model)
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The arguments."""
+    """Parse the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE", help="paths or globs (default: Python's own source)")
     parser.add_argument("--model", help="a tokenizer (default: one is trained on the files)")
@@ -124,7 +124,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the example; 0 if the shards are there, 1 if something was wrong with what was given."""
+    """Run the example; 0 if the shards exist, 1 if an input was invalid."""
     options = parse(arguments)
     try:
         run(options)

@@ -1,4 +1,4 @@
-"""Sweep over requests to the playground: whatever is sent, it answers, and what it says is what the tokenizers say."""
+"""Sweep over requests to the playground: every request is answered, with the results of the tokenizers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FINE = {200, 201, 400, 403, 404, 405, 413, 415, 422, 503}
 
 
 def _strange(random: random.Random, depth: int = 0) -> Any:
-    """Some JSON."""
+    """Random JSON."""
     kinds_ = [None, True, 0, -1, 1e308, 2**70, "", "a", "\ud800", "\x00", "/text"]
     if depth > 2 or random.random() < 0.6:
         return random.choice(kinds_)
@@ -68,7 +68,7 @@ def sweep_asked(random: random.Random) -> None:
 
 
 def check_picture(client: TestClient, toks: dict[str, tuple[str, bp.Tokenizer]], text: str, special: Any) -> None:
-    """What is answered is the picture, of those that can encode the text."""
+    """The answer is the picture, by those tokenizers that can encode the text."""
     answer = client.post("/api/picture", json={"text": text, "tokenizers": list(toks), "special": special})
     able: dict[str, bp.Tokenizer] = {}
     failed: list[str] = []
@@ -94,7 +94,7 @@ def check_picture(client: TestClient, toks: dict[str, tuple[str, bp.Tokenizer]],
 
 
 def check_request(random: random.Random, client: TestClient) -> None:
-    """A request is answered with JSON that says what is wrong."""
+    """A request is answered with JSON that describes the error."""
     headers = {
         "Content-Type": random.choice(
             ["application/json", "application/json", "text/plain", "application/octet-stream", ""]

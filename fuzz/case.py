@@ -1,4 +1,4 @@
-"""What all sweeps share: how a case fails, and where its random texts and tokenizers come from."""
+"""Shared by all sweeps: failures of a case, and sources of random texts and tokenizers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LETTERS = ("ab", "ab", "abc", "aé", "ab ", "a \n", "日a")
 
 
 class FailureError(AssertionError):
-    """A case that failed, with everything that is needed to repeat it by hand."""
+    """A case that failed, with everything needed to repeat it by hand."""
 
 
 @contextmanager
 def case(**inputs: Any) -> Iterator[None]:
-    """Names the inputs of what is inside in any error that comes out of it, a panic of the core among them."""
+    """Add the inputs of the block to any error that leaves it, including panics of the core."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, FailureError):
@@ -35,18 +35,18 @@ def case(**inputs: Any) -> Iterator[None]:
 
 
 compared = itertools.count()
-"""How many values were compared; the next number says."""
+"""A counter of compared values; `next` advances it."""
 
 
 def equal(what: str, got: object, expected: object) -> None:
-    """Raises AssertionError with both values if they differ."""
+    """Raise AssertionError with both values if they differ."""
     next(compared)
     if got != expected:
         raise AssertionError(f"{what} is {got!r}, not {expected!r}")
 
 
 def text_of(random: random.Random, letters: str) -> str:
-    """A text: mostly short, now and then long enough for the algorithms for long pieces."""
+    """A text: mostly short, sometimes long enough for the algorithms for long pieces."""
     longest = 300 if random.random() < 0.1 else 30
     return "".join(random.choices(letters, k=random.randint(0, longest)))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """A template under test: its source, the oracle, what it takes, its marks, and those that end a turn."""
+    """A template under test: its source, the oracle, its accepted inputs, its marks, and those that end a turn."""
 
     name: str
     source: str
@@ -33,7 +33,7 @@ class Subject:
 
     @property
     def must_tell(self) -> bool:
-        """Whether its ends of turns begin the next one, so that only a call can say that they are ends."""
+        """Whether its end-of-turn marks also begin the next turn, so that only a call can declare them as ends."""
         return "<|user|>" in self.ends
 
 
@@ -121,12 +121,12 @@ NAMES = (*_OWN, *(f"built-in {name}" for name in _BUILT_IN), *_FILES)
 
 
 def subjects() -> dict[str, Subject]:
-    """All templates: own ones, built-in ones, and those of the data folder if there is one."""
+    """All templates: those of the sweeps, the built-in ones, and those of the data folder if it exists."""
     return {**_OWN, **_built_in(), **real_subjects()}
 
 
 def data_folder() -> Path:
-    """Where real vocabularies are, if they are anywhere."""
+    """The folder of real vocabularies, if it exists."""
     return Path(os.environ.get("BYTEPAIR_DATA", Path(__file__).parent.parent.parent / "shared" / "data")) / "vocabs"
 
 
@@ -138,7 +138,7 @@ def _token(config: dict[str, Any], name: str) -> dict[str, str]:
 
 @functools.cache
 def real_subjects() -> dict[str, Subject]:
-    """The templates of the data folder by name; empty where there is none."""
+    """The templates of the data folder by name; empty without the folder."""
     found = {}
     for name, (file, oracle, takes, marks, ends) in _FILES.items():
         path = data_folder() / file

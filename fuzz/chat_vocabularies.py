@@ -24,10 +24,10 @@ from fuzz.ranked import Ranked, kimi
 Json = dict[str, Any]
 
 KINDS = ("bytes", "nfc", "words", "folded")
-"""Byte-level as GPT-2's; the same under NFC and a pattern as Qwen's; words at U+2581 as Llama 2's; and in small letters
-under NFKC, where added tokens are found in what the normalizer makes of a text."""
+"""Byte-level like GPT-2; the same under NFC and a pattern like Qwen's; words at U+2581 like Llama 2; lower case under
+NFKC, where added tokens are found in the normalized text."""
 ADDED = ("plain", "special", "strips", "single", "spaces", "normalized", "seams")
-"""What added tokens are like; ``spaces`` adds runs of white space to the marks, ``seams`` marks with a letter more."""
+"""Kinds of added tokens; ``spaces`` adds runs of white space to the marks, ``seams`` marks with a letter more."""
 _PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -37,9 +37,9 @@ _REAL = {"llama3": "llama3", "qwen2": "qwen2", "qwen3": "qwen3", "qwen3_coder": 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """One vocabulary, as the product has it and as `tokenizers` does.
+    """One vocabulary, for bytepair and for `tokenizers`.
 
-    ``bare`` has no added tokens: to it all text is text.
+    ``bare`` has no added tokens, so all text is text.
     """
 
     name: str
@@ -50,18 +50,18 @@ class Vocabulary:
 
     @functools.cached_property
     def reserved(self) -> dict[int, Json]:
-        """The added tokens but for white space."""
+        """The added tokens except white space."""
         return {row["id"]: row for row in self.added if row["content"].replace("▁", " ").strip()}
 
     @functools.cached_property
     def spelled(self) -> re.Pattern[str]:
-        """Finds the literals of reserved tokens that are matched as they are."""
+        """Find the literals of reserved tokens that are matched as they are."""
         exact = [row["content"] for row in self.reserved.values() if not (self.is_folded and row["normalized"])]
         return re.compile("|".join(map(re.escape, exact)) or "(?!)")
 
     @functools.cached_property
     def is_folded(self) -> bool:
-        """Whether a normalizer makes added tokens of text that does not spell them."""
+        """Whether a normalizer turns text into added tokens that it does not spell."""
         return self.name.startswith("folded")
 
 
@@ -79,7 +79,7 @@ def _made(name: str, table: Json) -> Vocabulary:
 
 
 def _level(content: str) -> str:
-    """What a byte-level model spells it as."""
+    """The spelling of a text in a byte-level model."""
     return byte_alphabet.to_characters(content.encode())
 
 
@@ -114,7 +114,7 @@ def _trained(kind: str) -> str:
     corpus = [" ".join(words[start::5]) * 3 for start in range(5)] + ["".join(words), *(mark * 20 for mark in marks)]
     tok.train_from_iterator(corpus, trainer)
     table = json.loads(tok.to_str())
-    # Of the trainer's own only what has no text of its own stays special.
+    # Only the trainer's tokens without a text of their own stay special.
     table["added_tokens"] = []
     return json.dumps(table)
 
@@ -129,7 +129,7 @@ def small(kind: str, added: str, marks: tuple[str, ...]) -> Vocabulary:
         contents += ["  ", "    ", "\n\n", "\t\t"]
     if added == "seams":
         contents += [mark + "a" for mark in marks] + ["a" + mark for mark in marks] + ["\n" + marks[0], ">a"]
-    # What the model has as a token too can be made by merges, of content as well: then it is no protocol.
+    # Merges can make a token that the model also has from content: then it is not protocol.
     contents = [
         content
         for content in contents
@@ -163,7 +163,7 @@ def _real(folder: str) -> Vocabulary:
 
 
 def real(subject: str) -> Vocabulary | None:
-    """The published vocabulary of a template, where it is there."""
+    """The published vocabulary of a template, if it is installed."""
     folder = _REAL.get(subject, "")
     file = "tiktoken.model" if subject == "kimi" else "tokenizer.json.xz"
     if not folder or not (data_folder() / folder / file).is_file():

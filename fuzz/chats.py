@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @functools.cache
 def renderer_of_transformers() -> Any:
-    """How `transformers` renders; imported where it is used first, since that takes seconds."""
+    """The renderer of `transformers`; imported on first use, since that takes seconds."""
     from transformers.utils.chat_template_utils import render_jinja_template  # noqa: PLC0415
 
     return render_jinja_template
@@ -41,14 +41,14 @@ def template_of(subject: str) -> Template:
 
 
 def conversation(random: random.Random, subject: Subject, *, literals: bool, broken: float = 0.03) -> Chat:
-    """A chat for a template, its variables among those of the chat."""
+    """A chat for a template, including its variables."""
     protocol = (*subject.marks * 2, *PROTOCOL) if literals else ()
     chat = chat_of(random, subject.takes, protocol, broken=broken)
     return replace(chat, variables={**subject.variables, **chat.variables}, source=subject.source)
 
 
 def text_of_transformers(subject: Subject, chat: Chat) -> str | None:
-    """What `transformers` renders; None where it raises."""
+    """The rendering of `transformers`; None if it raises."""
     try:
         (text,), _ = renderer_of_transformers()(
             [chat.messages],
@@ -63,16 +63,16 @@ def text_of_transformers(subject: Subject, chat: Chat) -> str | None:
 
 
 def given_to(subject: Subject, chat: Chat) -> dict[str, Any]:
-    """The arguments of a call of the product that come from the chat."""
+    """The arguments of a call of bytepair that come from the chat."""
     own = {key: value for key, value in chat.variables.items() if key not in subject.variables}
     return {"tools": chat.tools, "add_generation_prompt": chat.add_generation_prompt, "variables": own or None}
 
 
 def check_rendering(subject: Subject, chat: Chat) -> tuple[Rendered, list[Part]] | None:
-    """Renders a chat in three ways.
+    """Render a chat in three ways.
 
     Returns:
-        The product's rendering and the oracle's parts; None where all three refuse the chat.
+        The product's rendering and the oracle's parts; None if all three refuse the chat.
 
     Raises:
         AssertionError: They differ.
@@ -97,7 +97,7 @@ def check_rendering(subject: Subject, chat: Chat) -> tuple[Rendered, list[Part]]
 
 
 def check_spans(rendered: Rendered, parts: Sequence[Part], chat: Chat) -> None:
-    """Compares spans with the oracle's parts.
+    """Compare spans with the oracle's parts.
 
     Raises:
         AssertionError: They differ, or the spans do not cover the text.
@@ -126,7 +126,7 @@ def check_spans(rendered: Rendered, parts: Sequence[Part], chat: Chat) -> None:
 
 
 def _beside(parts: Iterable[Part], spans: Sequence[Span]) -> Iterator[tuple[int, Part, list[Span]]]:
-    """Each part with the spans that it is made of; an empty content with the one that stands for it."""
+    """Each part with its spans; an empty content with its placeholder span."""
     start = first = 0
     for part in parts:
         end = start + len(part.text)

@@ -1,4 +1,4 @@
-"""Sweep over chunks: what the core makes of a text, whole, in a batch and as a stream, against the slow oracle."""
+"""Sweep over chunks: the core's chunks of a text, whole, in a batch and as a stream, against the slow oracle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def text_with_places(random: random.Random) -> str:
 
 
 def kinds_of(text: str, boundary: str) -> list[list[int]]:
-    """The places of each kind from a boundary on, by the slow definitions where there is one."""
+    """The places of each kind from a boundary on, by the slow definitions if there are any."""
     found = {
         "markdown": slow.markdown_places(text),
         "paragraph": slow.paragraph_places(text),
@@ -44,7 +44,7 @@ def kinds_of(text: str, boundary: str) -> list[list[int]]:
 
 
 def sweep_chunks(random: random.Random) -> None:
-    """Chunks are those of the oracle, for every boundary and overlap, however the text comes."""
+    """Chunks are those of the oracle, for every boundary and overlap, however the text is split into parts."""
     split = random.choice(list(bp.SPLIT_PATTERNS))
     text, boundary = text_with_places(random), random.choice([*KINDS, "given"])
     limit = random.choice([1, 2, 3, 4, 6, 8, 12, 20, 40])
@@ -64,7 +64,7 @@ def check_chunks(
     boundary: str,
     given: list[int],
 ) -> None:
-    """The chunks of a text are those of the oracle, or the same character is too much for the limit."""
+    """The chunks of a text are those of the oracle, or both find the same character to exceed the limit."""
     options: dict[str, Any] = {"overlap": overlap, "special": "allow"}
     kinds = kinds_of(text, "line" if boundary == "given" else boundary)
     options["boundary"] = (lambda _: given) if boundary == "given" else boundary
@@ -101,7 +101,7 @@ def check_chunks(
 
 
 def check_limit(tok: bp.Tokenizer, text: str, limit: int, options: dict[str, Any], character: int | None) -> None:
-    """The core finds the same character to be too much."""
+    """The core finds the same character to exceed the limit."""
     raised: tuple[object, object]
     try:
         raised = (str(tok.chunks(text, limit, **options)), None)
@@ -111,6 +111,6 @@ def check_limit(tok: bp.Tokenizer, text: str, limit: int, options: dict[str, Any
 
 
 def parts_of(random: random.Random, text: Any) -> Any:
-    """A text in parts of any length, which may be nothing."""
+    """A text in parts of any length, including empty ones."""
     ends = sorted(random.choices(range(len(text) + 1), k=random.randint(0, 6)))
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]

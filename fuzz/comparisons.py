@@ -20,7 +20,7 @@ _MANY = 10_000
 
 
 def _pair(random: random.Random) -> tuple[bp.Tokenizer, bp.Tokenizer, str, list[str]]:
-    """Two tokenizers, of which the second is often the first with something changed."""
+    """Two tokenizers; the second is often a changed copy of the first."""
     a, letters, said = drawn.tokenizer(random)
     b, of, other = drawn.tokenizer(random)
     change = random.choice(["none", "same", "added", "normalizer", "ids", "flags"])
@@ -54,7 +54,7 @@ def _renumbered(model: bp.BytePair, ids: list[int]) -> bp.BytePair:
 
 
 def sweep_comparisons(random: random.Random) -> None:
-    """A comparison is what one finds by going through the texts."""
+    """A comparison equals the result of walking through the texts."""
     a, b, letters, said = _pair(random)
     texts = [drawn.text(random, letters, a, b) for _ in range(random.choice([0, 1, 2, 8]))]
     options: dict[str, Any] = {"special": random.choice(["allow", "text"]), "added": random.choice(["match", "text"])}
@@ -95,12 +95,12 @@ def check_sums(found: Comparison, ids: list[list[list[int]]]) -> None:
 
 
 def _ends(tok: bp.Tokenizer, text: str, options: dict[str, Any]) -> list[int]:
-    """Behind which character each token ends; the end of the text is one behind it, so that it is no place inside."""
+    """The character after which each token ends; the end of the text is one beyond it, so that it is no inner place."""
     return [max(end, 1) for _, end in tok.offsets(text, **options)]
 
 
 def _passages(ends: list[list[int]], length: int) -> list[tuple[int, int, int, int, bool]]:
-    """Where texts between places where both end begin and end, their tokens, and whether they are cut alike."""
+    """The passages between places where both tokenizers end a token, their tokens, and whether they are cut alike."""
     both = sorted((set(ends[0]) & set(ends[1])) | {length})
     rows, start = [], 0
     for end in both:
@@ -173,7 +173,7 @@ def check_source(
 
 
 def check_stage(stage: str, toks: tuple[bp.Tokenizer, bp.Tokenizer], text: str, options: dict[str, Any]) -> None:
-    """The stage is one that does something else with the text."""
+    """The stage is one that treats the text differently."""
     a, b = (tok.spec for tok in toks)
     if any(
         isinstance(spec.model, bp.BytePair) and spec.model.alphabet and spec.model.alphabet.continuing_subword_prefix
@@ -182,7 +182,7 @@ def check_stage(stage: str, toks: tuple[bp.Tokenizer, bp.Tokenizer], text: str, 
         # Places are those of `tokenizers`, which takes the prefix for text.
         return
     found = [explain(tok, text, **options) for tok in toks]
-    # What is normalized is looked for in normalized text, so that other normalizers make other added tokens.
+    # Normalized added tokens are matched in normalized text, so other normalizers make other added tokens.
     before = a.added_tokens == b.added_tokens
     if stage == "added tokens":
         added = [[(p.start, p.end, text[p.start : p.end]) for p in one.pieces if p.kind == "added"] for one in found]
@@ -202,7 +202,7 @@ def check_stage(stage: str, toks: tuple[bp.Tokenizer, bp.Tokenizer], text: str, 
 
 
 def check_mirrored(found: Comparison, other: Comparison) -> None:
-    """The same from the other side."""
+    """The comparison from the other side has the same results."""
     equal("a", (other.a.fingerprint, other.b.fingerprint), (found.b.fingerprint, found.a.fingerprint))
     equal(
         "stages", [(s.name, s.same, s.b, s.a) for s in other.stages], [(s.name, s.same, s.a, s.b) for s in found.stages]
@@ -231,7 +231,7 @@ def check_mirrored(found: Comparison, other: Comparison) -> None:
 
 
 def check_looks(found: Comparison) -> None:
-    """Text, page and JSON never raise, and hold nothing that hides."""
+    """Text, page and JSON never raise, and contain no hidden characters."""
     assert drawn.same_json(found.as_dict()), "as_dict is no JSON"
     equal("unseen characters", drawn.unseen(compared.text(found)), [])
     page = drawn.Page(compared.html(found))

@@ -39,7 +39,7 @@ PROTOCOL = (
     "{{ bos_token }}",
     "{% generation %}",
 )
-"""What stands for protocol somewhere: in content it is text, or refused."""
+"""Texts that are protocol in some template: in content they are text, or refused."""
 _RUNS = ("a", " ", "\n", "<", "|", "｜", "▁", "é", "👍🏽", "\u0301", "\u202e", "日", "<|", "=", "0")
 _WORDS = (
     "city",
@@ -63,11 +63,11 @@ _EVIL = ('"', "\\", '"}', "'", "}}", "\u2028", "\x00", "\\n", "{", "</", "&<>")
 
 @dataclass(frozen=True)
 class Takes:
-    """What a template can be given.
+    """The inputs that a template accepts.
 
-    ``arguments`` of tool calls are an ``"object"``, a ``"string"``, ``"both"``, or ``""`` where calls are not taken.
-    ``strict`` templates want a system at the beginning only, and turns of user and assistant. ``variables`` are true or
-    false, ``texts`` are variables that a template writes.
+    ``arguments`` of tool calls are an ``"object"``, a ``"string"``, ``"both"``, or ``""`` if calls are not accepted.
+    ``strict`` templates require a system message only at the beginning, and alternating turns of user and assistant.
+    ``variables`` are true or false, ``texts`` are variables that a template writes.
     """
 
     roles: tuple[str, ...] = ("system", "user", "assistant")
@@ -87,9 +87,9 @@ def content_of(random: random.Random, literals: Sequence[str] = (), *, longest: 
     """A text as users write it, or as attackers do.
 
     Args:
-        random: Where all choices are from.
-        literals: Protocol text that may stand in it, whole or in pieces; without any it is only hostile.
-        longest: About how many atoms most texts have at most; one of a hundred has forty times as many.
+        random: The source of all choices.
+        literals: Protocol text that may occur in it, whole or in pieces; without any it is only hostile.
+        longest: Approximate limit of atoms for most texts; one in a hundred has forty times as many.
     """
     kind = random.random()
     if kind < 0.06:
@@ -113,7 +113,7 @@ def content_of(random: random.Random, literals: Sequence[str] = (), *, longest: 
 
 
 def piece_of(random: random.Random, literals: Sequence[str]) -> str:
-    """A literal, or its beginning, end, or what is nearly it or becomes it by a normalizer."""
+    """A literal, its beginning or end, a near miss, or a text that a normalizer turns into it."""
     literal = random.choice(literals)
     cut = random.randint(1, max(1, len(literal) - 1))
     wide = "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in literal)
@@ -131,7 +131,7 @@ def _word(random: random.Random, literals: Sequence[str]) -> str:
 
 
 def json_of(random: random.Random, literals: Sequence[str], depth: int = 2) -> Any:
-    """A value of JSON."""
+    """A JSON value."""
     kind = random.random()
     if kind < 0.5 or not depth:
         return _word(random, literals) if random.random() < 0.7 else content_of(random, literals, longest=5)
@@ -143,7 +143,7 @@ def json_of(random: random.Random, literals: Sequence[str], depth: int = 2) -> A
 
 
 def object_of(random: random.Random, literals: Sequence[str], depth: int = 2) -> dict[str, Any]:
-    """An object of JSON."""
+    """A JSON object."""
     return {_word(random, literals): json_of(random, literals, depth) for _ in range(random.randint(0, 3))}
 
 
@@ -217,7 +217,7 @@ def message_of(random: random.Random, takes: Takes, role: str, literals: Sequenc
 
 
 def _broken(random: random.Random, messages: list[Message]) -> None:
-    """Takes something away that many templates need, or puts what they cannot take."""
+    """Remove something that many templates need, or insert something they cannot accept."""
     message = random.choice(messages)
     fault = random.randrange(6)
     if fault == 0:
@@ -240,11 +240,11 @@ def chat_of(
     """A conversation.
 
     Args:
-        random: Where all choices are from.
-        takes: What the template takes.
-        literals: Protocol text for any field of it; without any, no field holds some but by chance.
-        broken: How often it is one that many templates refuse.
-        turns: How many messages it has at most.
+        random: The source of all choices.
+        takes: The inputs that the template accepts.
+        literals: Protocol text for any field of it; without any, a field contains some only by chance.
+        broken: Probability of a conversation that many templates refuse.
+        turns: The maximum number of messages.
     """
     count = random.randint(1, turns)
     roles = ["system"] if "system" in takes.roles and random.random() < 0.4 else []

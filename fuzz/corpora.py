@@ -1,6 +1,6 @@
-"""Random small corpora of every kind of file, and what their documents are, said once more in plain Python.
+"""Random small corpora of every kind of file, and an independent plain-Python reader of their documents.
 
-Long because there are as many kinds of files as readers, each made and read here in the plainest way.
+Long because each kind of file has a writer and a plain reader here.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ DELIMITERS = ("\n", "\n\n", "aba", "--", "é", "\r\n", "aa", "a", "<x>")
 
 @dataclass(frozen=True)
 class Expected:
-    """A document as a plain reader gives it.
+    """A document as a plain reader returns it.
 
     Attributes:
         input: The name of its file.
-        group: The group of that.
-        position: Where it is.
-        text: Its bytes; None if it is a bad one.
+        group: The group of the file.
+        position: Its place in the file.
+        text: Its bytes; None for a bad document.
         id: Its own id; empty if it has none.
-        error: The kind of error, of a bad one.
-        data: What a quarantine keeps of it; None if it is too long.
+        error: The kind of error of a bad document.
+        data: Its data in the quarantine; None if it is too long.
     """
 
     input: str
@@ -71,9 +71,9 @@ class Corpus:
     """A source, its files in order, and how to read it.
 
     Attributes:
-        source: What `bytepair.shard` is given.
+        source: The source for `bytepair.shard`.
         files: Name and group of each.
-        reading: The options of a reading.
+        reading: Options for reading it.
     """
 
     source: Any
@@ -82,7 +82,7 @@ class Corpus:
 
 
 def random_corpus(random: random.Random) -> Corpus:
-    """Writes files below ``in/`` of the current folder."""
+    """Write files below ``in/`` of the current folder."""
     number = random.choice([1, 1, 2, 3, 5])
     names = random.sample(NAMES, number)
     alone = random.choice([None, None, *_WRITERS])
@@ -119,7 +119,7 @@ def random_corpus(random: random.Random) -> Corpus:
 
 
 def documents_of(corpus: Corpus, errors: str) -> Iterator[Expected]:
-    """All documents of a corpus, in order; of bad ones those that are known before they are encoded."""
+    """All documents of a corpus, in order; bad ones only if the fault is found before encoding."""
     for name, group in corpus.files:
         data = _unpacked(name)
         kind = name.removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
@@ -297,7 +297,7 @@ def _unpacked(name: str) -> bytes:
 
 
 Row = tuple[int, "bytes | None", str, str, "bytes | None"]
-"""Position, text, id, kind of error, and what is kept of a bad one."""
+"""Position, text, id, kind of error, and the quarantined data of a bad document."""
 
 
 def _read_plain(data: bytes, reading: dict[str, Any], _errors: str) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""Sweep over counting: any split, threads, memory and parts of a corpus give the pieces that the tokenizer makes."""
+"""Sweep over counting: for any split, threads, memory and parts of a corpus, the pieces are the tokenizer's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def sweep_counts(random: random.Random) -> None:
-    """Counts are those of the pieces of each text, and what is learned from the whole is learned from its parts."""
+    """Counts are those of the pieces of each text, and training on the parts learns the merges of the whole."""
     split = random.choice(list(bp.SPLIT_PATTERNS))
     texts = [random_text(random) for _ in range(random.randint(1, 5))]
     cut = random.randint(0, len(texts))
@@ -38,7 +38,7 @@ def sweep_counts(random: random.Random) -> None:
 
 
 def pieces_of(split: str, texts: list[str]) -> dict[bytes, int]:
-    """The pieces between special tokens, in order of first occurrence, and how often each occurs."""
+    """The pieces between special tokens, in order of first occurrence, and their counts."""
     tok = tokenizer(split)
     found: Counter[bytes] = Counter()
     for text in texts:
@@ -49,7 +49,7 @@ def pieces_of(split: str, texts: list[str]) -> dict[bytes, int]:
 
 
 def _stretches(text: str) -> list[str]:
-    """What lies between special tokens, of which the longest is taken where several start."""
+    """The text between special tokens; where several start, the longest wins."""
     stretches, start, at = [], 0, 0
     while at < len(text):
         token = max((token for token in SPECIALS if text.startswith(token, at)), key=len, default="")

@@ -1,4 +1,4 @@
-"""Tokenizers of every kind and texts for them, and what a page must not have, for the sweeps over what is shown."""
+"""Tokenizers of every kind, texts for them, and the rules of a page, for the sweeps over pictures."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Attributes = tuple[tuple[str, str | None], ...]
 
 @functools.cache
 def small(name: str) -> bp.Tokenizer:
-    """One of the tokenizers that are small enough to be read, and have each step once."""
+    """A tokenizer small enough to be read, with each step once."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tokenizer.json")
         path.write_bytes(kinds.FILES[name])
@@ -66,7 +66,7 @@ def small(name: str) -> bp.Tokenizer:
 
 
 def tokenizer(random: random.Random) -> tuple[bp.Tokenizer, str, str]:
-    """A tokenizer, the letters that its texts are of, which are empty for hostile ones, and what it is, to paste."""
+    """A tokenizer, the letters of its texts (empty for hostile ones), and its definition for a report."""
     kind = random.choice(["trained", "improper", "table", "table", "small"])
     letters = random.choice(LETTERS)
     if kind == "trained":
@@ -102,7 +102,7 @@ def tokenizer(random: random.Random) -> tuple[bp.Tokenizer, str, str]:
 
 
 def text(random: random.Random, letters: str, *toks: bp.Tokenizer) -> str:
-    """A text: of the letters, or hostile to those who show it."""
+    """A text: of the letters, or hostile to a display."""
     if letters and random.random() < 0.7:
         return text_of(random, letters)
     contents = [token.content for tok in toks for token in tok.spec.added_tokens]
@@ -110,7 +110,7 @@ def text(random: random.Random, letters: str, *toks: bp.Tokenizer) -> str:
 
 
 def takes(tok: bp.Tokenizer, text: str, special: Special = "allow") -> bool:
-    """Whether a text is one that the tokenizer takes."""
+    """Whether the tokenizer accepts a text."""
     try:
         tok.encode(text, special=special)
     except bp.EncodeError:
@@ -119,10 +119,10 @@ def takes(tok: bp.Tokenizer, text: str, special: Special = "allow") -> bool:
 
 
 class Page(HTMLParser):
-    """What a page is: its elements with their attributes in order, and the texts of its scripts, styles and the rest.
+    """A parsed page: its elements with their attributes in order, and the texts of its scripts, styles and the rest.
 
     Raises:
-        AssertionError: An element is not closed, or is closed and was not open.
+        AssertionError: An element is not closed, or is closed without being open.
     """
 
     EMPTY = frozenset({"meta", "br", "img", "input", "hr", "link", "wbr"})
@@ -147,7 +147,7 @@ class Page(HTMLParser):
                 self.texts.setdefault(tag, []).append("")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element that closes itself."""
+        """A self-closing element."""
         self.elements.append((tag, tuple(attrs)))
 
     def handle_endtag(self, tag: str) -> None:
@@ -169,7 +169,7 @@ class Page(HTMLParser):
 
     @property
     def seen(self) -> str:
-        """All that a reader sees, and attributes that are read out or shown."""
+        """Everything that a reader sees, and attributes that are read aloud or shown."""
         read = [value or "" for _, attributes in self.elements for name, value in attributes if name in _READ]
         return "".join([*self.texts.get("", []), *self.texts.get("pre", []), *read])
 
@@ -179,13 +179,13 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def unseen(shown: str, besides: str = "\n") -> list[str]:
-    """The characters that control, turn or hide what is around them, but for some."""
+    """The characters that control, reorder or hide the text around them, with a few exceptions."""
     found = {character for character in shown if unicodedata.category(character) in _UNSEEN}
     return sorted(found - set(besides))
 
 
 def same_json(value: Any) -> bool:
-    """Whether JSON holds a value as it is: lists, dicts with keys that are text, numbers."""
+    """Whether JSON can represent a value exactly: lists, dicts with string keys, numbers."""
     return bool(json.loads(json.dumps(value, allow_nan=False)) == _listed(value))
 
 

@@ -39,13 +39,13 @@ def sweep_chats(random: random.Random) -> None:
 
 
 def vocabulary_for(random: random.Random, subject: Subject, *, published: bool = True) -> Vocabulary:
-    """A small vocabulary with the marks of a template, or the one that it was published with."""
+    """A small vocabulary with the marks of a template, or its published vocabulary."""
     found = real(subject.name) if published and random.random() < 0.5 else None
     return found or small(random.choice(KINDS), random.choice(ADDED), subject.marks)
 
 
 def encoded(subject: Subject, chat: Chat, vocabulary: Vocabulary, **options: Any) -> ChatExample:
-    """The product's example."""
+    """The example that bytepair returns."""
     return vocabulary.tok.encode_chat(chat.messages, template_of(subject.name), **given_to(subject, chat), **options)
 
 
@@ -65,12 +65,12 @@ def oracle_of(
 def check_labels(
     random: random.Random, subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part]
 ) -> None:
-    """Compares ids, places, labels and what straddles, whole and truncated.
+    """Compare ids, places, labels and straddling tokens, whole and truncated.
 
     Raises:
         AssertionError: They differ.
     """
-    # What a normalizer makes of content is for the attacks: it has no literal to cut the text at.
+    # The attacks cover content that a normalizer changes: it has no literal to cut the text at.
     policy = "allow" if vocabulary.is_folded else random.choice(["text", "text", "allow"])
     trained: dict[str, Any] = {"train_end": random.random() < 0.7}
     if random.random() < 0.2:
@@ -115,7 +115,7 @@ def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Se
     """Whatever content is, under "reject" and "text" it never becomes a reserved id.
 
     Raises:
-        AssertionError: It does; or "reject" refuses what holds none, or takes what holds some.
+        AssertionError: It does; or "reject" refuses content without reserved text, or accepts content with it.
     """
     text = "".join(part.text for part in parts)
     places = labels.placed(parts)
@@ -140,14 +140,14 @@ def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Se
 
 
 def _lost(vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> Counter[str]:
-    """The template's marks that are none any more beside content that holds none itself."""
+    """The template's marks that are no longer found next to content without marks."""
     ids = (token.id for token in labels.tokens_allowed(vocabulary, text))
     stands = Counter(vocabulary.reserved[id]["content"] for id in ids if id in vocabulary.reserved)
     return _spelled(vocabulary, text, places) - stands
 
 
 def _spelled(vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> Counter[str]:
-    """The marks that the template spells, each stretch of it by itself."""
+    """The marks that the template spells, for each stretch of it alone."""
     spelled: Counter[str] = Counter()
     for first, last in labels.template_runs(places):
         alone = vocabulary.full.encode(text[first:last], add_special_tokens=False)
@@ -156,7 +156,7 @@ def _spelled(vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> Cou
 
 
 def _holds(vocabulary: Vocabulary, strings: Sequence[str]) -> bool:
-    """Whether a reserved literal stands in one of them, as it is or as a normalizer makes it of something else."""
+    """Whether one of the texts contains a reserved literal, directly or after normalization."""
     if any(vocabulary.spelled.search(string) for string in strings):
         return True
     if not vocabulary.is_folded:
@@ -167,10 +167,10 @@ def _holds(vocabulary: Vocabulary, strings: Sequence[str]) -> bool:
 
 
 def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> None:
-    """Reserved ids stand only where the template spells them, each as often as it does.
+    """Reserved ids occur only where the template spells them, and as often.
 
     Raises:
-        AssertionError: One stands elsewhere, or one is missing.
+        AssertionError: One occurs elsewhere, or one is missing.
     """
     content = [place for place in places if not place.trusted and place.start < place.end]
     reserved = vocabulary.reserved
@@ -201,7 +201,7 @@ def check_no_protocol(got: ChatExample, vocabulary: Vocabulary, text: str, place
 
 
 def check_escape(subject: Subject, chat: Chat, vocabulary: Vocabulary) -> None:
-    """Escaped content holds no reserved literal, and can be read back.
+    """Escaped content contains no reserved literal, and unescapes to the original.
 
     Raises:
         AssertionError: It cannot.

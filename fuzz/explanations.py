@@ -1,4 +1,4 @@
-"""Sweep over explanations: each step by the definition of its model, looked up anew in everything that is left."""
+"""Sweep over explanations: each step by the definition of its model, searched anew in the remaining symbols."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import random
 
 _SHORT = 9
-"""Characters of a piece whose ways are all tried."""
+"""Length of pieces whose segmentations are all tried, in characters."""
 
 
 def sweep_explanations(random: random.Random) -> None:
-    """An explanation gives the ids of encoding, by steps that are the definition's."""
+    """An explanation has the ids of encoding, by steps that are the definition's."""
     tok, letters, said = drawn.tokenizer(random)
     with case(tokenizer=said):
         check_trees(random, tok)
@@ -55,7 +55,7 @@ def sweep_explanations(random: random.Random) -> None:
 
 
 def check_places(tok: bp.Tokenizer, found: Explanation, options: dict[str, Any]) -> None:
-    """Pieces are those of the tokenizer, where their ids are; normalizers go on with what the one before made."""
+    """Pieces are those of the tokenizer, at the places of their ids; each normalizer continues from the one before."""
     texts, shown = tok.pieces(found.text, **options), [piece.text for piece in found.pieces]
     # Models of characters are given parts of pieces where that makes no difference.
     equal("pieces", *(shown, texts) if tok.spec.is_byte_level else ("".join(shown), "".join(texts)))
@@ -74,7 +74,7 @@ def check_places(tok: bp.Tokenizer, found: Explanation, options: dict[str, Any])
 
 
 def check_piece(tok: bp.Tokenizer, piece: ExplainedPiece) -> None:
-    """Each step is what the definition does next."""
+    """Each step is the next step of the definition."""
     model = tok.spec.model
     if piece.kind == "added":
         equal("an added token", piece.ids, tuple(t.id for t in tok.spec.added_tokens if t.id == piece.ids[0])[:1])
@@ -95,7 +95,7 @@ def check_piece(tok: bp.Tokenizer, piece: ExplainedPiece) -> None:
 
 
 def _next(model: BytePair, symbols: list[int]) -> tuple[int, int, int, int, int] | None:
-    """Of all pairs the lowest, of these the leftmost: its rank, its place, what it is of and becomes; None if none."""
+    """The lowest pair, ties left to right: its rank, its place, its parts and its result; None without a pair."""
     token_of = dict(zip(model.ids, model.tokens, strict=True))
     id_of = {token: id for id, token in token_of.items()}
     prefix = (model.alphabet and model.alphabet.continuing_subword_prefix) or ""
@@ -110,7 +110,7 @@ def _next(model: BytePair, symbols: list[int]) -> tuple[int, int, int, int, int]
 
 
 def check_merges(model: BytePair, piece: ExplainedPiece) -> None:
-    """Merges, one after another; those of long pieces only at the beginning and end."""
+    """Merges, one after another; for long pieces only the first and the last."""
     token_of = dict(zip(model.ids, model.tokens, strict=True))
     if model.alphabet is None:
         equal("symbols", b"".join(token_of[id] for id in piece.symbols), piece.text.encode())
@@ -152,7 +152,7 @@ def check_matches(model: WordPiece, piece: ExplainedPiece) -> None:
 
 
 def _all_ways(model: Unigram, text: str) -> list[tuple[float, tuple[int, ...]]]:
-    """The sum and the ids of all ways to spell a text."""
+    """The sum and the ids of all segmentations of a text."""
     of = {token.decode(): (score, id) for token, score, id in zip(model.tokens, model.scores, model.ids, strict=True)}
     worst = min(model.scores) - 10
 
@@ -172,7 +172,7 @@ def _all_ways(model: Unigram, text: str) -> list[tuple[float, tuple[int, ...]]]:
 
 
 def check_ways(model: Unigram, piece: ExplainedPiece) -> None:
-    """The ways are the two best of all."""
+    """The reported segmentations are the two best of all."""
     for way in piece.segmentations:
         total = 0.0
         for token in way.tokens:
@@ -192,7 +192,7 @@ def check_ways(model: Unigram, piece: ExplainedPiece) -> None:
 
 
 def check_trees(random: random.Random, tok: bp.Tokenizer) -> None:
-    """The tree of a token is what merging its bytes does."""
+    """The tree of a token is the tree of merging its bytes."""
     model = tok.spec.model
     ids = random.sample(list(model.ids), min(20, len(model.ids)))
     ids += [token.id for token in tok.spec.added_tokens]
@@ -230,7 +230,7 @@ def check_trees(random: random.Random, tok: bp.Tokenizer) -> None:
 
 
 def check_looks(random: random.Random, found: Explanation) -> None:
-    """Text and page never raise, and hold nothing that hides."""
+    """Text and page never raise, and contain no hidden characters."""
     shown = explained.text(found, stream=io.StringIO(), width=random.choice([40, 80, 100]))
     equal("unseen characters", drawn.unseen(shown), [])
     page = drawn.Page(explained.html(found, title=random.choice(["", found.text])))

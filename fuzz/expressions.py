@@ -1,4 +1,4 @@
-"""Sweep over expressions of templates: traced values give what Jinja computes with plain ones."""
+"""Sweep over expressions of templates: traced values have the results that Jinja computes with plain ones."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ REFUSED = (
 
 
 def expected(source: str) -> str | Exception:
-    """The text that `transformers` makes of a template, or what it raises."""
+    """The text that `transformers` renders from a template, or its error."""
     try:
         with warnings.catch_warnings():
             # Python warns of literals in compiled code that cannot work.
@@ -251,7 +251,7 @@ def expected(source: str) -> str | Exception:
 
 
 def check_expression(rng: random.Random) -> bool:
-    """Whether a random expression renders; alike on both sides or refused by name."""
+    """Whether a random expression renders; equal on both sides or refused by name."""
     source = "{% set m = messages[0] %}{{ " + expression(rng) + " }}"
     theirs = expected(source)
     with case(source=source, theirs=theirs):

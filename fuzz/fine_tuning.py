@@ -27,7 +27,7 @@ _CACHE = EncodingCache(examples=2000)
 
 
 def sweep_fine_tuning(random: random.Random) -> None:
-    """One conversation: cut and continued, with more and less that is trained on, through a cache."""
+    """One conversation: cut and continued, with more and fewer trained spans, through a cache."""
     subject = random.choice(list(subjects().values()))
     chat = conversation(random, subject, literals=random.random() < 0.5)
     kinds = (_plain(subject.marks), vocabulary_for(random, subject, published=random.random() < 0.1).tok)
@@ -55,13 +55,13 @@ def sweep_fine_tuning(random: random.Random) -> None:
 
 @functools.cache
 def _plain(marks: tuple[str, ...]) -> bp.Tokenizer:
-    """A vocabulary whose tokens decode to what they were made of, however a model puts them together."""
+    """A vocabulary whose tokens decode to their source text, in any combination."""
     text = "system user assistant tool content Hello there, thank you\n" * 3 + "".join(marks)
     return bp.train(iter([text]), vocab_size=280 + len(set(marks)), special_tokens=list(dict.fromkeys(marks)))
 
 
 def check_extending(random: random.Random, tok: bp.Tokenizer, start: ChatExample, whole: ChatExample) -> None:
-    """Compares an example that goes on with the whole.
+    """Compare an extended example with the whole.
 
     Raises:
         AssertionError: They differ where they must not, or it is refused without a reason.
@@ -99,7 +99,7 @@ def check_extending(random: random.Random, tok: bp.Tokenizer, start: ChatExample
 
 
 def _sampled(random: random.Random, tok: bp.Tokenizer, text: str) -> list[int]:
-    """Ids of the first part of a text as a model may have written them, cut anywhere; none if that fails."""
+    """Ids of the first part of a text as a model may have written them, cut anywhere; empty if that fails."""
     ids: list[int] = []
     at = 0
     end = random.randint(0, min(len(text), 40))
@@ -111,7 +111,7 @@ def _sampled(random: random.Random, tok: bp.Tokenizer, text: str) -> list[int]:
 
 
 def check_marks(tok: bp.Tokenizer, whole: ChatExample, given: dict[str, Any], prompt: bool) -> None:
-    """With ``train_marks`` more is trained on, and what is more was written by the template."""
+    """``train_marks`` adds trained tokens, and the template wrote the additional ones."""
     if given["train_on"] is None:
         return
     both = []
@@ -134,7 +134,7 @@ def check_marks(tok: bp.Tokenizer, whole: ChatExample, given: dict[str, Any], pr
 def check_cache(
     random: random.Random, tok: bp.Tokenizer, whole: ChatExample, given: dict[str, Any], prompt: bool
 ) -> None:
-    """A cache changes nothing, whatever was put into it before."""
+    """A cache changes no result, whatever it held before."""
     options: dict[str, Any] = {**given, "add_generation_prompt": prompt, "train_end": random.random() < 0.5}
     if random.random() < 0.5:
         options |= {"max_length": random.randint(1, len(whole) + 1), "truncation": random.choice(["left", "right"])}

@@ -1,4 +1,4 @@
-"""Sweep over texts that grow and parts that fit: what they say against encoding the same text from scratch."""
+"""Sweep over growing texts and parts that fit: their results against encoding the same text from scratch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLOW = ("flags", "normalized", "in a row", "other engine")
 
 @functools.cache
 def variant(split: str, kind: str) -> bp.Tokenizer:
-    """A tokenizer with a split pattern and something that counting has to mind."""
+    """A tokenizer with a split pattern and a feature that affects counting."""
     tok = tokenizer(split)
     if kind == "plain":
         return tok
@@ -68,7 +68,7 @@ def growing_text(random: random.Random) -> str:
 
 
 def options_of(random: random.Random) -> dict[str, Any]:
-    """What a call says of added tokens; now and then it does not allow them."""
+    """The options of a call for added tokens; sometimes they are not allowed."""
     return random.choice(
         [{"special": "allow"}] * 4 + [{"special": "text", "added": "text"}, {"special": {SPECIALS[0]}}]
     )
@@ -83,7 +83,7 @@ def counted(tok: bp.Tokenizer, text: str, options: dict[str, Any]) -> int | str:
 
 
 def counts_of(growing: Any) -> int | str:
-    """The count of a text that grows, or the error."""
+    """The count of a growing text, or the error."""
     try:
         return int(growing.count())
     except bp.SpecialTokenError as error:

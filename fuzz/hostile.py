@@ -1,4 +1,4 @@
-"""Texts that tokenizers are likely to get wrong: what normalizers change, ends of words, what looks like a token."""
+"""Texts that tokenizers are likely to get wrong: normalized characters, ends of words, near-tokens."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ ATOMS: dict[str, tuple[str, ...]] = {
 
 
 def hostile_text(random: random.Random, length: int, contents: Sequence[str] = ()) -> str:
-    """A text of about so many atoms of a few kinds, with the contents of added tokens among them and inside words.
+    """A text of about the given number of atoms of a few kinds, mixed with the contents of added tokens, also in words.
 
     Example:
         >>> import random

@@ -1,4 +1,4 @@
-"""Small files of every kind: a ``tokenizer.json`` of each model, in which each stage that there is stands somewhere."""
+"""Small files of every kind: a ``tokenizer.json`` of each model, which together contain each stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Table = dict[str, Any]
 
 
 def charsmap(replacement: bytes = b"a\0") -> str:
-    """The smallest table of a normalizer ``Precompiled``: "A" is replaced."""
+    """The smallest table of a ``Precompiled`` normalizer: "A" is replaced."""
     # A root whose child "A" is the unit 1, whose value is the unit 2: where its replacement starts.
     units = struct.pack("<3I", 0x40 << 10, 3 << 10 | 1 << 8 | 0x41, 1 << 31)
     return base64.b64encode(struct.pack("<I", len(units)) + units + replacement).decode()
@@ -32,14 +32,14 @@ def added(content: str, id: int, **flags: bool) -> Table:
 
 
 def bpe(**options: Any) -> Table:
-    """A model of characters."""
+    """A model over characters."""
     tokens = ["<unk>", "l", "o", "w", "▁", "<0x0A>", "lo", "low"]
     merges = [["l", "o"], ["lo", "w"]]
     return {"type": "BPE", "unk_token": "<unk>", "vocab": _numbered(tokens), "merges": merges, **options}
 
 
 def affixed() -> Table:
-    """A model of characters that are spelled otherwise within words and at their end."""
+    """A model over characters that are spelled differently within words and at their end."""
     tokens = ["?", "l", "##o", "##w</w>", "l</w>", "lo", "low</w>"]
     return {
         "type": "BPE",
@@ -53,7 +53,7 @@ def affixed() -> Table:
 
 
 def of_bytes() -> Table:
-    """A model of a few bytes."""
+    """A model over a few bytes."""
     return {"type": "BPE", "vocab": _numbered(["l", "o", "Ġ", "lo", "Ġlo"]), "merges": ["l o", "Ġ lo"]}
 
 
@@ -181,6 +181,6 @@ TABLES: dict[str, Table] = {
         decoder=_sequence("decoders", _step("ByteLevel"), _step("Replace", pattern={"Regex": "a*"}, content="")),
     ),
 }
-"""What is small enough for all of its bits to be flipped, and holds each step and each field once."""
+"""Files small enough to flip every bit, which contain each step and each field once."""
 
 FILES: dict[str, bytes] = {name: json.dumps(table, separators=(",", ":")).encode() for name, table in TABLES.items()}

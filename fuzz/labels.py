@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from fuzz.chat_vocabularies import Json, Vocabulary
     from fuzz.turns import Message, Part
 
-# What the peer takes for a letter beside a token that must be a word of its own: marks among it, unlike Python.
+# Letters, in the peer's sense, next to a token that must be a whole word: including marks, unlike Python.
 _WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 
 
 class Token(NamedTuple):
-    """An id and the characters it is from."""
+    """An id and its source characters."""
 
     id: int
     start: int
@@ -31,7 +31,7 @@ class Token(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A part, and where it is in the text."""
+    """A part, and its place in the text."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model"
 
 @dataclass(frozen=True)
 class Expected:
-    """What `encode_chat` must give."""
+    """The expected result of `encode_chat`."""
 
     tokens: list[Token]
     labels: list[int]
@@ -54,7 +54,7 @@ class Expected:
 
 
 def placed(parts: Iterable[Part]) -> list[Placed]:
-    """Where each part is."""
+    """The place of each part."""
     out, here = [], 0
     for part in parts:
         # The name of a role that all chats have is as good as the template's own text: it may be a part of a mark.
@@ -65,12 +65,12 @@ def placed(parts: Iterable[Part]) -> list[Placed]:
 
 
 def is_content(part: Placed) -> bool:
-    """Whether it is from outside of the template."""
+    """Whether it comes from outside the template."""
     return part.field is not None
 
 
 def template_runs(parts: Sequence[Placed]) -> list[tuple[int, int]]:
-    """The longest stretches that may hold protocol, over empty contents too."""
+    """The longest stretches that may contain protocol, across empty contents too."""
     runs: list[tuple[int, int]] = []
     for part in parts:
         if part.start == part.end or not part.trusted:
@@ -83,9 +83,9 @@ def template_runs(parts: Sequence[Placed]) -> list[tuple[int, int]]:
 
 
 def occurrences(text: str, added: Sequence[Json], runs: Sequence[tuple[int, int]]) -> list[tuple[int, int, Json]]:
-    """The added tokens that may stand where they stand: inside of the template's own text, or white space.
+    """The added tokens that may occur at their places: inside the template's own text, or white space.
 
-    Leftmost, longest, and those that are matched as they are before the normalized.
+    Leftmost, longest, and literal matches before normalized ones.
     """
     free, found = [(0, len(text))], []
     for normalized in (False, True):
@@ -122,7 +122,7 @@ def _may_stand(row: Json, text: str, start: int, last: int, runs: Sequence[tuple
 
 
 def is_white(row: Json) -> bool:
-    """Whether it is a run of white space, which is no protocol."""
+    """Whether it is a run of white space, which is not protocol."""
     return not row["content"].replace("▁", " ").strip()
 
 
@@ -155,13 +155,13 @@ def _plain(vocabulary: Vocabulary, text: str, start: int, end: int) -> list[Toke
 
 
 def tokens_allowed(vocabulary: Vocabulary, text: str) -> list[Token]:
-    """The tokens of a text in which every added token is one."""
+    """The tokens of a text in which every added token is allowed."""
     encoding = vocabulary.full.encode(text, add_special_tokens=False)
     return [Token(id, *place) for id, place in zip(encoding.ids, encoding.offsets, strict=True)]
 
 
 def reserved_in(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> list[Token]:
-    """What `tokenizers` takes for reserved tokens in a text, as far as content has a part in them."""
+    """The reserved tokens that `tokenizers` finds in a text and that overlap content."""
     reserved = {id: row["content"] for id, row in vocabulary.reserved.items()}
     inside = [(part.start, part.end) for part in parts if not part.trusted and part.start < part.end]
     found = []
@@ -174,13 +174,13 @@ def reserved_in(vocabulary: Vocabulary, text: str, parts: Sequence[Placed]) -> l
 
 
 def literal_in(text: str, literal: str, start: int, end: int) -> tuple[int, int]:
-    """Where a token's literal is in what the token took, less white space; all of that, where it is not spelled."""
+    """The place of a token's literal in its match, without white space; the whole match if it is not spelled there."""
     at = text.find(literal, start, end)
     return (at, at + len(literal)) if at >= 0 else (start, end)
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """All texts of a value of JSON, its keys among them."""
+    """All texts of a JSON value, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -202,10 +202,10 @@ def expected(
     train_on: Sequence[str] = ("assistant",),
     train_end: bool = True,
 ) -> Expected:
-    """Labels by definition: a look at every token and every part.
+    """Labels by definition: a test of every token and every part.
 
-    Trained is what overlaps the content of a role, all fields but role and name, and the mark that ends its turn. Where
-    a template says what is generated, it is that of an assistant's turn.
+    Tokens are trained if they overlap the content of a role (all fields except role and name) or the mark that ends its
+    turn. If a template declares the generated parts, those of an assistant's turn are trained.
     """
     own = [at for at, message in enumerate(messages) if message.get("role") in train_on]
     wanted: list[tuple[int, int]] = []
@@ -232,7 +232,7 @@ def expected(
 
 
 def _generated(parts: Sequence[Placed], message: int) -> list[Placed]:
-    """The generated parts around a message's own; blocks that meet have an empty part of the template between them."""
+    """The generated parts around a message's own; adjacent blocks have an empty part of the template between them."""
     block: list[Placed] = []
     mine = False
     for part in parts:

@@ -1,8 +1,8 @@
 """Time on endless runs: ``python -m fuzz.linear`` compares texts of half a megabyte and of a megabyte.
 
-A stage that looks at everything again for each character takes four times as long for twice the text, one that is
-linear takes twice as long. Every step by itself, and every kind of tokenizer; the best of several times counts, since a
-machine that does other things makes single ones meaningless.
+A stage that rereads everything for each character takes four times as long for twice the text, a linear one twice as
+long. Covers every step by itself and every kind of tokenizer. The best of several times counts, since single times are
+meaningless on a shared machine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PRE_TOKENIZERS = ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeS
 
 BYTES = 1 << 19
 MOST_RATIO = 3
-# What is faster than this per half a megabyte is not quadratic, and too short to be compared.
+# Faster times per half a megabyte are not quadratic, and too short to compare.
 SECONDS = 0.05
 ATTEMPTS = 5
 
@@ -61,7 +61,7 @@ def steps(table: kinds.Table, stage: str, inner: str) -> Iterator[str]:
 
 
 def calls() -> Iterator[tuple[str, Callable[[str], Any]]]:
-    """What is measured, by name."""
+    """The measured calls, by name."""
     tables = kinds.TABLES.values()
     normalizers = {*NORMALIZERS, *(step for table in tables for step in steps(table, "normalizer", "normalizers"))}
     pre_tokenizers = {
@@ -85,12 +85,12 @@ def calls() -> Iterator[tuple[str, Callable[[str], Any]]]:
 
 
 def there_and_back(tok: bp.Tokenizer, text: str) -> str:
-    """Encodes and decodes."""
+    """Encode and decode."""
     return tok.decode(tok.encode(text, special="text"))
 
 
 def seconds(call: Callable[[str], Any], text: str) -> float:
-    """How long a call takes; errors of bytepair's own are as good as results."""
+    """Seconds of a call; errors of bytepair's own count as results."""
     start = time.perf_counter()
     with contextlib.suppress(bp.BytepairError):
         call(text)
@@ -98,7 +98,7 @@ def seconds(call: Callable[[str], Any], text: str) -> float:
 
 
 def ratio(call: Callable[[str], Any], run: str) -> float:
-    """How much longer the longer text takes, at best; 0 if both are fast."""
+    """The time ratio of the longer to the shorter text, at best; 0 if both are fast."""
     short, long = (run * (size // len(run.encode())) for size in (BYTES, 2 * BYTES))
     best = [seconds(call, short), seconds(call, long)]
     for _ in range(ATTEMPTS):
@@ -109,7 +109,7 @@ def ratio(call: Callable[[str], Any], run: str) -> float:
 
 
 def main() -> int:
-    """Measures everything; the exit code is 1 if something is not linear."""
+    """Measure everything; the exit code is 1 if a step is not linear."""
     warnings.simplefilter("ignore", bp.TokenizerWarning)
     failed = done = 0
     for name, call in calls():

@@ -20,7 +20,7 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 def sweep_training(random: random.Random) -> None:
-    """The core learns the merges and counts that a reference trainer learns."""
+    """The core learns the merges and counts of a reference trainer."""
     alphabet = random.choice(reference.ALPHABETS)
     options: dict[str, Any] = {
         "ties": random.choice(reference.TIES),
@@ -39,7 +39,7 @@ def sweep_training(random: random.Random) -> None:
 
 
 def random_model(random: random.Random) -> bp.BytePair:
-    """A vocabulary that no training gives: any tokens over two letters, in any order, with any merges of them."""
+    """A vocabulary that no training produces: any tokens over two letters, in any order, with any merges of them."""
     letters = [b"a", b"b"]
     strings = list(letters)
     grown = random.random() < 0.5  # of tokens before them: then the semantics can often be converted
@@ -72,14 +72,14 @@ def naive(model: bp.BytePair, text: str) -> list[int]:
 
 
 def _shown(model: bp.BytePair) -> dict[str, Any]:
-    """What to paste: the model without the bytes that are where one expects them."""
+    """The model for a report, without the bytes that are at their usual places."""
     id_of = dict(zip(model.tokens, model.ids, strict=True))
     longer = {token: id for token, id in id_of.items() if len(token) > 1 or token in b"ab"}
     return {"tokens": longer, "merges": model.merges, "ignore_merges": model.ignore_merges}
 
 
 def sweep_encoding(random: random.Random) -> None:
-    """Trained and improper vocabularies give the ids that the definition gives."""
+    """Trained and improper vocabularies produce the ids of the definition."""
     letters = random.choice(LETTERS)
     if random.random() < 0.5:
         model = random_model(random)
@@ -97,7 +97,7 @@ def sweep_encoding(random: random.Random) -> None:
 
 
 def sweep_conversions(random: random.Random) -> None:
-    """A model that lets itself be converted keeps its ids."""
+    """A model that can be converted keeps its ids."""
     letters = random.choice(LETTERS)
     model = trained(random, letters).spec.byte_pair if random.random() < 0.3 else random_model(random)
     with case(**_shown(model)):
@@ -113,7 +113,7 @@ def sweep_conversions(random: random.Random) -> None:
 
 
 def sweep_peers(random: random.Random) -> None:
-    """A trained tokenizer, saved, is the same for bytepair and gives the same ids in the peers."""
+    """A trained tokenizer, saved, reloads equal in bytepair and produces the same ids in the peers."""
     letters, split = random.choice(LETTERS), random.choice(list(bp.SPLIT_PATTERNS))
     specials = random.choice([(), ("<|end|>",)])
     tok = trained(random, letters, split=split, special_tokens=specials)

@@ -13,7 +13,7 @@ PLAIN = """\
 {{ '\\n' }}
 {%- endfor -%}
 {%- if add_generation_prompt %}assistant: {% endif %}"""
-"""No marks at all, so that tokens lie across the seams of content and template."""
+"""A template without marks, so that tokens cross the seams of content and template."""
 
 MARKED = """\
 {{- bos_token }}
@@ -37,7 +37,7 @@ MARKED = """\
 {%- if add_generation_prompt %}
 {{- '<|im_start|>assistant\\n' }}
 {%- endif %}"""
-"""Says itself what is generated: a turn and the mark at its end."""
+"""A template that declares the generated part itself: a turn and the mark at its end."""
 
 NAMED = """\
 {%- for message in messages -%}
@@ -45,7 +45,7 @@ NAMED = """\
 {{ message['content'] }}<|end|>
 {% endfor %}
 {%- if add_generation_prompt %}<|assistant|>{% endif %}"""
-"""Its marks are spelled with the role, which is content."""
+"""A template whose marks are spelled with the role, which is content."""
 
 
 def plain(chat: Chat) -> Written:

@@ -1,4 +1,4 @@
-"""Sweep over pictures of texts: ids, places, differences, and that nothing of a text gets into a terminal or page."""
+"""Sweep over pictures of texts: ids, places, differences, and no raw text in a terminal or page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOTE = re.compile("‹[^›]*›")
 
 
 def sweep_pictures(random: random.Random) -> None:
-    """A picture is what the tokenizers say, as data, as lines and as a page."""
+    """A picture has the results of the tokenizers, as data, as lines and as a page."""
     toks, letters, said = [], "", []
     for _ in range(random.choice([1, 2, 2, 3])):
         tok, of, kind = drawn.tokenizer(random)
@@ -69,7 +69,7 @@ def sweep_pictures(random: random.Random) -> None:
 
 
 def check_data(seen: Picture, named: list[tuple[str, bp.Tokenizer]], text: str, options: dict[str, Any]) -> None:
-    """Ids and places are those of the tokenizers, and all is JSON."""
+    """Ids and places are those of the tokenizers, and everything is JSON."""
     equal("text", seen.text, text)
     for (name, tok), tokens in zip(named, seen.sources, strict=True):
         equal("name", tokens.name, name)
@@ -91,7 +91,7 @@ def check_data(seen: Picture, named: list[tuple[str, bp.Tokenizer]], text: str, 
 
 
 def _blocks(seen: Picture, number: int, tok: bp.Tokenizer) -> list[tuple[Any, ...] | None]:
-    """For each character how what is cut around it is cut: where it is alone, and the tokens that share it."""
+    """For each character, the segmentation around it: its place if it is alone, and the tokens that share it."""
     tokens = seen.sources[number]
     found: list[tuple[Any, ...] | None] = [None] * len(seen.text)
     runs: list[list[int]] = []
@@ -115,7 +115,7 @@ def _blocks(seen: Picture, number: int, tok: bp.Tokenizer) -> list[tuple[Any, ..
 
 
 def check_differs(seen: Picture, toks: list[bp.Tokenizer]) -> None:
-    """What differs is each character that is cut otherwise, by the definition."""
+    """The marked differences are the characters that are segmented differently, by the definition."""
     if len(toks) == 1:
         return
     blocks = [_blocks(seen, number, tok) for number, tok in enumerate(toks)]
@@ -150,7 +150,7 @@ def _columns(line: str) -> int:
 
 
 def check_lines(random: random.Random, seen: Picture) -> None:
-    """No line is too wide or holds what cannot be seen; what can be is there once."""
+    """No line is too wide or contains invisible characters; every visible one occurs once."""
     settings = TerminalOptions(
         width=random.choice([30, 31, 40, 80, 100]),
         colour=random.random() < 0.5,
@@ -174,7 +174,7 @@ def check_lines(random: random.Random, seen: Picture) -> None:
 
 
 def check_page(seen: Picture) -> None:
-    """A page is the assets and the data, whatever the text is."""
+    """A page is the assets and the data, for every text."""
     html = interactive.html(seen, title=seen.text or "empty")
     found, fixed = drawn.Page(html), drawn.Page(interactive.html(Picture("", seen.sources), title="a"))
     equal("elements", found.elements, fixed.elements)

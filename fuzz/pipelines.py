@@ -1,4 +1,4 @@
-"""Sweep over tokenizers of every kind that `tokenizers` can be: models, stages, added tokens; on hostile texts."""
+"""Sweep over every kind of tokenizer of `tokenizers`: models, stages, added tokens; on hostile texts."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def random_table(random: random.Random) -> Json:
 
 
 def sweep_pipelines(random: random.Random) -> None:
-    """Ids, places, tokens and text are those of `tokenizers`; saved and loaded again it is equal."""
+    """Ids, places, tokens and text are those of `tokenizers`; saved and reloaded, the tokenizer is equal."""
     table = random_table(random)
     # The vocabulary is too long to be shown; the case is repeated by its seed.
     brief = {key: value for key, value in table["model"].items() if key not in ("vocab", "merges")}

@@ -1,4 +1,4 @@
-"""Kimi's published vocabulary, a file of ranks: `tiktoken` in the shape that the oracles ask `tokenizers` in."""
+"""Kimi's published vocabulary, a file of ranks: `tiktoken` with the interface of `tokenizers` for the oracles."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ KIMI = "|".join(
 
 
 class Encoded(NamedTuple):
-    """Ids, and the characters each is from: all of a character of which it is a part."""
+    """Ids, and the source characters of each: every character that it is part of."""
 
     ids: list[int]
     offsets: list[tuple[int, int]]
 
 
 class Ranked:
-    """An encoding that is asked as a tokenizer of `tokenizers` is."""
+    """An encoding with the interface of a tokenizer of `tokenizers`."""
 
     def __init__(self, encoding: tiktoken.Encoding, *, special: bool) -> None:
         self._encoding = encoding
         self._special = special
 
     def encode(self, text: str, *, add_special_tokens: bool) -> Encoded:
-        """The ids of a text; nothing is ever added to it."""
+        """The ids of a text, without added tokens."""
         assert not add_special_tokens
         ids = (
             self._encoding.encode(text, allowed_special="all")

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import random
 
 _LONGEST = 9
-"""Letters of the texts of small vocabularies: all of them are tried."""
+"""Letters of the texts of small vocabularies: all texts over them are tried."""
 
 
 def sweep_reports(random: random.Random) -> None:
-    """A report is what one counts."""
+    """A report equals plain counts."""
     toks, letters, said = {}, "", []
     for name in random.sample(["a", "</script>", "\u202eb"], random.choice([1, 2])):
         toks[name], of, kind = drawn.tokenizer(random)
@@ -94,7 +94,7 @@ def sweep_reports(random: random.Random) -> None:
 
 
 def _small(random: random.Random) -> tuple[bp.Tokenizer, str]:
-    """A tokenizer of a few tokens over two letters, and what it is."""
+    """A tokenizer of a few tokens over two letters, and its definition for a report."""
     kind = random.choice(["bytes", "characters", "WordPiece", "Unigram"])
     if kind == "bytes":
         model = random_model(random)
@@ -130,7 +130,7 @@ def _small(random: random.Random) -> tuple[bp.Tokenizer, str]:
 
 
 def sweep_lints(random: random.Random) -> None:
-    """Nothing that is drawn makes `lint` raise; what never comes from text does not come from all short ones."""
+    """No drawn tokenizer makes `lint` raise; tokens reported as unreachable occur in no short text."""
     tok, _, said = drawn.tokenizer(random)
     with case(tokenizer=said):
         check_looks(tok, bp.lint(tok, embeddings=random.choice([None, 3, tok.vocab_size, tok.vocab_size + 64])))
@@ -143,7 +143,7 @@ def sweep_lints(random: random.Random) -> None:
 
 
 def check_looks(tok: bp.Tokenizer, found: bp.Lint) -> None:
-    """Text, page and JSON of findings and of the pipeline never raise, and hold nothing that hides."""
+    """Text, page and JSON of findings and of the pipeline never raise, and contain no hidden characters."""
     assert drawn.same_json(found.as_dict()), "as_dict is no JSON"
     for shown in (str(found), linted.text(found, width=60), pipeline.text(tok)):
         equal("unseen characters", drawn.unseen(shown), [])
@@ -159,7 +159,7 @@ def check_looks(tok: bp.Tokenizer, found: bp.Lint) -> None:
 
 
 def check_reach(tok: bp.Tokenizer, found: bp.Lint) -> None:
-    """Tokens and merges that never come about are those that come about in no text over the letters."""
+    """The tokens and merges reported as unreachable are those that occur in no text over the letters."""
     model = tok.spec.model
     texts = ["".join(letters) for size in range(1, _LONGEST + 1) for letters in itertools.product("ab", repeat=size)]
     seen = {id for ids in tok.encode_batch(texts) for id in ids}

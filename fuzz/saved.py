@@ -1,6 +1,7 @@
-"""Sweeps over saved files: whatever is cut off or flipped, loading raises on purpose or gives a tokenizer that works.
+"""Sweeps over saved files: for every truncation or flipped bit, loading raises on purpose or returns a working
+tokenizer.
 
-``python -m fuzz.saved`` does every cut and every flip of the small files of all kinds: five minutes.
+``python -m fuzz.saved`` runs every cut and every flip on the small files of all kinds: five minutes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ OPTIONS: dict[str, dict[str, Any]] = {"tiktoken": {"split": "o200k"}}
 
 @functools.cache
 def saved(format: str) -> tuple[bp.Tokenizer, dict[str, bytes]]:
-    """The files of a small tokenizer in a format, and the tokenizer that they hold."""
+    """The files of a small tokenizer in a format, and their tokenizer."""
     special = ["<|end|>"] if format in {"native", "tokenizer.json"} else []
     split = "gpt2" if format == "vocab+merges" else "o200k"
     drop = ("split",) if format == "tiktoken" else ()
@@ -50,7 +51,7 @@ def damaged(random: random.Random, data: bytes) -> bytes:
 
 
 def sweep_files(random: random.Random) -> None:
-    """A damaged file is refused with an error of bytepair's own, or gives a tokenizer that encodes and decodes."""
+    """A damaged file is refused with an error of bytepair's own, or loads as a tokenizer that encodes and decodes."""
     format = random.choice(OF_BYTES)
     tok, contents = saved(format)
     names = list(contents) if random.random() < 0.5 else list(FILES[format])
@@ -75,7 +76,7 @@ def sweep_files(random: random.Random) -> None:
 
 
 def check_works(tok: bp.Tokenizer) -> None:
-    """Encoding gives ids that decode to the text, unless it is refused."""
+    """The ids of an encoding decode to the text, unless encoding is refused."""
     for text in TEXTS:
         try:
             ids = tok.encode(text, special="text", added="text")
@@ -98,11 +99,11 @@ def small(kind: str) -> bytes:
 
 
 def check_damaged(path: Path, data: bytes, *, hashed: bool = False) -> str:
-    """Writes damaged data and loads it; returns what came: the error's name, or "loaded".
+    """Write damaged data and load it; return the error's name, or "loaded".
 
     Raises:
-        AssertionError: The error names no file or is endless, or what a hash would find was not found.
-        BaseException: Whatever else came, a panic of the core among it.
+        AssertionError: The error names no file or is endless, or damage that a hash reveals was missed.
+        BaseException: Any other error, including a panic of the core.
     """
     path.write_bytes(data)
     try:
@@ -122,7 +123,7 @@ def check_damaged(path: Path, data: bytes, *, hashed: bool = False) -> str:
 
 
 def use(tok: bp.Tokenizer, text: str = HOSTILE) -> None:
-    """Does with a tokenizer what a caller does; it works or raises an error of bytepair's own."""
+    """Use a tokenizer as a caller does; it works or raises an error of bytepair's own."""
     tok.spec.check()
     for each in ("", text, "<|end|>" + 2 * text):
         _try(lambda each=each: tok.encode(each, special="text"))
@@ -142,7 +143,7 @@ def _try(call: Any) -> Any:
 
 
 def sweep_kinds(random: random.Random) -> None:
-    """A damaged file of some kind of tokenizer is refused with its place, or gives one that works."""
+    """A damaged file of some kind of tokenizer is refused with its place, or loads as a working one."""
     kind, hashed = random.choice(list(kinds.FILES)), random.random() < 0.3
     data = damaged(random, small(kind) if hashed else kinds.FILES[kind])
     with tempfile.TemporaryDirectory() as folder, case(kind=kind, data=data):
@@ -150,7 +151,7 @@ def sweep_kinds(random: random.Random) -> None:
 
 
 def every_damage(data: bytes, step: int = 1) -> Iterator[bytes]:
-    """The data cut at each place, and with each of its bits flipped; or at each `step`-th only."""
+    """The data cut at each place, and with each of its bits flipped; or only at each `step`-th."""
     yield from (data[:cut] for cut in range(0, len(data), step))
     for bit in range(0, 8 * len(data), step):
         at = bit // 8
@@ -158,7 +159,7 @@ def every_damage(data: bytes, step: int = 1) -> Iterator[bytes]:
 
 
 def main() -> int:
-    """Does every damage to all kinds."""
+    """Run every damage on all kinds."""
     with tempfile.TemporaryDirectory() as folder:
         for kind, table in kinds.FILES.items():
             for data, hashed in ((table, False), (small(kind), True)):

@@ -1,6 +1,6 @@
-"""Sweep over whole runs of shards, whatever they went through: against each document encoded by itself.
+"""Sweep over whole runs of shards, with any interruptions, against each document encoded by itself.
 
-Long because an oracle of a run says all of it: ids and their order, splits, tables, numbers and quarantine.
+Long because an oracle covers a whole run: ids and their order, splits, tables, numbers and quarantine.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Row:
 
 
 def sweep_shards(random: random.Random) -> None:
-    """A run writes what the oracle says, cut and interrupted however it is; damage is found."""
+    """A run writes the oracle's result, for any tasks and interruptions; damage is found."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder, _seams(random):
         os.chdir(folder)
@@ -117,7 +117,7 @@ def _do(random: random.Random, corpus: Corpus, tok: bp.Tokenizer, options: dict[
 
 
 class Oracle:
-    """What a run has to come to, from its documents one by one."""
+    """The expected result of a run, from its documents one by one."""
 
     def __init__(self, corpus: Corpus, tok: bp.Tokenizer, options: dict[str, Any]) -> None:
         self.rows: list[Row] = []
@@ -164,7 +164,7 @@ class Oracle:
 
 
 def drawn(seed: int, purpose: str, name: str, position: int) -> int:
-    """64 bits: the number of SplitMix64 at a position, from a state that hashes say."""
+    """64 bits: the number of SplitMix64 at a position, from a hashed state."""
     key = hashlib.sha256(f"{purpose}\0{seed}".encode()).digest()
     state = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=key).digest(), "little")
     bits = (state + (position + 1) * 0x9E3779B97F4A7C15) & _MASK
@@ -174,7 +174,7 @@ def drawn(seed: int, purpose: str, name: str, position: int) -> int:
 
 
 def compare(folder: Path, oracle: Oracle, corpus: Corpus, options: dict[str, Any]) -> None:
-    """Reads a complete run back, and compares all of it with the oracle."""
+    """Read a complete run back, and compare all of it with the oracle."""
     format = options["format"]
     for split, rows in oracle.splits.items():
         shards = list(read_shards(folder, split, format, options.get("join", False)))
@@ -192,7 +192,7 @@ def compare(folder: Path, oracle: Oracle, corpus: Corpus, options: dict[str, Any
     for name, amounts in oracle.amounts.items():
         got = {key: [row["documents"], row["bytes"], row["tokens"]] for key, row in plain[name].items()}
         equal(name, got, amounts)
-    # Of a document that comes in parts the first fault is said, of others that they are not UTF-8.
+    # A document in parts reports its first fault, any other document that it is not UTF-8.
     unclear = any(map(_is_parted, oracle.bad))
     kinds = [["EncodeError" if unclear and kind == "SpecialTokenError" else kind for kind in some]
              for some in (tally.bad.elements(), (row.error for row in oracle.bad))]  # fmt: skip
@@ -235,7 +235,7 @@ def _unpacked(row: dict[str, Any]) -> bytes | None:
 
 @dataclass
 class Read:
-    """A shard as its reader has it."""
+    """A shard as its reader returns it."""
 
     ids: list[int]
     lengths: list[int] | None
@@ -243,7 +243,7 @@ class Read:
 
 
 def read_shards(folder: Path, split: str, format: str, join: bool) -> Iterator[Read]:
-    """The shards of a split, in order, read by what their format is published as."""
+    """The shards of a split, in order, read by the format's public reader."""
     suffix = {"megatron": ".bin"}.get(format, f".{format}")
     pattern = f"{split}{suffix}" if join else f"{split}-*{suffix}"
     paths = sorted(path for path in folder.glob(pattern) if not path.name.endswith(".documents.parquet"))
@@ -297,7 +297,7 @@ class _StoppedError(Exception):
 
 
 class _Stops:
-    """An engine that gives up after some tasks, or in the middle of one."""
+    """An engine that stops after some tasks, or in the middle of one."""
 
     def __init__(self, random: random.Random) -> None:
         self._random = random
@@ -326,7 +326,7 @@ class _Stops:
 
 
 def _damage(random: random.Random, folder: Path, whole: dict[str, bytes], run: Callable[..., Any]) -> None:
-    """Damages a file, which verify_shards names; and a run that goes on mends what is gone."""
+    """Damage a file: verify_shards names it, and a resumed run restores missing parts."""
     # A lock is no part of what a run leaves.
     name = random.choice([name for name in sorted(whole) if name != ".lock"])
     path, data = folder / name, whole[name]
@@ -336,7 +336,7 @@ def _damage(random: random.Random, folder: Path, whole: dict[str, bytes], run: C
         at = random.randrange(len(data))
         path.write_bytes(data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :])
     elif way == "cut" and data:
-        # What a file of JSON says does not depend on the end of its last line.
+        # The value of a JSON file does not depend on the end of its last line.
         path.write_bytes(data[: random.randrange(len(data) - data.endswith(b"}\n"))])
     elif way == "remove":
         path.unlink()
@@ -352,7 +352,7 @@ def _damage(random: random.Random, folder: Path, whole: dict[str, bytes], run: C
         said = _said(lambda: bp.verify_shards(folder))
         assert said, "verify_shards passes"
         _check_named(str(said), shown)
-        # Of what is only damaged a run that goes on does not know, but for its length.
+        # A resumed run detects a damaged file only by its length.
         parts = shown.split("/")
         if way in ("cut", "remove") and parts[0] not in ("tokenizer", "plan.json"):
             run(str(folder), resume=True)
@@ -404,7 +404,7 @@ def _bytes_of(folder: str | Path) -> dict[str, bytes]:
 
 @contextmanager
 def _seams(random: random.Random) -> Iterator[None]:
-    """Makes batches so small that documents of a few bytes are cut, and held ones are spilled."""
+    """Make batches so small that documents of a few bytes are cut, and held ones are spilled."""
     with ExitStack() as stack:
         for module, name, sizes in (
             (encoding_task, "_BATCH_BYTES", [1, 5, 30, 200]),

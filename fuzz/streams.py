@@ -1,4 +1,4 @@
-"""Sweep over what corpora come as: texts in parts, in one buffer, in lines of JSON; against each text by itself."""
+"""Sweep over the forms of a corpus: texts in parts, in one buffer, in JSON lines; against each text by itself."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SURROGATES = ("\ud83d", "\ude00", "\ud83d\ude00")
 
 
 def outcome(call: Callable[[], list[int]]) -> Outcome:
-    """The ids, or what there is to say of the error."""
+    """The ids, or the facts of the error."""
     try:
         return call()
     except bp.BytepairError as error:
@@ -41,12 +41,12 @@ def outcome(call: Callable[[], list[int]]) -> Outcome:
 
 
 def error_of(error: bp.BytepairError) -> tuple[str, str, int | None, int | None]:
-    """What there is to say of an error, but for its row."""
+    """The facts of an error, except its row."""
     return type(error).__name__, error.what, error.byte, error.character
 
 
 def streamed(tok: bp.Tokenizer, parts: list[Any], options: dict[str, Any]) -> list[int]:
-    """The ids of a text that comes in these parts."""
+    """The ids of a text that arrives in these parts."""
     return [id for ids in tok.encode_parts(parts, **options) for id in ids.tolist()]
 
 
@@ -81,7 +81,7 @@ def any_tokenizer(random: random.Random) -> tuple[bp.Tokenizer, str]:
 
 
 def options_of(random: random.Random, tok: bp.Tokenizer) -> dict[str, Any]:
-    """What a call says of added tokens, and of what is no text."""
+    """The options of a call for added tokens and for invalid text."""
     specials = sorted(tok.special_tokens)
     some = set(random.sample(specials, random.randint(0, len(specials))))
     options = {"special": random.choice(["raise", "text", "allow", "allow", "allow", some])}
@@ -137,7 +137,7 @@ def check_buffer(random: random.Random, tok: bp.Tokenizer, text: str, options: d
 
 
 def random_value(random: random.Random, depth: int = 0) -> Any:
-    """Any value of JSON."""
+    """Any JSON value."""
     strings = ["", "low", 'é"\\/\n\t', "\U0001f600\u2028\x7f", "\ud800", "\udc00a", "text"]
     kinds = [None, True, 0, 7, -3, 2**63, -(2**63), 2**64 - 1, 2**64, 1.5, *strings, *strings]
     if depth < 2 and random.random() < 0.2:
@@ -155,7 +155,7 @@ def spelled(random: random.Random, value: Any) -> bytes:
 
 
 def random_line(random: random.Random) -> bytes:
-    """A line: an object, which may have more than one value of a field, or something else; perhaps damaged."""
+    """A line: an object, which may repeat a field, or something else; perhaps damaged."""
     items = [(random.choice(["id", "n", "t\u00e9", ""]), random_value(random)) for _ in range(random.randint(0, 3))]
     if random.random() < 0.9:
         texts = [*["low", "a\nb", "日本", "\U0001f600", ""] * 4, random_value(random)]
@@ -173,7 +173,7 @@ def random_line(random: random.Random) -> bytes:
 
 
 def line_of(line: bytes, errors: str) -> tuple[str, str] | None:
-    """The text and the id of a line; None if it is at fault."""
+    """The text and the id of a line; None if the line is bad."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         return {"": items}
@@ -200,12 +200,12 @@ def line_of(line: bytes, errors: str) -> tuple[str, str] | None:
 
 
 def rows(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
-    """Texts of a buffer."""
+    """The texts of a buffer."""
     return [text.decode() for text in FlatTexts(data, offsets).to_list()]
 
 
 def check_lines(random: random.Random) -> None:
-    """Lines are read as `json` reads them, and what is wrong with one is not said of another."""
+    """Lines are read as `json` reads them, and the error of one line is not reported for another."""
     lines, errors = [random_line(random) for _ in range(random.randint(0, 12))], random.choice(["strict", "replace"])
     data = random.choice([b"", b"\xef\xbb\xbf"]) + b"\n".join(lines) + random.choice([b"", b"\n"])
     with case(data=data, errors=errors):

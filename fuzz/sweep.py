@@ -1,7 +1,7 @@
 """Random cases against the oracles: ``python -m fuzz.sweep --seconds 120 [--seed S]``.
 
-A sweep is a function that does one random case. Each case has a random generator of its own, seeded with the seed, the
-sweep's name and the case's number, so that one case is repeated without those before it.
+A sweep is a function that runs one random case. Each case has its own random generator, seeded with the seed, the
+sweep's name and the case's number, so one case can be repeated without those before it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _SECONDS_TO_HANG = 120
 
 
 def run_case(name: str, seed: str, number: int) -> None:
-    """Does one case.
+    """Run one case.
 
     Raises:
         FailureError: The case failed; the message says how to repeat it.
@@ -88,7 +88,7 @@ def run_case(name: str, seed: str, number: int) -> None:
 
 
 def run(names: Iterable[str], *, seconds: float, seed: str) -> dict[str, int]:
-    """Does cases for some time, shared evenly among the sweeps; returns how many each had.
+    """Run cases for some time, shared evenly among the sweeps; return the number of cases of each.
 
     Raises:
         FailureError: A case failed; the message says how to repeat it.
@@ -105,9 +105,9 @@ def run(names: Iterable[str], *, seconds: float, seed: str) -> dict[str, int]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; the exit code is 1 if a case failed."""
+    """Run the command line; the exit code is 1 if a case failed."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.sweep", description="Random cases against the oracles.")
-    parser.add_argument("--seconds", type=float, default=60, help="how long, in all")
+    parser.add_argument("--seconds", type=float, default=60, help="total time")
     parser.add_argument("--seed", default=secrets.token_hex(4), help="the same seed gives the same cases")
     parser.add_argument("--only", choices=SWEEPS, action="append", help="a sweep to run; may be given several times")
     parser.add_argument("--repeat", metavar="SWEEP:CASE", help="do one case only")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FIELDS = ("content", "name", "list/0", "list/1", "map/x", "map/y")
 # A capital and a small letter of each field of each message, of scripts in which Python knows cases.
 _LETTERS = "αβγδεζηθικλμνξοπ" + "бгджзийлпфцчшщъы"
-# What only templates write: neither in the messages nor in their keys, nor in what prints content.
+# Characters that only templates write: not in the messages or their keys, nor in any printed content.
 _TEMPLATES = "bdfghjkquvwz<>!"
 _LIMITS = Limits(seconds=5.0, memory=1 << 22, output=1 << 18)
 
@@ -229,7 +229,7 @@ def check_taint(rendered: Rendered, owners: dict[str, tuple[int, str]]) -> None:
 
 
 def _messages(random: random.Random) -> tuple[list[dict[str, Any]], dict[str, tuple[int, str]]]:
-    """Two messages, and to which field each letter belongs."""
+    """Two messages, and the field of each letter."""
     owners: dict[str, tuple[int, str]] = {}
     letters = iter(_LETTERS)
     messages = []

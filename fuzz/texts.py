@@ -53,7 +53,7 @@ def random_text(random: random.Random) -> str:
 
 
 def sweep_texts(random: random.Random) -> None:
-    """All calls agree with each other, and the pieces with what the regex package finds."""
+    """All calls agree with each other, and the pieces with the matches of the regex package."""
     split = random.choice(list(bp.SPLIT_PATTERNS))
     tok = tokenizer(split)
     text, other = random_text(random), random_text(random)
@@ -70,7 +70,7 @@ def sweep_texts(random: random.Random) -> None:
 
 
 def check_pieces(tok: bp.Tokenizer, split: str, text: str) -> None:
-    """The pieces are those that the regex package finds."""
+    """The pieces are the matches of the regex package."""
     pattern = bp.SPLIT_PATTERNS[split]
     found = regex.findall(pattern, text) if pattern else [text] if text else []
     pieces = tok.pieces(text, special="text", added="text")
@@ -79,7 +79,7 @@ def check_pieces(tok: bp.Tokenizer, split: str, text: str) -> None:
 
 
 def check_calls(tok: bp.Tokenizer, texts: list[str]) -> None:
-    """Lists, arrays, counts and batches of any number of threads say the same."""
+    """Lists, arrays, counts and batches agree for any number of threads."""
     rows = [tok.encode(text, special="allow") for text in texts]
     for text, ids in zip(texts, rows, strict=True):
         equal("decode", tok.decode(ids), text)
@@ -96,7 +96,7 @@ def check_calls(tok: bp.Tokenizer, texts: list[str]) -> None:
 
 
 def check_counting(tok: bp.Tokenizer, text: str, start: int, end: int) -> None:
-    """An interval, and a count that stops at a limit, are what encoding says."""
+    """Counts of an interval, and a count that stops at a limit, agree with encoding."""
     count = tok.count(text[start:end], special="allow")
     equal("the interval's count", tok.index(text, special="allow").count(start, end), count)
     part = text[start:end]
@@ -105,7 +105,7 @@ def check_counting(tok: bp.Tokenizer, text: str, start: int, end: int) -> None:
 
 
 def check_special(tok: bp.Tokenizer, text: str, other: str) -> None:
-    """Text becomes special tokens only where the call says so, and then as plain search finds them."""
+    """Text becomes special tokens only where the call allows it, and then at the matches of a plain search."""
     ids_of = tok.special_tokens
     plain = tok.encode(text, special="text")
     equal("the special ids of plain text", set(plain) & set(ids_of.values()), set())
@@ -127,7 +127,7 @@ def check_special(tok: bp.Tokenizer, text: str, other: str) -> None:
 
 
 def check_decoding(tok: bp.Tokenizer, ids: list[int]) -> None:
-    """A stream gives the text of its ids, and bytes may be joined anywhere."""
+    """A stream returns the text of its ids, and bytes may be joined anywhere."""
     stream = tok.decode_stream()
     equal("the stream", "".join([*map(stream.push, ids), stream.finish()]), tok.decode(ids))
     data = b"".join(map(tok.token_bytes, ids))

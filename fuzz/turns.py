@@ -20,14 +20,14 @@ Message = dict[str, Any]
 
 
 class RefusedError(Exception):
-    """The template cannot take this conversation: it would add None to a text, or walk over what is no list."""
+    """The template cannot render this conversation: it would add None to a text, or iterate over a non-list."""
 
 
 class Part(NamedTuple):
     """A part of a rendering.
 
     ``field`` is None for the template's own text. If not ``exact``, the part is the spelling of a value (brackets,
-    quotes, a repr), and may also be said to be from something that contains it or is inside it.
+    quotes, a repr), and its origin may also be a field that contains it or is inside it.
     """
 
     text: str
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 class Missing:
-    """What a template takes a key for that is not there."""
+    """The value that a template reads for a missing key."""
 
     def __bool__(self) -> bool:
         return False
@@ -49,9 +49,9 @@ MISSING = Missing()
 
 @dataclass(frozen=True)
 class Chat:
-    """A conversation and all else that a template is given.
+    """A conversation and all other inputs of a template.
 
-    ``source`` is the template's, of which the oracles read its longer texts.
+    ``source`` is the template's; the oracles read its longer texts from it.
     """
 
     messages: list[Message]
@@ -63,7 +63,8 @@ class Chat:
 
 @functools.cache
 def quoted(source: str, start: str) -> str:
-    """The string constant of a template's source that begins with ``start``, quote and all, as it is spelled there.
+    """The string constant of a template's source that begins with ``start``, including its quotes, as it is spelled
+    there.
 
     Example:
         >>> quoted("{{ 'a' }}{{ 'bc' }}", "'b")
@@ -81,10 +82,10 @@ def role_of(message: Mapping[str, Any]) -> Any:
 
 
 def text_at(owner: Any, key: str) -> str:
-    """What stands there, if it is a text.
+    """The text of a field.
 
     Raises:
-        RefusedError: It is not, and so cannot be added to one.
+        RefusedError: The field is not a text.
     """
     value = owner.get(key, MISSING) if isinstance(owner, dict) else MISSING
     if not isinstance(value, str):
@@ -93,7 +94,7 @@ def text_at(owner: Any, key: str) -> str:
 
 
 def printed(value: Any) -> str:
-    """What a template writes for a value."""
+    """A template's output for a value."""
     return "" if value is MISSING else str(value)
 
 
@@ -140,7 +141,7 @@ def _listed(brackets: str, items: Sequence[Sequence[Part]], message: int | None,
 
 
 def reasoning_of(message: Mapping[str, Any]) -> tuple[Any, str]:
-    """What was thought, and the key it is under: callers know three, of which the first wins that is not None."""
+    """The reasoning, and its key: callers use three, and the first that is not None wins."""
     for key in ("reasoning_content", "thinking", "reasoning"):
         if message.get(key) is not None:
             return message[key], key
@@ -148,18 +149,18 @@ def reasoning_of(message: Mapping[str, Any]) -> tuple[Any, str]:
 
 
 class Written(list[Part]):
-    """Parts as they are written."""
+    """Parts in the order of writing."""
 
     def put(self, text: str) -> None:
-        """Text of the template's own."""
+        """Append text of the template's own."""
         self.append(Part(text))
 
     def say(self, text: str, message: int | None, path: str) -> None:
-        """Text of a field."""
+        """Append text of a field."""
         self.append(Part(text, message, path))
 
     def text(self) -> str:
-        """All of it."""
+        """All of the text."""
         return "".join(part.text for part in self)
 
 
@@ -180,7 +181,7 @@ def llama3(chat: Chat) -> Written:
 
 
 def qwen2(chat: Chat) -> Written:
-    """Any role, contents as they are."""
+    """Any role, contents unchanged."""
     out = Written()
     for at, message in enumerate(chat.messages):
         out.put("<|im_start|>")

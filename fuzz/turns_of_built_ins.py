@@ -13,7 +13,7 @@ _ROLES = ("system", "user", "assistant")
 
 
 def dropping_nothing(oracle: Callable[[Chat], Written], chat: Chat) -> Written:
-    """What the oracle of a format says, unless the chat has what none of these formats has a place for."""
+    """The output of a format's oracle, unless the chat has a field that none of these formats supports."""
     for message in chat.messages:
         reasoning = (message.get(name) for name in ("reasoning_content", "thinking", "reasoning"))
         if message.get("tool_calls") or next((said for said in reasoning if said is not None), None):
@@ -32,7 +32,7 @@ def _text(message: Message, at: int) -> list[Part]:
 
 
 def _trimmed(message: Message, at: int) -> list[Part]:
-    """A content as ``trim`` leaves it; what is not there leaves nothing."""
+    """A content after ``trim``; missing content leaves nothing."""
     content = message.get("content", MISSING)
     return [] if content is MISSING else [Part(printed(content).strip(), at, "content", isinstance(content, str))]
 
@@ -76,14 +76,14 @@ def phi4(chat: Chat) -> Written:
 
 
 def zephyr(chat: Chat) -> Written:
-    """Three roles, eos behind each."""
+    """Three roles, eos after each."""
     for message in chat.messages:
         _known(message)
     return _framed(chat, "<|", "|>\n", chat.variables["eos_token"], "\n")
 
 
 def mistral(chat: Chat) -> Written:
-    """Marks around what is given, eos behind what is answered."""
+    """Marks around each input, eos after each answer."""
     out = Written([Part(chat.variables["bos_token"])])
     for at, message in enumerate(chat.messages):
         role = _known(message)
@@ -138,7 +138,7 @@ def gemma(chat: Chat) -> Written:
 
 
 def llama2(chat: Chat) -> Written:
-    """The system's text inside of the first user's; turns alternate."""
+    """The system's text inside the first user's; turns alternate."""
     out, expected, system = Written(), "user", None
     for at, message in enumerate(chat.messages):
         if role_of(message) == "system" and at == 0:

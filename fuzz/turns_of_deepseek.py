@@ -8,7 +8,7 @@ from fuzz.turns import MISSING, Chat, Message, RefusedError, Written, role_of, t
 
 
 def _systems(out: Written, chat: Chat) -> None:
-    """All that the system says, before the rest."""
+    """All text of the system, before the rest."""
     out.put(chat.variables.get("bos_token", ""))
     first = True
     for at, message in enumerate(chat.messages):
@@ -77,7 +77,7 @@ def deepseek(chat: Chat) -> Written:
 
 
 def deepseek31(chat: Chat) -> Written:
-    """DeepSeek V3.1: a mark that ends thinking stands before each answer."""
+    """DeepSeek V3.1: a mark that ends thinking precedes each answer."""
     out = Written()
     _systems(out, chat)
     thinking = bool(chat.variables.get("thinking", False))

@@ -44,7 +44,7 @@ def _visible(value: Any, at: int) -> list[Part]:
 
 
 def _between(parts: list[Part], start: int, end: int) -> list[Part]:
-    """What stands there of the joined text."""
+    """The part of the joined text between two places."""
     kept, here = [], 0
     for part in parts:
         inside = part.text[max(start - here, 0) : max(end - here, 0)]
@@ -144,7 +144,7 @@ def glm45(chat: Chat) -> Written:
 
 
 def kimi(chat: Chat) -> Written:
-    """Kimi K2: the head names who speaks, results name their call."""
+    """Kimi K2: the head names the speaker, results name their call."""
     out = Written()
     heads = {
         "system": "system|>system",

@@ -23,7 +23,7 @@ from fuzz.turns import (
 
 
 def _thoughts_inside(content: str) -> tuple[str, str]:
-    """What was thought, and what was then said, of a content with both."""
+    """The reasoning and the answer of a content with both."""
     thought = content.partition("</think>")[0].rstrip("\n").rpartition("<think>")[2].lstrip("\n")
     return thought, content.rpartition("</think>")[2].lstrip("\n")
 
@@ -81,7 +81,7 @@ def _qwen3_assistant(out: Written, chat: Chat, at: int, content: str | None, las
 
 
 def qwen3(chat: Chat) -> Written:
-    """Thinking stays only after the last question; tools, calls and results as JSON in tags."""
+    """Thinking is kept only after the last question; tools, calls and results as JSON in tags."""
     out, messages = Written(), chat.messages
     if not messages:
         raise RefusedError("there is no first message")
@@ -135,7 +135,7 @@ def _coder_items(out: Written, items: Any, path: str, tag: str) -> None:
 
 
 def _plain_key(key: str, path: str) -> list[Part]:
-    """A key as part of a tag: what stands for its blanks and hyphens is the template's."""
+    """A key as part of a tag: blanks and hyphens are replaced by text of the template's own."""
     parts = []
     for piece in re.split("([- $]+)", key):
         own = not piece.strip("- $")
@@ -220,7 +220,7 @@ def _coder_calls(out: Written, message: Message, at: int) -> None:
 
 
 def qwen3_coder(chat: Chat) -> Written:
-    """Tools and calls as tags, a parameter each."""
+    """Tools and calls as tags, one per parameter."""
     out, messages, skipped, system = Written(), chat.messages, 0, MISSING
     if not messages:
         raise RefusedError("there is no first message")
