@@ -206,7 +206,7 @@ class Encoding:
             >>> enc.encode("<|end|>")
             Traceback (most recent call last):
                     bytepair.errors.SpecialTokenError: the text contains the disallowed special token '<|end|>' (cha...
-                """
+        """
         _check_text(text)
         special = self._rule(text, allowed_special, disallowed_special)
         if special is not None:
