@@ -205,7 +205,7 @@ class Encoding:
             ([257, 258], 7)
             >>> enc.encode("<|end|>")
             Traceback (most recent call last):
-                    bytepair.errors.SpecialTokenError: the text contains the disallowed special token '<|end|>' (cha...
+            bytepair.errors.SpecialTokenError: the text contains the disallowed special token '<|end|>' (cha...
         """
         _check_text(text)
         special = self._rule(text, allowed_special, disallowed_special)
