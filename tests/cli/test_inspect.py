@@ -29,7 +29,7 @@ def test_embeddings(tok: bp.Tokenizer, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["inspect", "model", "--embeddings", str(tok.vocab_size - 1)]) == 1
     assert "error    embedding-too-small" in capsys.readouterr().out
     assert main(["inspect", "model", "--embeddings", "no-folder"]) == 1
-    assert "no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
 
 
 def test_a_page(call: Call) -> None:
