@@ -87,6 +87,7 @@ check: $(BIN)/.built
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest bytepair._core
+	$(BIN)/pytest -n0 tests/house
 
 # A peer that cannot be installed here is left out, and the benchmarks say so.
 build/peers/.installed: pyproject.toml $(BIN)/.installed

@@ -25,6 +25,7 @@ from fuzz.hostile import hostile_text
 
 import bytepair as bp
 from benchmarks import pages
+from bytepair import lowlevel
 from bytepair.model import byte_alphabet
 from bytepair.model.models import Unigram
 
@@ -177,7 +178,7 @@ def compare(row: Row, tok: bp.Tokenizer, peer: Peer, text: str, misreading: bp.T
         row.differ("ids", text, ids, theirs.ids)
         return
     if theirs.places is not None:
-        located, places, _, surfaces = tok.located(text, special="allow")
+        located, places, _, surfaces = lowlevel.locate(tok, text, special="allow")
         if located != ids:
             row.differ("located", text, located, ids)
         if places != theirs.places:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bytepair as bp
 from benchmarks import pages
 from benchmarks.families import DOCUMENT, FAMILIES, PEERS, Family, Tokenizers, as_misread
+from bytepair import lowlevel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,7 +122,7 @@ def measure(both: Both, texts: dict[str, str], rounds: int) -> dict[str, Ratio]:
             return encoding.ids, encoding.offsets
 
         found["located"] = again(
-            lambda part: both.tok.located(part, special="allow"),
+            lambda part: lowlevel.locate(both.tok, part, special="allow"),
             places,
             some,
         )

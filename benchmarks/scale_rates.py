@@ -16,6 +16,7 @@ import numpy as np
 import bytepair as bp
 from benchmarks.shard_corpora import DELIMITER, EOS, Corpus
 from benchmarks.texts import MB
+from bytepair import lowlevel
 from bytepair.shards import ledger, plans, sharding, tasks
 from bytepair.sources import readers
 from bytepair.sources.inputs import find
@@ -121,7 +122,7 @@ def parts(
     def encode() -> None:
         for start, end in itertools.pairwise(cuts):
             at = offsets[start : end + 1]
-            tok.encode_buffer(buffer[at[0] : at[-1]], at - at[0])
+            lowlevel.encode_buffer(tok, buffer[at[0] : at[-1]], at - at[0])
 
     yield "encoding", timed(encode) / size
     yield "counting", timed(lambda: bp.Counts.of(iter([text]), split="o200k", threads=1, digest=False)) / size

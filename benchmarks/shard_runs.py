@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bytepair import lowlevel
+
 DTYPES = {1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float64", 7: "float32", 8: "uint16"}
 """What the index of Megatron calls them; those that can hold ids are used."""
 
@@ -57,7 +59,7 @@ def memory(job: Job) -> dict[str, float]:
     tok = bp.Tokenizer.from_file(job.native)
     documents = [text for path in job.sources for text in pq.read_table(path)["text"].to_pylist()]
     wall, cpu = time.perf_counter(), time.process_time()
-    ids, offsets = tok.encode_batch_flat(documents, threads=job.workers)
+    ids, offsets = lowlevel.encode_batch_flat(tok, documents, threads=job.workers)
     measured = {"encode": time.perf_counter() - wall, "encode_cpu": time.process_time() - cpu}
     Path(job.output).mkdir()
     ids.tofile(Path(job.output, "ids"))

@@ -28,7 +28,7 @@ from bytepair.view import chat
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair.chat import ChatExample, Packed
+    from bytepair.chat import ChatExample, ExampleRows
 
 HERE = Path(__file__).parent
 CONVERSATIONS = HERE / "conversations.jsonl"
@@ -201,7 +201,7 @@ def to_bytes(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def describe(
-    tok: bp.Tokenizer, template: Template, packed: Packed, conversations: Sequence[Conversation], pad_id: int
+    tok: bp.Tokenizer, template: Template, packed: ExampleRows, conversations: Sequence[Conversation], pad_id: int
 ) -> dict[str, Any]:
     """The description of the files, and the position of each line."""
     return {
@@ -221,7 +221,7 @@ def describe(
 
 
 def report(
-    examples: Sequence[ChatExample], packed: Packed, conversations: Sequence[Conversation], folder: Path
+    examples: Sequence[ChatExample], packed: ExampleRows, conversations: Sequence[Conversation], folder: Path
 ) -> None:
     """Print the counts."""
     tokens = sum(len(example.input_ids) for example in examples)

@@ -78,7 +78,7 @@ def rows_of(folder: Path, split: str, length: int) -> Rows:
     file = folder / f"{split}.bin"
     if not file.stat().st_size:
         raise ValueError(f"no document went to {split}; write into a new folder with another --validation")
-    return Rows(np.memmap(file, bp.Summary.read(folder).options["dtype"], mode="r"), length)
+    return Rows(np.memmap(file, bp.ShardSummary.read(folder).options["dtype"], mode="r"), length)
 
 
 def run(options: argparse.Namespace) -> None:

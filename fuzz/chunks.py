@@ -90,12 +90,12 @@ def check_chunks(
         equal("the batch", batch, [expected, [], in_bytes, expected])
         equal(
             "the stream",
-            list(tok.chunk_stream(parts_of(random, text), limit, **options)),
+            list(tok.chunk_parts(parts_of(random, text), limit, **options)),
             [(chunk, text[chunk[0] : chunk[1]]) for chunk in expected],
         )
         equal(
             "the stream of bytes",
-            [chunk for chunk, _ in tok.chunk_stream(parts_of(random, data), limit, **options)],
+            [chunk for chunk, _ in tok.chunk_parts(parts_of(random, data), limit, **options)],
             in_bytes,
         )
 

@@ -21,7 +21,7 @@ from fuzz.pipelines import random_table
 if TYPE_CHECKING:
     import random
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Special
 
 SPECIALS = ("<|end|>", "</script>")
 MARKUP = (

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
+from bytepair import lowlevel
 from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.study.explain import ExplainedPiece, Explanation, LongestMatch, MergeStep, explain, made_by, taken_whole
 from bytepair.view import explained
@@ -58,7 +59,7 @@ def check_places(tok: bp.Tokenizer, found: Explanation, options: dict[str, Any])
     texts, shown = tok.pieces(found.text, **options), [piece.text for piece in found.pieces]
     # Models of characters are given parts of pieces where that makes no difference.
     equal("pieces", *(shown, texts) if tok.spec.is_byte_level else ("".join(shown), "".join(texts)))
-    _, places, words, _ = tok.located(found.text, **options)
+    _, places, words, _ = lowlevel.locate(tok, found.text, **options)
     each = [(piece, number) for number, piece in enumerate(found.pieces) for _ in piece.ids]
     for (piece, _), (start, end) in zip(each, places, strict=True):
         # A token can be from no character, beside its piece.

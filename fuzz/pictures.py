@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
+from bytepair import lowlevel
 from bytepair.view import interactive, page, terminal
 from bytepair.view.pictures import Picture, picture
 from bytepair.view.terminal import TerminalOptions
@@ -75,7 +76,7 @@ def check_data(seen: Picture, named: list[tuple[str, bp.Tokenizer]], text: str, 
         equal("fingerprint", tokens.fingerprint, tok.fingerprint)
         equal("ids", list(tokens.ids), tok.encode(text, **options))
         equal("places", list(zip(tokens.starts, tokens.ends, strict=True)), tok.offsets(text, **options))
-        equal("pieces", list(tokens.pieces), tok.located(text, **options)[2])
+        equal("pieces", list(tokens.pieces), lowlevel.locate(tok, text, **options)[2])
         added = {token.id: token for token in tok.spec.added_tokens}
         for id, entry in tokens.vocabulary.items():
             equal("a token", entry.token, tok.token_bytes(id))

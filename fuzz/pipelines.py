@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import tokenizers
 
 import bytepair as bp
+from bytepair import lowlevel
 from bytepair.formats import hf_json
 from bytepair.model import byte_alphabet
 from fuzz.case import case, equal
@@ -190,7 +191,7 @@ def sweep_pipelines(random: random.Random) -> None:
         text = hostile_text(random, random.choice([1, 2, 4, 10, 40]), [] if takes else contents)
         with case(text=text, **shown):
             expected = peer.encode(text, add_special_tokens=False)
-            ids, places, words, surfaces = tok.located(text, special="allow")
+            ids, places, words, surfaces = lowlevel.locate(tok, text, special="allow")
             equal("ids", ids, expected.ids)
             equal("ids of encode", tok.encode(text, special="allow"), ids)
             equal("count", tok.count(text, special="allow"), len(ids))
@@ -205,8 +206,8 @@ def sweep_pipelines(random: random.Random) -> None:
             if not unnamed:
                 equal("text less special", tok.decode(ids, skip_special_tokens=True), peer.decode(ids))
             equal("ids of what was written", again.encode(text, add_special_tokens=False).ids, ids)
-            stream, whole = tok.stream(), tok.decode(ids)
-            streamed = "".join([*map(stream.push, ids), stream.flush()])
+            stream, whole = tok.decode_stream(), tok.decode(ids)
+            streamed = "".join([*map(stream.push, ids), stream.finish()])
             # Of bytes that are not UTF-8, and of a suffix inside a token, the decoders mind what comes later, which a
             # stream has not seen.
             minds = "\ufffd" in whole or (table["decoder"] or {}).get("type") == "BPEDecoder"

@@ -78,7 +78,7 @@ def _do(random: random.Random, corpus: Corpus, tok: bp.Tokenizer, options: dict[
     task_size = some_size()
     workers = random.choice([1, 1, 2, 5])
 
-    def run(output: str, **other: Any) -> bp.Summary:
+    def run(output: str, **other: Any) -> bp.ShardSummary:
         return bp.shard(
             corpus.source, tok, output, **{"task_size": task_size, "workers": workers, **arguments, **other}
         )
@@ -187,7 +187,7 @@ def compare(folder: Path, oracle: Oracle, corpus: Corpus, options: dict[str, Any
             equal(f"documents of {split}", listed, rows)
         else:
             equal("tables", list(folder.glob("*.documents.parquet")), [])
-    tally = bp.Summary.read(folder).tally
+    tally = bp.ShardSummary.read(folder).tally
     plain = tally.to_json()
     for name, amounts in oracle.amounts.items():
         got = {key: [row["documents"], row["bytes"], row["tokens"]] for key, row in plain[name].items()}
@@ -200,7 +200,7 @@ def compare(folder: Path, oracle: Oracle, corpus: Corpus, options: dict[str, Any
     equal("lengths", dict(tally.lengths), dict(oracle.lengths))
     equal("numbers", {name: plain[name] for name in oracle.numbers}, oracle.numbers)
     _compare_quarantine(folder, oracle.bad if options["bad"] == "quarantine" else [])
-    summary = bp.Summary.read(folder)
+    summary = bp.ShardSummary.read(folder)
     many = Counter[str]()
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()

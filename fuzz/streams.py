@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bytepair as bp
+from bytepair import lowlevel
 from bytepair._core import json_fields
 from bytepair.sources.flat_rows import FlatTexts
 from fuzz.case import case, equal
@@ -46,7 +47,7 @@ def error_of(error: bp.BytepairError) -> tuple[str, str, int | None, int | None]
 
 def streamed(tok: bp.Tokenizer, parts: list[Any], options: dict[str, Any]) -> list[int]:
     """The ids of a text that comes in these parts."""
-    return [id for ids in tok.encode_stream(parts, **options) for id in ids.tolist()]
+    return [id for ids in tok.encode_parts(parts, **options) for id in ids.tolist()]
 
 
 def cut(random: random.Random, text: Any) -> list[Any]:
@@ -120,8 +121,8 @@ def check_buffer(random: random.Random, tok: bp.Tokenizer, text: str, options: d
     ids = list(dict.fromkeys(tok.encode(text, special="text", errors="replace")))[:3]
     frame: dict[str, Any] = {"prefix": ids[: random.randint(0, 2)], "suffix": ids[random.randint(0, 3) :]}
     with case(data=data, offsets=offsets, frame=frame, **options):
-        found, starts, faults = tok.encode_buffer(
-            np.frombuffer(data, np.uint8), np.array(offsets, np.int64), **frame, **options
+        found, starts, faults = lowlevel.encode_buffer(
+            tok, np.frombuffer(data, np.uint8), np.array(offsets, np.int64), **frame, **options
         )
         errors = dict(faults)
         for row, (start, end) in enumerate(pairwise(offsets)):

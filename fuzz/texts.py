@@ -128,8 +128,8 @@ def check_special(tok: bp.Tokenizer, text: str, other: str) -> None:
 
 def check_decoding(tok: bp.Tokenizer, ids: list[int]) -> None:
     """A stream gives the text of its ids, and bytes may be joined anywhere."""
-    stream = tok.stream()
-    equal("the stream", "".join([*map(stream.push, ids), stream.flush()]), tok.decode(ids))
+    stream = tok.decode_stream()
+    equal("the stream", "".join([*map(stream.push, ids), stream.finish()]), tok.decode(ids))
     data = b"".join(map(tok.token_bytes, ids))
     equal("decode_bytes", tok.decode_bytes(ids), data)
     equal("decode", tok.decode(ids), data.decode(errors="replace"))

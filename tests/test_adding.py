@@ -263,6 +263,14 @@ def test_what_is_no_id(tok: bp.Tokenizer) -> None:
             tok.is_valid(ids)
     with pytest.raises(TypeError):
         tok.is_valid(["a"])  # type: ignore[list-item]
+    for wrong in ("5", b"5", [5.0], [True], np.array([5.0]), {5: 5}, {5}, 5, None, [None], ["5"]):
+        with pytest.raises(TypeError, match=r"ids are|id 0 is"):
+            tok.is_valid(wrong)  # type: ignore[arg-type]
+    for kind in (np.uint8, np.int64, np.uint32):
+        assert tok.is_valid(np.array([97], kind))
+        assert tok.is_valid([kind(97)])  # type: ignore[list-item]  # numpy's ints are ints
+    assert tok.is_valid((97,))
+    assert tok.is_valid(range(97, 98))
     assert tok.is_valid([])
     assert tok.is_valid(tok.encode_array("low lower"))
     assert not tok.is_valid(tok.encode("é")[:1] if len(tok.encode("é")) > 1 else [0xE9])

@@ -111,7 +111,7 @@ def test_long_lines_are_read_in_parts_and_streams_agree() -> None:
             check_covers(tok, text, limit, limit // 9, whole)
             size = random.choice([7, 1000, 9000])
             parts = [text[start : start + size] for start in range(0, len(text), size)]
-            stream = tok.chunk_stream(parts, limit, boundary=boundary, overlap=limit // 9)  # type: ignore[arg-type]
+            stream = tok.chunk_parts(parts, limit, boundary=boundary, overlap=limit // 9)  # type: ignore[arg-type]
             assert [chunk for chunk, _ in stream] == whole
 
 
@@ -142,7 +142,7 @@ def test_a_stream_holds_little() -> None:
             read += len(part)
             yield part
 
-    for chunk, _ in tok.chunk_stream(parts(), 100):
+    for chunk, _ in tok.chunk_parts(parts(), 100):
         most = max(most, read - chunk.end)
     assert read > 400_000
     assert most < 30_000
@@ -156,9 +156,9 @@ def test_special_tokens_are_as_the_call_says_in_every_way() -> None:
         lambda **options: tok.chunks(text, 50, **options),
         lambda **options: tok.chunks_batch(["", text], 50, **options),
         lambda **options: [
-            *tok.chunk_stream([text[start : start + 5] for start in range(0, len(text), 5)], 50, **options)
+            *tok.chunk_parts([text[start : start + 5] for start in range(0, len(text), 5)], 50, **options)
         ],
-        lambda **options: [*tok.chunk_stream([text.encode()], 50, **options)],
+        lambda **options: [*tok.chunk_parts([text.encode()], 50, **options)],
     ):
         for special in ("raise", {"<|end|>>"}):
             with pytest.raises(bp.SpecialTokenError) as raised:
@@ -178,7 +178,7 @@ def test_errors_say_where() -> None:
     calls: list[Callable[[], Any]] = [
         partial(tok.chunks, text, 3),
         partial(tok.chunks_batch, ["a", text], 3),
-        lambda: [*tok.chunk_stream([text[:100], text[100:]], 3)],
+        lambda: [*tok.chunk_parts([text[:100], text[100:]], 3)],
     ]
     for call in calls:
         with pytest.raises(bp.LimitError, match=r"alone has 4 tokens, more than the limit of 3.*at least 4") as raised:
@@ -190,7 +190,7 @@ def test_errors_say_where() -> None:
     for limit, overlap in [(0, 0), (3, 3), (3, 9)]:
         for call in (
             partial(tok.chunks, "", limit, overlap=overlap),
-            partial(tok.chunk_stream, [], limit, overlap=overlap),
+            partial(tok.chunk_parts, [], limit, overlap=overlap),
         ):
             with pytest.raises(bp.LimitError, match="leaves no room"):
                 call()
@@ -209,21 +209,21 @@ def test_text_that_is_none_is_placed() -> None:
         assert expected[0] == byte
         for size in (1, 2, 9):
             with pytest.raises(bp.EncodeError) as raised:
-                list(tok.chunk_stream([data[start : start + size] for start in range(0, len(data), size)], 3))
+                list(tok.chunk_parts([data[start : start + size] for start in range(0, len(data), size)], 3))
             assert (raised.value.byte, raised.value.character) == expected
     with pytest.raises(bp.EncodeError) as raised:
-        list(tok.chunk_stream(["né", "a\ud800"], 3))
+        list(tok.chunk_parts(["né", "a\ud800"], 3))
     assert (raised.value.byte, raised.value.character) == (4, 3)
     with pytest.raises(bp.EncodeError) as raised:
         tok.chunks_batch(["a", b"\xff"], 3)
     assert raised.value.row == 1
-    for wrong in (lambda: tok.chunks(["a"], 3), lambda: list(tok.chunk_stream(["a", b"b"], 3))):  # type: ignore[arg-type]
+    for wrong in (lambda: tok.chunks(["a"], 3), lambda: list(tok.chunk_parts(["a", b"b"], 3))):  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="str or"):
             wrong()
     with pytest.raises(TypeError, match="call chunks"):
         tok.chunks_batch("a", 3)
     with pytest.raises(TypeError, match="call chunks"):
-        tok.chunk_stream("a", 3)
+        tok.chunk_parts("a", 3)
 
 
 def test_a_callable_gives_places() -> None:
@@ -241,7 +241,7 @@ def test_a_callable_gives_places() -> None:
     with pytest.raises(ValueError, match="boundary 1 is not a place between two characters"):
         tok.chunks(text.encode(), 12, boundary=lambda _: [1])
     with pytest.raises(ValueError, match="a callable boundary needs the whole text"):
-        tok.chunk_stream([text], 12, boundary=before_t)  # type: ignore[arg-type]
+        tok.chunk_parts([text], 12, boundary=before_t)  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         tok.chunks(text, 12, boundary=lambda _: [1 // 0])
 
@@ -255,7 +255,7 @@ def test_real_texts(data: Path, name: str) -> None:
     for kind in KINDS:
         chunks = tok.chunks(text, 256, boundary=kind, overlap=40, special="text")
         check_covers(tok, text, 256, 40, chunks)
-        stream = tok.chunk_stream(
+        stream = tok.chunk_parts(
             [text[:1000], text[1000:100_000], text[100_000:]], 256, boundary=kind, overlap=40, special="text"
         )
         assert list(stream) == [(chunk, text[chunk.start : chunk.end]) for chunk in chunks]

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 @given(st.lists(st.integers(0, 1999)))
 @settings(max_examples=300)
 def test_a_stream_says_what_decoding_at_once_says(tok: bp.Tokenizer, ids: list[int]) -> None:
-    stream = tok.stream()
+    stream = tok.decode_stream()
     text = ""
     for id in ids:
         text += stream.push(id)
         assert len(stream.pending) < 4
-    text += stream.flush()
+    text += stream.finish()
     assert text == tok.decode(ids) == tok.decode_bytes(ids).decode(errors="replace")
-    assert stream.flush() == ""
+    assert stream.finish() == ""
 
 
 def test_a_stream_never_gives_half_a_character(tok: bp.Tokenizer) -> None:
-    stream = tok.stream()
+    stream = tok.decode_stream()
     assert [stream.push(id) for id in "🦊".encode()] == ["", "", "", "🦊"]
     assert stream.push(0xC3) == ""
     assert stream.pending == b"\xc3"
-    assert stream.flush() == "�"
+    assert stream.finish() == "�"
 
 
 def certain(data: bytes) -> str:
@@ -54,13 +54,13 @@ def test_each_push_gives_all_that_is_certain_and_no_more() -> None:
     alphabet = [0x61, 0x80, 0xA0, 0xBF, 0xC3, 0xE0, 0xED, 0xF0, 0xF4, 0xFF, *range(256, 261)]
     assert {tok.token_bytes(id) for id in alphabet[-5:]} >= {b"\xf0\x9f", "🦊".encode()}
     sequences = [ids for length in (1, 2, 3) for ids in product(alphabet, repeat=length)]
-    together = tok.stream_batch(len(sequences))
+    together = tok.decode_stream_batch(len(sequences))
     texts = [""] * len(sequences)
     for place in range(3):
         pushed = together.push([ids[place] if place < len(ids) else -1 for ids in sequences])
         texts = list(map(str.__add__, texts, pushed))
     for ids, text in zip(sequences, texts, strict=True):
-        alone = tok.stream()
+        alone = tok.decode_stream()
         said = ""
         for count, id in enumerate(ids, 1):
             said += alone.push(id)
@@ -68,7 +68,7 @@ def test_each_push_gives_all_that_is_certain_and_no_more() -> None:
             assert said == certain(data)
             assert alone.pending == data[len(data) - len(alone.pending) :]
         assert text == said
-    assert list(map(str.__add__, texts, together.flush())) == tok.decode_batch(sequences)
+    assert list(map(str.__add__, texts, together.finish())) == tok.decode_batch(sequences)
 
 
 @given(st.lists(st.lists(st.integers(0, 1999), max_size=12), max_size=6), st.randoms(use_true_random=False))
@@ -78,7 +78,7 @@ def test_rows_that_advance_in_any_steps_say_what_decoding_at_once_says(
 ) -> None:
     """Steps of nothing, one id or several, for all rows or for some, as lists or as an array."""
     for skip in (False, True):
-        streams = tok.stream_batch(len(sequences), skip_special_tokens=skip)
+        streams = tok.decode_stream_batch(len(sequences), skip_special_tokens=skip)
         assert len(streams) == len(sequences)
         texts = [""] * len(sequences)
         done = [0] * len(sequences)
@@ -92,7 +92,7 @@ def test_rows_that_advance_in_any_steps_say_what_decoding_at_once_says(
             before = dict(zip(rows, streams.push(step, rows), strict=True))
             texts = [text + before.get(row, "") for row, text in enumerate(texts)]
             assert all(len(half) < 4 for half in streams.pending)
-        texts = list(map(str.__add__, texts, streams.flush()))
+        texts = list(map(str.__add__, texts, streams.finish()))
         assert texts == tok.decode_batch(sequences, skip_special_tokens=skip)
         assert streams.pending == [b""] * len(sequences)
 
@@ -100,7 +100,7 @@ def test_rows_that_advance_in_any_steps_say_what_decoding_at_once_says(
 @given(st.lists(st.integers(0, 1999)), st.integers(0, 9))
 @settings(max_examples=100)
 def test_several_ids_at_once_are_those_ids_one_by_one(tok: bp.Tokenizer, ids: list[int], size: int) -> None:
-    alone, together = tok.stream(), tok.stream()
+    alone, together = tok.decode_stream(), tok.decode_stream()
     one_by_one = "".join(map(alone.push, ids))
     steps = [ids[at : at + size + 1] for at in range(0, len(ids), size + 1)]
     assert "".join(map(together.push, steps)) == one_by_one
@@ -111,35 +111,35 @@ def test_several_ids_at_once_are_those_ids_one_by_one(tok: bp.Tokenizer, ids: li
 def test_every_kind_of_ids_is_taken(tok: bp.Tokenizer) -> None:
     flat = [97, -1, 0xC3]
     for kind in (list, tuple, iter, np.array, lambda ids: np.array(ids, np.int32), lambda ids: list(np.array(ids))):
-        assert tok.stream_batch(3).push(kind(flat)) == ["a", "", ""]
+        assert tok.decode_stream_batch(3).push(kind(flat)) == ["a", "", ""]
     padded = np.array([[97, 98], [99, -1], [-1, -1]])
-    assert tok.stream_batch(3).push(padded) == tok.stream_batch(3).push(list(padded)) == ["ab", "c", ""]
-    assert tok.stream_batch(3).push([np.uint32(97), np.array([98, 99]), (100,)], rows=np.array([2, 0, 2])) == [
+    assert tok.decode_stream_batch(3).push(padded) == tok.decode_stream_batch(3).push(list(padded)) == ["ab", "c", ""]
+    assert tok.decode_stream_batch(3).push([np.uint32(97), np.array([98, 99]), (100,)], rows=np.array([2, 0, 2])) == [
         "a",
         "bc",
         "d",
     ]
     for one in (97, np.int64(97), [97], np.array([97])):
-        assert tok.stream().push(one) == "a"
+        assert tok.decode_stream().push(one) == "a"
 
 
 def test_rows_come_and_go(tok: bp.Tokenizer) -> None:
-    streams = tok.stream_batch(3)
+    streams = tok.decode_stream_batch(3)
     streams.push([0xC3] * 3)
     assert streams.pending == [b"\xc3"] * 3
-    assert streams.flush(1) == "�"
+    assert streams.finish(1) == "�"
     streams.reset(2)
     assert streams.pending == [b"\xc3", b"", b""]
     assert streams.push([0xA9, 97, 98]) == ["é", "a", "b"]
     streams.push([0xC3] * 3)
     streams.reset()
-    assert streams.flush() == [""] * 3
-    assert tok.stream_batch(0).push([]) == tok.stream_batch(0).flush() == []
+    assert streams.finish() == [""] * 3
+    assert tok.decode_stream_batch(0).push([]) == tok.decode_stream_batch(0).finish() == []
 
 
 @pytest.mark.parametrize("bad", [2000, -2, 2**32, 2**70, [97, 2000]])
 def test_an_id_that_no_token_has_changes_no_stream(tok: bp.Tokenizer, bad: Any) -> None:
-    streams = tok.stream_batch(3)
+    streams = tok.decode_stream_batch(3)
     streams.push([0xC3] * 3)
     with pytest.raises(bp.InvalidIdError, match="no token has id") as caught:
         streams.push([0xA9, bad, 97])
@@ -148,7 +148,7 @@ def test_an_id_that_no_token_has_changes_no_stream(tok: bp.Tokenizer, bad: Any) 
         streams.push([0xA9, bad], rows=[0, 2])
     assert caught.value.row == 2
     assert streams.pending == [b"\xc3"] * 3
-    alone = tok.stream()
+    alone = tok.decode_stream()
     alone.push(0xC3)
     with pytest.raises(bp.InvalidIdError):
         alone.push(bad)
@@ -156,12 +156,12 @@ def test_an_id_that_no_token_has_changes_no_stream(tok: bp.Tokenizer, bad: Any) 
 
 
 def test_what_does_not_fit_the_rows_changes_no_stream(tok: bp.Tokenizer) -> None:
-    streams = tok.stream_batch(2)
+    streams = tok.decode_stream_batch(2)
     for ids, rows in [([0xC3], None), ([0xC3] * 3, None), ([0xC3], [0, 1])]:
         with pytest.raises(ValueError, match="entries of ids"):
             streams.push(ids, rows)
     for row in (2, -1, 2**70):
-        for call in (streams.flush, streams.reset, lambda row: streams.push([0xC3, 0xC3], rows=[0, row])):
+        for call in (streams.finish, streams.reset, lambda row: streams.push([0xC3, 0xC3], rows=[0, row])):
             with pytest.raises(IndexError, match=f"row {row} of 2"):
                 call(row)
     wrong: list[Any] = [["a", 97], [97, 1.5], [97, [None]], [97, [[97]]], np.array([1.5, 2.5]), 97, None]
@@ -169,9 +169,9 @@ def test_what_does_not_fit_the_rows_changes_no_stream(tok: bp.Tokenizer) -> None
         with pytest.raises(TypeError):
             streams.push(ids)
     with pytest.raises(TypeError):
-        streams.flush("a")  # type: ignore[call-overload]
+        streams.finish("a")  # type: ignore[call-overload]
     with pytest.raises(OverflowError):
-        tok.stream_batch(-1)
+        tok.decode_stream_batch(-1)
     assert streams.pending == [b"", b""]
 
 
@@ -189,7 +189,7 @@ def test_ids_that_no_token_has(tok: bp.Tokenizer, bad: int) -> None:
         with pytest.raises(bp.InvalidIdError, match=f"no token has id {bad}") as caught:
             call([97, bad])
         assert caught.value.row == 1
-    for single in (tok.token_bytes, tok.stream().push):
+    for single in (tok.token_bytes, tok.decode_stream().push):
         with pytest.raises(bp.InvalidIdError):
             single(bad)
     assert isinstance(caught.value, KeyError)

@@ -32,7 +32,7 @@ REAL = {
 
 
 def joined(tok: bp.Tokenizer, parts: list[Any], **options: Any) -> list[int]:
-    return [id for ids in tok.encode_stream(parts, **options) for id in ids.tolist()]
+    return [id for ids in tok.encode_parts(parts, **options) for id in ids.tolist()]
 
 
 def variants() -> dict[str, bp.Tokenizer]:
@@ -99,7 +99,7 @@ def test_real_tokenizers(name: str, data: Path, tmp_path: Path) -> None:
     draw = random.Random(name)
     for corpus in ("en_1mb.txt", "multi_1mb.txt", "code_1mb.txt"):
         text = (data / "corpora" / corpus).read_text("utf-8")[:150_000].encode()
-        stream, ids, held, waiting, at = tok.encoding_stream(special="text"), list[int](), 0, 0, 0
+        stream, ids, held, waiting, at = tok.encode_stream(special="text"), list[int](), 0, 0, 0
         while at < len(text):
             part = text[at : at + draw.randint(1, 9000)]
             at += len(part)
@@ -114,18 +114,18 @@ def test_real_tokenizers(name: str, data: Path, tmp_path: Path) -> None:
 
 
 def test_ids_come_while_text_does(tok: bp.Tokenizer) -> None:
-    stream = tok.encoding_stream()
+    stream = tok.encode_stream()
     for _ in range(50):
         assert len(stream.push("def f(x): return x\n" * 1000)) > 4000
     assert len(stream.finish()) < 20
     # Where nothing can be cut, all comes at the end.
-    whole = VARIANTS["whole"].encoding_stream()
+    whole = VARIANTS["whole"].encode_stream()
     assert not any(len(whole.push(b"low " * 5000)) for _ in range(10))
     assert len(whole.finish()) == len(VARIANTS["whole"].encode("low " * 50_000))
 
 
 def test_a_stream_is_as_new_when_it_is_finished(tok: bp.Tokenizer) -> None:
-    stream = tok.encoding_stream()
+    stream = tok.encode_stream()
     assert stream.finish().tolist() == []
     for part in ("low", b"l\xc3\xa9", "low"):
         stream.push(part)
@@ -167,7 +167,7 @@ def test_what_is_no_text_is_replaced_as_in_the_whole(tok: bp.Tokenizer) -> None:
 
 
 def test_after_an_error_a_stream_takes_no_more(tok: bp.Tokenizer) -> None:
-    stream = tok.encoding_stream()
+    stream = tok.encode_stream()
     with pytest.raises(bp.EncodeError):
         stream.push(b"low\xff ")
     with pytest.raises(ValueError, match="begin another"):
@@ -177,7 +177,7 @@ def test_after_an_error_a_stream_takes_no_more(tok: bp.Tokenizer) -> None:
 
 
 def test_wrong_arguments_are_refused(tok: bp.Tokenizer) -> None:
-    stream = tok.encoding_stream()
+    stream = tok.encode_stream()
     stream.push("low")
     with pytest.raises(TypeError, match="all str or all bytes"):
         stream.push(b"low")
@@ -185,9 +185,9 @@ def test_wrong_arguments_are_refused(tok: bp.Tokenizer) -> None:
         stream.push(1)  # type: ignore[arg-type]  # it is refused
     assert stream.finish().tolist() == tok.encode("low")
     with pytest.raises(ValueError, match="errors="):
-        tok.encoding_stream(errors="ignore")
+        tok.encode_stream(errors="ignore")  # type: ignore[arg-type]
     with pytest.raises(bp.SpecialTokenError):
-        tok.encoding_stream(special={"<none>"})
+        tok.encode_stream(special={"<none>"})
 
 
 def test_one_piece_that_never_ends(tok: bp.Tokenizer) -> None:

@@ -242,7 +242,10 @@ def test_importing_and_loading_import_nothing_slow(tmp_path: Path, tok: bp.Token
 
 
 def test_every_public_name_is_there() -> None:
-    assert set(bp.__all__) <= set(dir(bp))
+    assert dir(bp) == sorted(bp.__all__)
+    assert not {"annotations", "TYPE_CHECKING", "Any"} & set(dir(bp))
+    hidden = {"located", "located_trusted", "added_in", "encode_batch_flat", "encode_buffer", "stream"}
+    assert not hidden & set(dir(bp.Tokenizer))
     for name in bp.__all__:
         assert getattr(bp, name) is not None
     with pytest.raises(AttributeError, match="module 'bytepair' has no attribute 'nothing'"):
@@ -258,3 +261,25 @@ def test_only_a_vocabulary_of_bytes_has_a_partial_alphabet(tmp_path: Path) -> No
     again = bp.Tokenizer.from_file(tmp_path / "words", partial_alphabet=True)
     assert again == words
     assert again.fingerprint == words.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["bytes", "characters"])
+def test_tokens_by_id_and_ids_by_token_are_as_the_vocabulary_spells_them(kind: str) -> None:
+    if kind == "bytes":
+        tok = bp.train({" low": 5, "é": 3}, vocab_size=261, split="gpt2", special_tokens=["<|end|>"])
+        assert tok.token_to_id("Ġlow") == tok.token_id(" low") == tok.vocab["Ġlow"]
+        assert tok.token_to_id(" low") is None
+    else:
+        tok = bp.train_wordpiece(iter(["low lower lowest"] * 3), vocab_size=13)
+        assert any(token.startswith("##") for token in tok.vocab)
+    vocab = tok.vocab
+    assert len(vocab) == len(tok)
+    assert {tok.id_to_token(id): id for id in vocab.values()} == vocab
+    assert all(tok.token_to_id(token) == id for token, id in vocab.items())
+    assert tok.encoding("low lower").tokens == [tok.id_to_token(id) for id in tok.encode("low lower")]
+    assert (tok.id_to_token(1 << 30), tok.id_to_token(-1), tok.token_to_id("no such token")) == (None, None, None)
+    with pytest.raises(TypeError):
+        tok.id_to_token("5")  # type: ignore[arg-type]
+    # The dict is the caller's own.
+    vocab.clear()
+    assert tok.token_to_id(next(iter(tok.vocab))) is not None

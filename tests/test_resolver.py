@@ -150,7 +150,7 @@ def test_no_option_is_ignored(tok: bp.Tokenizer) -> None:
         for call in (bp.load, bp.lint):
             if call is bp.load or "holds" not in what:
                 with pytest.raises(bp.FormatError, match=what):
-                    call(name, **option)  # type: ignore[operator]
+                    call(name, **option)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("published")

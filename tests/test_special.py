@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 import bytepair as bp
+from bytepair import lowlevel
 
 END = 1998
 
@@ -43,7 +44,7 @@ def test_unknown_policies_and_names_raise(tok: bp.Tokenizer) -> None:
     with pytest.raises(ValueError, match='special="alow" is unknown'):
         tok.encode("a", special="alow")
     with pytest.raises(ValueError, match='added="x" is unknown'):
-        tok.encode("a", added="x")
+        tok.encode("a", added="x")  # type: ignore[arg-type]
     with pytest.raises(bp.SpecialTokenError, match="not a special token"):
         tok.encode("a", special={"<|nope|>"})
     with pytest.raises(TypeError):
@@ -97,7 +98,7 @@ def test_decoding_leaves_special_tokens_out_on_request(tok: bp.Tokenizer) -> Non
     ids = tok.encode("a<|end|>b", special="allow")
     assert tok.decode(ids, skip_special_tokens=True) == "ab"
     assert tok.decode_bytes(ids, skip_special_tokens=True) == b"ab"
-    stream = tok.stream(skip_special_tokens=True)
+    stream = tok.decode_stream(skip_special_tokens=True)
     assert "".join(stream.push(id) for id in ids) == "ab"
 
 
@@ -126,11 +127,11 @@ def test_added_tokens_stand_only_where_text_is_trusted() -> None:
             longest = max(fits, key=len, default=None)
             parts.append(text[at] if longest is None else bp.Control(longest))
             at += len(longest or "-")
-        ids, places = tok.located_trusted(text, trusted)
+        ids, places = lowlevel.locate_trusted(tok, text, trusted)
         assert ids.tolist() == tok.encode(parts, special="text", added="text"), (text, trusted)
         found = [(token.token if isinstance(token, bp.Control) else None) for token in parts]
         added = [(tok.special_tokens[name], name) for name in found if name]
-        assert [(id, text[start:end]) for id, start, end in tok.added_in(text, trusted)] == added
+        assert [(id, text[start:end]) for id, start, end in lowlevel.find_added(tok, text, trusted)] == added
         starts = [start for start, _ in places.reshape(-1, 2).tolist()]
         assert starts == sorted(starts)
         assert len(starts) == len(ids)
@@ -142,9 +143,9 @@ def test_normalized_tokens_stand_only_where_their_text_is_from_trusted_places() 
     lower = base.replace(normalizers=("Lowercase",), added_tokens=(added,))
     tok = bp.Tokenizer(lower)
     text = "[cls]é[CLS] [cLs]"
-    assert [row[1:] for row in tok.added_in(text)] == [(0, 5), (6, 11), (12, 17)]
-    assert [row[1:] for row in tok.added_in(text, [(1, 13)])] == [(6, 11)]
-    ids, places = tok.located_trusted(text, [(1, 13)])
+    assert [row[1:] for row in lowlevel.find_added(tok, text)] == [(0, 5), (6, 11), (12, 17)]
+    assert [row[1:] for row in lowlevel.find_added(tok, text, [(1, 13)])] == [(6, 11)]
+    ids, places = lowlevel.locate_trusted(tok, text, [(1, 13)])
     assert ids.tolist().count(300) == 1
     assert places.reshape(-1, 2)[ids == 300].tolist() == [[6, 11]]
 
@@ -152,4 +153,4 @@ def test_normalized_tokens_stand_only_where_their_text_is_from_trusted_places() 
 @pytest.mark.parametrize("trusted", [[(3, 3)], [(0, 2), (2, 3)], [(0, 9)], [(2, 3), (0, 1)]])
 def test_intervals_that_are_none_are_refused(tok: bp.Tokenizer, trusted: list[tuple[int, int]]) -> None:
     with pytest.raises(ValueError, match="not in order"):
-        tok.located_trusted("héllo", trusted)
+        lowlevel.locate_trusted(tok, "héllo", trusted)

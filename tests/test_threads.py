@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,13 @@ def test_threads_change_neither_ids_nor_errors_of_a_long_text(sources: list[str]
         text = " ".join(parts)
         assert len(text.encode()) > 300_000  # Enough to be cut.
         batch = [text, *parts[:200], text[:1000], text]
-        for options in ({}, {"special": "allow"}, {"special": "text", "added": "text"}, {"added": "raise"}):
+        choices: list[dict[str, Any]] = [
+            {},
+            {"special": "allow"},
+            {"special": "text", "added": "text"},
+            {"added": "raise"},
+        ]
+        for options in choices:
             expected = outcome(tok.encode, text, threads=1, **options)
             rows = outcome(tok.encode_batch, batch, threads=1, **options)
             assert outcome(tok.encode_batch, batch, threads=7, **options) == rows

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from bytepair._core import (
     Appender,
     Control,
+    DecodeStream,
+    DecodeStreamBatch,
     Encoder,
-    EncodingStream,
+    EncodeStream,
     Mark,
     Prepender,
-    StreamBatch,
-    StreamDecoder,
     TextIndex,
     __version__,
 )
@@ -44,7 +44,7 @@ from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from bytepair import chat
+    from bytepair import chat, lowlevel
     from bytepair.call.ragged import Ragged
     from bytepair.check.lint import Finding, Lint, lint
     from bytepair.check.verify import Check, Checklist, verify
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from bytepair.resolver import encoding_for_model, get_encoding, load
     from bytepair.shards.count_corpus import count_corpus
     from bytepair.shards.sharding import shard
-    from bytepair.shards.summaries import Summary
+    from bytepair.shards.summaries import ShardSummary
     from bytepair.shards.verify import Verified, verify_shards
     from bytepair.study.compare import Comparison, compare
     from bytepair.study.explain import Explanation, explain
@@ -86,9 +86,11 @@ __all__ = [
     "CorpusReport",
     "Counted",
     "Counts",
+    "DecodeStream",
+    "DecodeStreamBatch",
     "EncodeError",
+    "EncodeStream",
     "Encoder",
-    "EncodingStream",
     "Explanation",
     "Finding",
     "FormatError",
@@ -104,12 +106,10 @@ __all__ = [
     "Pruned",
     "Ragged",
     "RunProgress",
+    "ShardSummary",
     "SourceError",
     "SpecialTokenError",
     "Statistics",
-    "StreamBatch",
-    "StreamDecoder",
-    "Summary",
     "TemplateError",
     "TextIndex",
     "Tokenizer",
@@ -129,6 +129,7 @@ __all__ = [
     "get_encoding",
     "lint",
     "load",
+    "lowlevel",
     "prune",
     "report",
     "resize_embeddings",
@@ -142,8 +143,8 @@ __all__ = [
     "verify_shards",
 ]
 
-# Loading and encoding do without these, which are imported when they are first asked for: dataclasses alone would take
-# half of the time of `import bytepair`.
+# Imported on the first use: loading and encoding do without them, and dataclasses alone would take half of the time of
+# `import bytepair`.
 _LATER = {
     "AddedToken": "model.spec",
     "BytePair": "model.models",
@@ -161,8 +162,8 @@ _LATER = {
     "Pruned": "training.pruning",
     "Ragged": "call.ragged",
     "RunProgress": "progress",
+    "ShardSummary": "shards.summaries",
     "Statistics": "training.trained",
-    "Summary": "shards.summaries",
     "TokenizerSpec": "model.spec",
     "Trained": "training.trained",
     "TrainingInterrupted": "training.interrupted",
@@ -190,9 +191,9 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415 (not needed until something is asked for)
+    from importlib import import_module  # noqa: PLC0415 (only lazy names need it)
 
-    if name == "chat":
+    if name in ("chat", "lowlevel"):
         return import_module(f"{__name__}.{name}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -202,4 +203,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer, Self, disjoint_base
 
-from bytepair.call.ragged import Ids, Special, TextInput
+from bytepair.call.options import Added, Errors, Ids, Side, Special, TextInput
 from bytepair.errors import BytepairError
 
 _Text = TypeVar("_Text", str, bytes)
@@ -21,14 +21,14 @@ __all__ = [
     "Columns",
     "Control",
     "CoreTokenizer",
+    "DecodeStream",
+    "DecodeStreamBatch",
+    "EncodeStream",
     "Encoder",
-    "EncodingStream",
     "Mark",
     "PieceCounter",
     "PieceCounts",
     "Prepender",
-    "StreamBatch",
-    "StreamDecoder",
     "TextIndex",
     "__version__",
     "canonical_merges",
@@ -36,12 +36,17 @@ __all__ = [
     "chunks",
     "chunks_batch",
     "decode_tokens",
+    "encode_batch_flat",
+    "encode_buffer",
+    "find_added",
     "find_all",
     "json_fields",
     "learn",
     "learn_bytes",
     "learn_unigram",
     "learn_wordpiece",
+    "locate",
+    "locate_trusted",
     "matches_nothing",
     "memory_per_thread",
     "merges_by_score",
@@ -97,25 +102,25 @@ class Control:
     def __reduce__(self) -> tuple[type[Control], tuple[str]]: ...
 
 @final
-class StreamBatch:
+class DecodeStreamBatch:
     def push(
         self,
         ids: Iterable[SupportsIndex | Iterable[SupportsIndex] | None],
         rows: Iterable[SupportsIndex] | None = None,
     ) -> list[str]: ...
     @overload
-    def flush(self, row: None = None) -> list[str]: ...
+    def finish(self, row: None = None) -> list[str]: ...
     @overload
-    def flush(self, row: int) -> str: ...
+    def finish(self, row: int) -> str: ...
     def reset(self, row: int | None = None) -> None: ...
     @property
     def pending(self) -> list[bytes]: ...
     def __len__(self) -> int: ...
 
 @final
-class StreamDecoder:
+class DecodeStream:
     def push(self, ids: SupportsIndex | Iterable[SupportsIndex]) -> str: ...
-    def flush(self) -> str: ...
+    def finish(self) -> str: ...
     @property
     def pending(self) -> bytes: ...
 
@@ -161,13 +166,13 @@ class Encoder:
     @property
     def exact(self) -> bool: ...
     def encode(
-        self, text: str | bytes, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self, text: str | bytes, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
     ) -> list[int]: ...
     def encode_array(
-        self, text: str | bytes, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self, text: str | bytes, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
     ) -> NDArray[np.uint32]: ...
     def count(
-        self, text: str | bytes, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self, text: str | bytes, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
     ) -> int: ...
     def encode_piece(self, piece: bytes) -> list[int]: ...
 
@@ -191,8 +196,8 @@ class CoreTokenizer:
         text: TextInput,
         *,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
         dropout: float | None = None,
         seed: int | None = None,
@@ -205,30 +210,18 @@ class CoreTokenizer:
         *,
         seed: int | None = None,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
     ) -> list[list[int]]: ...
     def encode_array(
         self,
         text: TextInput,
         *,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
     ) -> NDArray[np.uint32]: ...
-    def located(
-        self,
-        text: str | bytes,
-        *,
-        special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
-    ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
-    def located_trusted(
-        self, text: str, trusted: Sequence[tuple[int, int]]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
-    def added_in(self, text: str, trusted: Sequence[tuple[int, int]] | None = None) -> list[tuple[int, int, int]]: ...
     @property
     def reserved_tokens(self) -> dict[str, int]: ...
     def count(
@@ -236,8 +229,8 @@ class CoreTokenizer:
         text: TextInput,
         *,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
     ) -> int: ...
     def count_until(
@@ -246,29 +239,37 @@ class CoreTokenizer:
         limit: int,
         *,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
     ) -> int | None: ...
-    def index(self, text: str | Buffer, *, special: Special = "raise", added: str = "match") -> TextIndex: ...
-    def appender(self, *, special: Special = "raise", added: str = "match") -> Appender: ...
-    def prepender(self, *, special: Special = "raise", added: str = "match") -> Prepender: ...
+    def index(
+        self, text: str | Buffer, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
+    ) -> TextIndex: ...
+    def appender(
+        self, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
+    ) -> Appender: ...
+    def prepender(
+        self, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
+    ) -> Prepender: ...
     def fit(
         self,
         text: _Text,
         limit: int,
-        side: Literal["left", "right"] = "left",
+        side: Side = "left",
         *,
         special: Special = "raise",
-        added: str = "match",
+        added: Added = "match",
+        errors: Errors = "strict",
     ) -> _Text: ...
     def fit_batch(
         self,
         texts: Iterable[_Text],
         limit: int,
-        side: Literal["left", "right"] = "left",
+        side: Side = "left",
         *,
         special: Special = "raise",
-        added: str = "match",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
     ) -> list[_Text]: ...
     def encode_batch(
@@ -276,53 +277,32 @@ class CoreTokenizer:
         texts: Iterable[TextInput],
         *,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
     ) -> list[list[int]]: ...
-    def encode_batch_flat(
-        self,
-        texts: Iterable[TextInput],
-        *,
-        special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
-        threads: int | None = None,
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
-    def encode_buffer(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        *,
-        special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
-        prefix: Ids = (),
-        suffix: Ids = (),
-        gap: int = 0,
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], list[tuple[int, BytepairError]]]: ...
     def count_batch(
         self,
         texts: Iterable[TextInput],
         *,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
     ) -> list[int]: ...
     def pieces(
-        self, text: str | bytes, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self, text: str | bytes, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
     ) -> list[str]: ...
     def decode(self, ids: Ids, errors: str = "replace", *, skip_special_tokens: bool = False) -> str: ...
     def decode_batch(
         self, rows: Iterable[Ids], errors: str = "replace", *, skip_special_tokens: bool = False
     ) -> list[str]: ...
     def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> bytes: ...
-    def stream(self, *, skip_special_tokens: bool = False) -> StreamDecoder: ...
-    def stream_batch(self, rows: int, *, skip_special_tokens: bool = False) -> StreamBatch: ...
-    def encoding_stream(
-        self, *, special: Special = "raise", added: str = "match", errors: str = "strict"
-    ) -> EncodingStream: ...
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> DecodeStream: ...
+    def decode_stream_batch(self, rows: int, *, skip_special_tokens: bool = False) -> DecodeStreamBatch: ...
+    def encode_stream(
+        self, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
+    ) -> EncodeStream: ...
     def encoder(self, name: str) -> Encoder: ...
     def token_bytes(self, id: int) -> bytes: ...
     def token_id(self, token: str | bytes) -> int: ...
@@ -436,10 +416,45 @@ def learn_unigram(
 ) -> list[tuple[str, float]]: ...
 
 @final
-class EncodingStream:
+class EncodeStream:
     def push(self, part: str | bytes) -> NDArray[np.uint32]: ...
     def finish(self) -> NDArray[np.uint32]: ...
 
+def locate(
+    tokenizer: CoreTokenizer,
+    text: str | bytes,
+    *,
+    special: Special = "raise",
+    added: Added = "match",
+    errors: Errors = "strict",
+) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
+def locate_trusted(
+    tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]]
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+def find_added(
+    tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]] | None = None
+) -> list[tuple[int, int, int]]: ...
+def encode_batch_flat(
+    tokenizer: CoreTokenizer,
+    texts: Iterable[TextInput],
+    *,
+    special: Special = "raise",
+    added: Added = "match",
+    errors: Errors = "strict",
+    threads: int | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+def encode_buffer(
+    tokenizer: CoreTokenizer,
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    *,
+    special: Special = "raise",
+    added: Added = "match",
+    errors: Errors = "strict",
+    prefix: Ids = (),
+    suffix: Ids = (),
+    gap: int = 0,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], list[tuple[int, BytepairError]]]: ...
 def find_all(data: NDArray[np.uint8], wanted: bytes) -> NDArray[np.int64]: ...
 def json_fields(
     data: bytes, field: str, id_field: str | None, *, errors: str = "strict", first: bool = False
@@ -455,7 +470,15 @@ def json_fields(
 @final
 class ChunkStream:
     def __new__(
-        cls, tokenizer: CoreTokenizer, limit: int, *, overlap: int, boundary: str, special: Special, added: str
+        cls,
+        tokenizer: CoreTokenizer,
+        limit: int,
+        *,
+        overlap: int,
+        boundary: str,
+        special: Special,
+        added: Added,
+        errors: Errors,
     ) -> Self: ...
     def push(self, part: str | bytes) -> list[tuple[tuple[int, int, int], str]]: ...
     def finish(self) -> list[tuple[tuple[int, int, int], str]]: ...
@@ -469,7 +492,8 @@ def chunks(
     boundary: str,
     places: Sequence[int],
     special: Special,
-    added: str,
+    added: Added,
+    errors: Errors,
 ) -> list[tuple[int, int, int]]: ...
 def chunks_batch(
     tokenizer: CoreTokenizer,
@@ -480,7 +504,8 @@ def chunks_batch(
     boundary: str,
     places: Sequence[Sequence[int]],
     special: Special,
-    added: str,
+    added: Added,
+    errors: Errors,
     threads: int | None,
 ) -> list[list[tuple[int, int, int]]]: ...
 def places(text: str | bytes, boundary: str) -> list[int]: ...

@@ -1,16 +1,18 @@
 """`Tokenizer`: load it or train it, then encode, decode and count. Immutable; every option is given per call.
 
-Long because of the docstrings of the public surface; what is done stands in the modules that are called.
+Long because of its docstrings: the work is done in the modules that it calls.
 """
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair.call.validity import is_valid
 from bytepair.chunk import chunks
 from bytepair.drawing.display import draw
-from bytepair.errors import BytepairError
+from bytepair.errors import BytepairError, InvalidIdError
 from bytepair.model.compiled import CompiledTokenizer
 
 # `formats` is imported by the calls that read or write files: with pathlib and hashlib it is a third of the time of
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from bytepair.call import options
     from bytepair.call.encoding import BatchEncoding, Encoding
-    from bytepair.call.ragged import Ids, Ragged, Special, TextInput
+    from bytepair.call.options import Added, Errors, Ids, Special, TextInput
+    from bytepair.call.ragged import Ragged
     from bytepair.chat.encoding.cache import EncodingCache
     from bytepair.chat.encoding.example import ChatExample
     from bytepair.chat.encoding.labels import TrainOn
@@ -219,31 +223,81 @@ class Tokenizer(CompiledTokenizer):
 
         return fingerprint_of(self)
 
+    @property
+    def vocab(self) -> dict[str, int]:
+        """The tokens and their ids, as ``get_vocab`` of ``tokenizers``: a new dict of ``len(tok)`` entries.
+
+        Tokens are spelled as the vocabulary spells them, which `encoding` and `id_to_token` do too: tokens of bytes in
+        the byte alphabet (``"Ġlow"`` for ``" low"``), tokens of characters as they are, added tokens by their content.
+        Of two tokens with one spelling only the added token is in it. `token_bytes` and `token_id` take tokens as bytes
+        or text.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({" low": 5}, vocab_size=259, split="gpt2")
+            >>> tok.vocab["Ġlow"], len(tok.vocab)
+            (258, 259)
+        """
+        from bytepair.call.spelling import vocabulary  # noqa: PLC0415 (encoding does without)
+
+        return dict(vocabulary(self))
+
+    def id_to_token(self, id: int) -> str | None:
+        """The token of an id as `vocab` spells it; None if there is none. `token_bytes` returns bytes, or raises.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({" low": 5}, vocab_size=259, split="gpt2")
+            >>> tok.id_to_token(258), tok.id_to_token(259)
+            ('Ġlow', None)
+        """
+        from bytepair.call.spelling import spell_tokens  # noqa: PLC0415 (as above)
+
+        try:
+            return spell_tokens(self, [index(id)])[0]
+        except InvalidIdError:
+            return None
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a token that `vocab` spells so; None if there is none. `token_id` takes text or bytes, and raises.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({" low": 5}, vocab_size=259, split="gpt2")
+            >>> tok.token_to_id("Ġlow"), tok.token_to_id(" low"), tok.token_id(" low")
+            (258, None, 258)
+        """
+        from bytepair.call.spelling import vocabulary  # noqa: PLC0415 (as above)
+
+        return vocabulary(self).get(token)
+
     def encode_batch_array(
         self,
         texts: Iterable[TextInput],
         *,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
     ) -> Ragged:
-        """The ids of each text of a batch in one flat array; options and errors as `encode_batch`.
+        """Encodes a batch into one flat array; options and errors as `encode_batch`.
 
         Example:
             >>> import bytepair as bp
             >>> bp.train({"low": 5}, vocab_size=258).encode_batch_array(["low", "w"]).ids
             array([257, 119], dtype=uint32)
         """
-        # Only those who want arrays wait for this import.
+        # Imported on the first use: only arrays need it.
         from bytepair.call.ragged import Ragged  # noqa: PLC0415
 
-        return Ragged(*self.encode_batch_flat(texts, special=special, added=added, errors=errors, threads=threads))
+        return Ragged(
+            *_core.encode_batch_flat(self, texts, special=special, added=added, errors=errors, threads=threads)
+        )
 
     def tokens(
-        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self, text: TextInput, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
     ) -> list[bytes]:
-        """The bytes of each token of a text; options and errors as `encode`.
+        """Encodes a text and returns the bytes of each token; options and errors as `encode`.
 
         Example:
             >>> import bytepair as bp
@@ -273,42 +327,43 @@ class Tokenizer(CompiledTokenizer):
         limits: Limits | None = None,
         cache: EncodingCache | None = None,
     ) -> ChatExample:
-        """A conversation as a model is trained on it: ids, labels, and where each token is from.
+        """Encodes a conversation for training: ids, labels, and the source of each token.
 
-        The text that the template makes is encoded as one; of it only what the template itself wrote may become added
-        tokens. Labels follow from where tokens stand: one is trained on if it overlaps what is trained on.
+        The rendered text is encoded as one; only text that the template itself wrote can become added tokens. A token
+        is trained if it overlaps a trained span of the text.
 
         Args:
-            messages: What was said, each with a ``role`` and what its template knows: ``content``, ``tool_calls`` ...
+            messages: The messages, each with a ``role`` and the fields of the template: ``content``, ``tool_calls`` ...
             template: A `chat.Template`, the name of a built-in one such as ``"chatml"``, or Jinja source.
-            tools: What the model may call, as JSON schemas.
-            documents: What it may look up.
-            variables: What else the template asks for, such as ``{"enable_thinking": False}``.
-            add_generation_prompt: Whether the text ends with what has a model answer.
-            train_on: The roles whose messages are trained on; or a function of number and message that says whether
-                one is; or None for nothing. A message's fields are trained on, but for ``role`` and ``name``; where
-                the template has ``{% generation %}`` blocks, these are.
-            train_end: Whether what ends a turn, such as ``<|im_end|>``, is trained on too.
-            train_marks: Whether also what the template writes within a turn is, such as ``<tool_call>`` and
-                ``</think>``: from the prompt to the end of the turn. Who trains calls of tools wants it.
-            policy: What becomes of added tokens that content spells, special or not: ``"reject"`` raises, ``"text"``
-                encodes them as text, ``"escape"`` rewrites them (`chat.escape`), ``"allow"`` lets them be tokens.
-            end_of_turn: What ends a turn; None for what is known to, and the template's ``eos_token``.
+            tools: The tools that the model may call, as JSON schemas.
+            documents: The documents that the model may look up.
+            variables: Further variables of the template, such as ``{"enable_thinking": False}``.
+            add_generation_prompt: Whether the text ends with the prompt for an answer.
+            train_on: The roles whose messages are trained; or a function of number and message that returns whether a
+                message is; or None for nothing. All fields of a message are trained except ``role`` and ``name``; in a
+                template with ``{% generation %}`` blocks, the blocks are.
+            train_end: Whether the end of a turn, such as ``<|im_end|>``, is trained too.
+            train_marks: Whether text that the template writes within a turn is trained too, such as ``<tool_call>`` and
+                ``</think>``: from the prompt to the end of the turn. Training of tool calls needs it.
+            policy: The treatment of content that spells an added token, special or not: ``"reject"`` raises, ``"text"``
+                encodes it as text, ``"escape"`` rewrites it (`chat.escape`), ``"allow"`` makes it a token.
+            end_of_turn: The tokens that end a turn; None for the known ones and the template's ``eos_token``.
             add_special_tokens: Whether the post-processor adds its tokens. Most templates write them.
             max_length: The most tokens; None for no limit.
-            truncation: What is cut off beyond that: ``"right"``, ``"left"``, or None to refuse.
-            now: The time that the template is told; None for the real one.
-            limits: How much a template may do.
-            cache: Where encodings are kept.
+            truncation: The side that is cut off a longer text: ``"right"``, ``"left"``, or None to raise.
+            now: The time that the template reads; None for the current time.
+            limits: The limits of the template's work.
+            cache: A cache of encodings.
 
         Raises:
-            TemplateError: The messages cannot be rendered or traced, nothing is trained on, or jinja2 is not installed.
-            SpecialTokenError: Content holds a reserved literal; message, role, field and character are named.
+            TemplateError: The messages cannot be rendered or traced, nothing is trained, or jinja2 is not installed.
+            SpecialTokenError: Content spells a reserved token; message, role, field and character are named.
             EncodeError: Content holds a lone surrogate, or a character that the vocabulary lacks.
-            LimitError: Truncation would leave nothing that is trained on, or is needed and refused.
+            LimitError: Truncation would leave nothing that is trained, or the text is too long and `truncation` is
+                None.
             ValueError: An option is unknown.
 
-        Time is linear in the text, and what the template takes.
+        Time is linear in the text, plus that of the template.
 
         Example:
             >>> import bytepair as bp
@@ -318,7 +373,7 @@ class Tokenizer(CompiledTokenizer):
             >>> [example.text[start:end] for start, end in example.offsets[example.labels >= 0]]
             ['Hello']
         """
-        # Only those who have chats wait for this import.
+        # Imported on the first use: only chats need it.
         from bytepair.chat.encoding import example  # noqa: PLC0415
 
         settings = example.ChatOptions(
@@ -352,8 +407,8 @@ class Tokenizer(CompiledTokenizer):
         stride: int = 0,
         pad_to_multiple_of: int | None = None,
         pad_token: str | int | None = None,
-        padding_side: str | None = None,
-        truncation_side: str | None = None,
+        padding_side: options.Side | None = None,
+        truncation_side: options.Side | None = None,
         return_tensors: str | None = None,
         return_attention_mask: bool = True,
         return_token_type_ids: bool = False,
@@ -362,55 +417,55 @@ class Tokenizer(CompiledTokenizer):
         return_overflowing_tokens: bool = False,
         return_length: bool = False,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
     ) -> BatchEncoding:
-        """What a model takes: the ids of texts with what the post-processor adds, cut and filled as the call says.
+        """Model inputs: the ids of texts with the tokens of the post-processor, truncated and padded.
 
-        Options are called as in ``transformers``, but nothing is passed over: an option that has no effect beside the
-        others raises. What is not asked for is not computed; offsets and what overflows are slower than ids.
+        Options have the names of ``transformers``, but none is ignored: an option without effect raises. Columns that
+        are not requested are not computed; offsets and overflowing parts are slower than ids.
 
         Args:
-            text: One text, ``str`` or ``bytes``; or an iterable of texts. A list with `Control` that is one text stands
-                in a list of its own: ``tok([[bp.Control("<|user|>"), "hello"]])``.
+            text: One text, ``str`` or ``bytes``; or an iterable of texts. A single text with `Control` is a list in a
+                list: ``tok([[bp.Control("<|user|>"), "hello"]])``.
             pair: A second text for each, in the same form.
             add_special_tokens: Whether the post-processor adds its tokens.
-            padding: ``True`` or ``"longest"`` fills rows up to the longest one, ``"max_length"`` up to `max_length`.
-            truncation: ``True`` or ``"longest_first"`` cuts rows to `max_length`, ids that are added among them: of a
-                pair the longer text first. ``"only_first"`` and ``"only_second"`` cut one text of a pair.
+            padding: ``True`` or ``"longest"`` pads rows to the longest one, ``"max_length"`` to `max_length`.
+            truncation: ``True`` or ``"longest_first"`` cuts rows to `max_length` ids, added ones included; of a pair
+                the longer text first. ``"only_first"`` and ``"only_second"`` cut one text of a pair.
             max_length: The length for these.
-            stride: How many ids a row that overflowed shares with the one before.
-            pad_to_multiple_of: Rounds the length of rows that are filled up.
-            pad_token: The token, or its id, that fills rows; None for the added token that is called ``[PAD]``,
-                ``<pad>``, ``<|pad|>`` or ``<|padding|>``.
-            padding_side: The side that is filled; None for ``"right"``.
+            stride: The number of ids that an overflowing part shares with the part before it.
+            pad_to_multiple_of: Rounds the length of padded rows up.
+            pad_token: The pad token, or its id; None for the added token that is called ``[PAD]``, ``<pad>``,
+                ``<|pad|>`` or ``<|padding|>``.
+            padding_side: The padded side; None for ``"right"``.
             truncation_side: The side that is cut off; None for ``"right"``.
             return_tensors: None for lists, ``"np"`` for arrays of int64, ``"pt"`` for tensors of torch.
-            return_attention_mask: Adds ``attention_mask``: 0 for what fills rows, else 1.
-            return_token_type_ids: Adds ``token_type_ids``, as the post-processor says.
-            return_special_tokens_mask: Adds ``special_tokens_mask``: 1 for what was added or fills rows.
-            return_offsets_mapping: Adds ``offset_mapping``: (start, end) for each id, as `offsets`, but
-                without white space at the ends where the post-processor trims it.
-            return_overflowing_tokens: Rows for what truncation cuts off follow each text's first, and
-                ``overflow_to_sample_mapping`` says which text a row is of.
+            return_attention_mask: Adds ``attention_mask``: 0 for padding, else 1.
+            return_token_type_ids: Adds ``token_type_ids``, from the post-processor.
+            return_special_tokens_mask: Adds ``special_tokens_mask``: 1 for added ids and padding.
+            return_offsets_mapping: Adds ``offset_mapping``: (start, end) for each id, as `offsets`, but without white
+                space at the ends where the post-processor trims it.
+            return_overflowing_tokens: Adds a row for each part that truncation cuts off, after the row of its text, and
+                ``overflow_to_sample_mapping``: the number of the text of each row.
             return_length: Adds ``length``: that of each row.
             special: As for `encode`.
             added: As for `encode`.
             errors: As for `encode`.
-            threads: As for `encode_batch`; offsets are found by one thread.
+            threads: As for `encode_batch`; offsets are computed by one thread.
 
         Returns:
-            A dict of columns, ``input_ids`` first. Of one text as lists a column is a row, else a list of rows or a
+            A dict of columns, ``input_ids`` first. For one text as lists a column is a row, else a list of rows or a
             tensor of shape ``(rows, length)``. ``encodings`` has an `Encoding` for each row.
 
         Raises:
             ValueError: An option has no effect, or the rows of a tensor differ in length.
-            LimitError: `max_length` has no room for what is added, or a row cannot be cut as `truncation` says.
-            SpecialTokenError: There is no token for padding; or as `encode`, whose other errors are raised as well,
-                with their row.
+            LimitError: `max_length` has no room for the added ids, or a row cannot be cut as `truncation` requires.
+            SpecialTokenError: There is no pad token; or as `encode`, whose other errors are raised as well, with their
+                row.
 
-        Time is linear in the texts and what is returned.
+        Time is linear in the texts and the result.
 
         Example:
             >>> import bytepair as bp
@@ -421,7 +476,7 @@ class Tokenizer(CompiledTokenizer):
             >>> tok("low lower", truncation=True, max_length=2, stride=1, return_overflowing_tokens=True).input_ids
             [[257, 32], [32, 257], [257, 258]]
         """
-        # Only those who call wait for this import.
+        # Imported on the first use: `import bytepair` and `encode` do without it.
         from bytepair.call import model_inputs  # noqa: PLC0415
 
         is_one = isinstance(text, (str, bytes))
@@ -445,7 +500,7 @@ class Tokenizer(CompiledTokenizer):
                 padding_side=padding_side,
                 truncation_side=truncation_side,
                 overflow=return_overflowing_tokens,
-                said={"special": special, "added": added, "errors": errors},
+                reading={"special": special, "added": added, "errors": errors},
                 threads=threads,
             ),
             tensors=return_tensors,
@@ -468,14 +523,14 @@ class Tokenizer(CompiledTokenizer):
         truncation: bool | str = False,
         max_length: int | None = None,
         stride: int = 0,
-        truncation_side: str | None = None,
+        truncation_side: options.Side | None = None,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
     ) -> Encoding:
-        """One text or pair with all that is known of its ids; options and errors as a call of the tokenizer.
+        """Encodes one text or pair with offsets, tokens and words; options and errors as a call of the tokenizer.
 
-        What truncation cuts off is in ``overflowing``.
+        ``overflowing`` has the parts that truncation cuts off.
 
         Example:
             >>> import bytepair as bp
@@ -498,41 +553,46 @@ class Tokenizer(CompiledTokenizer):
         ).encodings[0]
 
     def offsets(
-        self, text: TextInput, *, special: Special = "raise", added: str = "match", errors: str = "strict"
+        self, text: TextInput, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
     ) -> list[tuple[int, int]]:
-        """Which characters of a text each id of `encode` stands for, as (start, end); options and errors as `encode`.
+        """The interval (start, end) of the text for each id of `encode`; options and errors as `encode`.
 
-        In characters of ``str``, in bytes of ``bytes``, and in characters of a joined list; of the text as it was
-        given, whatever a normalizer makes of it. Neither starts nor ends ever go back, and all lie in the text. Ids
-        that are parts of a character have all of it.
+        In characters of ``str``, in bytes of ``bytes``, and in characters of a joined list; always of the given text,
+        before normalizers and before ``errors="replace"``. Starts and ends never decrease. An id for a part of a
+        character has the interval of the whole character.
 
         Example:
             >>> import bytepair as bp
             >>> bp.train({"low": 5}, vocab_size=258).offsets("low é")
             [(0, 3), (3, 4), (4, 5), (4, 5)]
         """
-        from bytepair.call import offsets  # noqa: PLC0415 (only those who call wait for this import)
+        from bytepair.call import offsets  # noqa: PLC0415 (as above)
 
-        return offsets.located(self, text, 0, {"special": special, "added": added, "errors": errors}).offsets
+        return offsets.encode_with_offsets(
+            self, text, 0, {"special": special, "added": added, "errors": errors}
+        ).offsets
 
     def is_valid(self, ids: Ids) -> bool:
-        """Whether ids are the encoding of their own text: decoded and encoded again, they come back.
+        """Whether ids are the encoding of their own text: decoding and encoding returns the same ids.
 
-        A special id stands for its token wherever it is, and the text between two of them never becomes one, whatever
-        it spells: such a text is encoded as ``tok.encode([text, Control(token), text])`` encodes it. So the ids of
-        ``encode`` are valid, with any of its options, and so are those that a language model was trained on; of ids
-        that a model samples many are not, for it may spell a word otherwise than the tokenizer.
+        A special id is its token, and the text between two special ids never becomes one, whatever it spells: the text
+        is encoded as ``tok.encode([text, Control(token), text])``. So all ids of ``encode`` are valid, with any
+        options, and so is the training data of a language model. Sampled ids often are not: a model can spell a word
+        with other tokens.
 
-        What a stage takes from the text is not in the text that comes back. White space that an added token takes
-        (``lstrip``, ``rstrip``) need not be there: ids are valid with and without it, if the token is special; one that
-        is not special has to be found again where it stands, and is not where it took the space that a ``single_word``
-        needs. Normalizers see their own result, so that the ids of ``encode`` are valid if normalizing twice is
-        normalizing once, which the normal forms of Unicode and lower case keep to. A space that a stage puts in front
-        is looked for with and without. What was unknown is gone: ids with an unknown token in them are valid only where
-        the token itself, in the place of the text, gives them.
+        Text that a stage removes is not in the decoded text. White space that a special token takes (``lstrip``,
+        ``rstrip``) may be missing; an added token that is not special must be found again in the decoded text, and is
+        not where it took the space that a ``single_word`` needs. Normalizers see their own result: the ids of
+        ``encode`` are valid if normalizing twice is normalizing once, as for the normal forms of Unicode and lower
+        case. A space that a stage adds in front is tried both ways. Unknown text is lost: ids with the unknown token
+        are valid only if the token's own text encodes to it.
+
+        Args:
+            ids: A list of ints or an array of integers.
 
         Raises:
             InvalidIdError: The tokenizer does not have an id.
+            TypeError: `ids` are not ids: text, floats, bools.
 
         Time is that of decoding and encoding.
 
@@ -545,22 +605,22 @@ class Tokenizer(CompiledTokenizer):
         return is_valid(self, ids)
 
     def with_added_tokens(self, tokens: Iterable[str | AddedToken], *, special: bool = False) -> Tokenizer:
-        """The same tokenizer with further added tokens; this one stays as it is.
+        """Returns a tokenizer with further added tokens; this one does not change.
 
-        All ids stay what they are, so that a model needs new rows at most: `resize_embeddings` makes them, for the
-        embedding and the output layer alike.
+        All ids stay the same, so that a model needs at most new rows: `resize_embeddings` makes them, for the embedding
+        and the output layer.
 
         Args:
-            tokens: Texts, which get the ids from ``vocab_size`` on, in order and behind all ids that are given; or
-                `AddedToken` with an id of its own. An added token that is there already is kept if nothing of it
-                would change. One with the id of a token of the vocabulary and with the same text is that token, found
-                before everything else.
-            special: Whether the texts are special tokens. An `AddedToken` says that itself.
+            tokens: Texts, which get the ids from ``vocab_size`` on, in order and after all ids that are given; or
+                `AddedToken` with an id of its own. An existing added token is kept if nothing would change. An
+                `AddedToken` with the id and the text of a token of the vocabulary is that token, matched before
+                everything else.
+            special: Whether the texts are special tokens. An `AddedToken` has its own flag.
 
         Raises:
-            FormatError: A token is there with another id or other flags, or in the vocabulary and no id is given; it is
-                empty or too long; its id is that of another token.
-            TypeError: `tokens` is one text, or holds what is neither.
+            FormatError: A token exists with another id or other flags, or is in the vocabulary and no id is given; it
+                is empty or too long; its id is that of another token.
+            TypeError: `tokens` is one text, or holds something other than texts and `AddedToken`.
 
         Example:
             >>> import bytepair as bp
@@ -569,7 +629,7 @@ class Tokenizer(CompiledTokenizer):
             >>> more.special_tokens, more.vocab_size, more.with_added_tokens(["<|bot|>"], special=True) == more
             ({'<|user|>': 258, '<|bot|>': 259}, 260, True)
         """
-        # Few do this.
+        # Imported on the first use: few programs add tokens.
         from bytepair.model.added_tokens import with_added_tokens  # noqa: PLC0415
 
         return type(self)(with_added_tokens(self, tokens, special=special))
@@ -582,12 +642,13 @@ class Tokenizer(CompiledTokenizer):
         overlap: int = 0,
         boundary: Boundary = "sentence",
         special: Special = "raise",
-        added: str = "match",
+        added: Added = "match",
+        errors: Errors = "strict",
     ) -> list[Chunk]:
-        """A text in chunks of at most `limit` tokens each, which end at the best places.
+        """Splits a text into chunks of at most `limit` tokens each, which end at the best places.
 
-        The chunks cover the text in order, and ``tok.count(text[start:end])`` of each is its ``tokens``. There are
-        kinds of places, from strong to weak; the one named comes first and all weaker ones follow:
+        The chunks cover the text in order, and ``tok.count(text[start:end])`` of each is its ``tokens``. Chunks end at
+        places of several kinds, from strong to weak; the named kind comes first and all weaker ones follow:
 
         - ``"markdown"``: before a heading of one to six ``#`` that is not in fenced code;
         - ``"paragraph"``: after a blank line;
@@ -596,21 +657,21 @@ class Tokenizer(CompiledTokenizer):
         - ``"word"``: between words of UAX #29, before white space and not after it, since in most vocabularies a word's
           token begins with its space;
         - ``"character"``: anywhere;
-        - a callable, which is given the text and gives places in it: these come first, then those from ``"line"`` on.
+        - a callable of the text that returns places in it: these come first, then the kinds from ``"line"`` on.
 
-        From its start a chunk could reach to the end of the longest prefix that fits. If that is the end of the text,
-        it does. Else it ends at the last place of the strongest kind in the second half of that prefix at which it
+        A chunk could reach from its start to the end of the longest prefix that fits. If that is the end of the text,
+        it does. Otherwise it ends at the last place of the strongest kind in the second half of that prefix at which it
         fits (a shorter text can have more tokens), or of the next weaker kind, or at the end of the prefix. Halves are
-        of bytes of UTF-8, so that ``str`` and ``bytes`` have the same chunks.
+        measured in bytes of UTF-8, so that ``str`` and ``bytes`` have the same chunks.
 
-        With an `overlap` the next chunk starts before the end of this one. Of the chunk without its first character
-        take the longest suffix of at most so many tokens: the next chunk starts at the first place of the strongest
-        kind in the first half of that suffix from which at most so many tokens are shared, or of the next weaker kind,
-        or where the suffix starts. It ends behind this one; if it could not, they share nothing.
+        With an `overlap` the next chunk starts before the end of this one. Take the longest suffix of the chunk without
+        its first character that has at most `overlap` tokens: the next chunk starts at the first place of the strongest
+        kind in the first half of that suffix from which at most `overlap` tokens are shared, or of the next weaker
+        kind, or at the start of the suffix. It ends after this one; if that is impossible, they share nothing.
 
-        In lines of more than 4096 bytes sentences and words are looked for in parts, so that a sentence of thousands
-        of bytes may be seen as two. A chunk may end inside the text of an added token, as inside any
-        other; if what is left of it is another token, which the call does not allow, that raises.
+        In lines of more than 4096 bytes sentences and words are found in parts, so that a sentence of thousands of
+        bytes can be seen as two. A chunk can end inside the text of an added token, as inside any other; if the rest is
+        another token, which the call does not allow, that raises.
 
         Args:
             text: ``str``, whose chunks are in characters; or UTF-8 ``bytes``, whose chunks are in bytes.
@@ -619,14 +680,17 @@ class Tokenizer(CompiledTokenizer):
             boundary: The strongest kind of place, or a callable.
             special: As for `encode`.
             added: As for `encode`.
+            errors: As for `encode`. With ``"replace"`` places are still those of the given text, and tokens those of
+                ``tok.count(text[start:end], errors="replace")``; no chunk ends within bytes that become one U+FFFD, or
+                within a surrogate pair.
 
         Raises:
-            LimitError: A character alone has more tokens than `limit`; or `overlap` is not less than `limit`.
+            LimitError: A single character has more tokens than `limit`; or `overlap` is not less than `limit`.
             SpecialTokenError: The text holds a token that the call does not allow.
             EncodeError: The text is not Unicode, or a byte of it has no token.
-            ValueError: There is no such boundary, or a place of the callable is not between two characters.
+            ValueError: The boundary is unknown, or a place of the callable is not between two characters.
 
-        Time is linear in the chunks. From ten million bytes on, Ctrl-C is heard.
+        Time is linear in the chunks. From ten million bytes on, Ctrl-C interrupts.
 
         Example:
             >>> import bytepair as bp
@@ -637,7 +701,9 @@ class Tokenizer(CompiledTokenizer):
             >>> tok.chunks("low low low", 3, boundary="word", overlap=1)
             [Chunk(start=0, end=7, tokens=3), Chunk(start=4, end=11, tokens=3)]
         """
-        return chunks.chunks(self, text, limit, overlap=overlap, boundary=boundary, special=special, added=added)
+        return chunks.chunks(
+            self, text, limit, overlap=overlap, boundary=boundary, special=special, added=added, errors=errors
+        )
 
     def chunks_batch(
         self,
@@ -647,10 +713,11 @@ class Tokenizer(CompiledTokenizer):
         overlap: int = 0,
         boundary: Boundary = "sentence",
         special: Special = "raise",
-        added: str = "match",
+        added: Added = "match",
+        errors: Errors = "strict",
         threads: int | None = None,
     ) -> list[list[Chunk]]:
-        """The chunks of each text of a batch, on several threads; options as `chunks`, errors with their row.
+        """Splits each text of a batch into chunks, on several threads; options as `chunks`, errors with their row.
 
         Args:
             texts: A sequence of texts.
@@ -659,7 +726,8 @@ class Tokenizer(CompiledTokenizer):
             boundary: As for `chunks`; a callable is called for each text in order, before the work begins.
             special: As for `encode`.
             added: As for `encode`.
-            threads: Up to how many threads; None for all cores. One text is the work of one thread.
+            errors: As for `chunks`.
+            threads: The most threads; None for all cores. Each text is split by one thread.
 
         Example:
             >>> import bytepair as bp
@@ -675,10 +743,11 @@ class Tokenizer(CompiledTokenizer):
             boundary=boundary,
             special=special,
             added=added,
+            errors=errors,
             threads=threads,
         )
 
-    def chunk_stream(
+    def chunk_parts(
         self,
         parts: Iterable[str] | Iterable[bytes],
         limit: int,
@@ -686,46 +755,49 @@ class Tokenizer(CompiledTokenizer):
         overlap: int = 0,
         boundary: Kind = "sentence",
         special: Special = "raise",
-        added: str = "match",
+        added: Added = "match",
+        errors: Errors = "strict",
     ) -> Iterator[tuple[Chunk, str]]:
-        """The chunks of a text that comes in parts, each with its text: those of `chunks` for the parts joined.
+        """Splits a text in parts into chunks, each with its text: those of `chunks` for the joined parts.
 
-        A chunk comes as soon as no text to come can change it, so that memory is for a part, a few chunks and some
-        thousand bytes, however long the text is. Tokenizers with normalizers, ``prefix_space``, added tokens that take
-        white space, or a split pattern that needs backtracking could change their mind until the end: then the whole
-        text is held.
+        A chunk is yielded as soon as no text to come can change it: memory holds a part, a few chunks and some thousand
+        bytes, for a text of any length. With normalizers, ``prefix_space``, added tokens that take white space, or a
+        split pattern that needs backtracking, later text can change all chunks: the whole text is held.
 
         Args:
             parts: Parts of the text, which may be cut anywhere: all ``str``, or all UTF-8 ``bytes``.
             limit: The most tokens of a chunk.
             overlap: As for `chunks`.
-            boundary: The strongest kind of place, as for `chunks`; no callable, which would need the whole text.
+            boundary: The strongest kind of place, as for `chunks`; not a callable, which would need the whole text.
             special: As for `encode`.
             added: As for `encode`.
+            errors: As for `chunks`; the texts hold U+FFFD.
 
         Raises:
-            LimitError: As `chunks`, and so are the other errors, when the part comes that they are in. Their places are
-                in the whole text.
+            LimitError: As `chunks`; its other errors as well, with the part that contains them. Their places are in the
+                whole text.
 
         Example:
             >>> import bytepair as bp
             >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-            >>> [text for chunk, text in tok.chunk_stream(["low lo", "w. Low", "er low"], 7)]
+            >>> [text for chunk, text in tok.chunk_parts(["low lo", "w. Low", "er low"], 7)]
             ['low low. ', 'Lower low']
         """
-        return chunks.chunk_stream(self, parts, limit, overlap=overlap, boundary=boundary, special=special, added=added)
+        return chunks.chunk_parts(
+            self, parts, limit, overlap=overlap, boundary=boundary, special=special, added=added, errors=errors
+        )
 
-    def encode_stream(
+    def encode_parts(
         self,
         parts: Iterable[str] | Iterable[bytes],
         *,
         special: Special = "raise",
-        added: str = "match",
-        errors: str = "strict",
+        added: Added = "match",
+        errors: Errors = "strict",
     ) -> Iterator[NDArray[np.uint32]]:
-        """The ids of a text that comes in parts: those of ``encode`` for the parts joined, without holding the text.
+        """Encodes a text in parts: the ids of `encode` for the joined parts, without holding the text.
 
-        Ids come as soon as no text to come can change them; `encoding_stream` says how much is held until then.
+        `encode_stream` is the same as an object to push parts into, and documents how much text is held.
 
         Args:
             parts: Parts of the text, which may be cut anywhere: all ``str``, or all UTF-8 ``bytes``.
@@ -734,19 +806,19 @@ class Tokenizer(CompiledTokenizer):
             errors: As for `encode`.
 
         Yields:
-            Some ids, in order; never an empty array.
+            Ids in order, as soon as no text to come can change them; never an empty array.
 
         Raises:
-            SpecialTokenError: As `encode`, and so are the other errors, with the part that makes them certain. Their
+            SpecialTokenError: As `encode`; its other errors as well, with the part that makes them certain. Their
                 places are in the whole text.
 
         Example:
             >>> import bytepair as bp
             >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-            >>> [ids.tolist() for ids in tok.encode_stream(["low lo", "wer", " low"])]
+            >>> [ids.tolist() for ids in tok.encode_parts(["low lo", "wer", " low"])]
             [[257], [32, 257, 258, 32, 257]]
         """
-        stream = self.encoding_stream(special=special, added=added, errors=errors)
+        stream = self.encode_stream(special=special, added=added, errors=errors)
         for part in parts:
             if (ids := stream.push(part)).size:
                 yield ids

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytepair.chat.batches.padding import IGNORED, pad
+from bytepair.chat.batches.columns import COLUMNS, IGNORED
+from bytepair.chat.batches.packing import pack
+from bytepair.chat.batches.padding import pad
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:
@@ -62,32 +64,62 @@ def test_each_row_is_its_example_and_padding(
     width = longest if length is None else length
     while width % (multiple or 1):
         width += 1
-    fillings = {"input_ids": 2, "attention_mask": 0, "labels": IGNORED, "position_ids": 0}
-    assert list(batch) == ["input_ids", "attention_mask", "labels", "position_ids"]
-    for name, filling in fillings.items():
-        assert batch[name].dtype == np.int64
-        assert batch[name].shape == (len(rows), width)
-        for row, got in zip(rows, batch[name].tolist(), strict=True):
+    assert list(batch.model_inputs()) == ["input_ids", "attention_mask", "labels", "position_ids"]
+    for name, filling in {"input_ids": 2, "attention_mask": 0, "labels": IGNORED, "position_ids": None}.items():
+        found = getattr(batch, name)
+        assert found.dtype == np.int64
+        assert found.shape == (len(rows), width)
+        assert batch.model_inputs()[name] is found
+        for row, got in zip(rows, found.tolist(), strict=True):
             there = list(range(len(row.input_ids))) if name == "position_ids" else getattr(row, name).tolist()
-            padding = [filling] * (width - len(there))
+            if name == "labels":
+                there[:1] = [IGNORED] * bool(there)
+            padding = [*range(width - len(there))] if filling is None else [filling] * (width - len(there))
             assert got == (padding + there if side == "left" else there + padding)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padded_rows_have_all_that_packed_rows_have(side: Any) -> None:
+    rows = random_rows(3, 5, 6)
+    padded = pad(rows, pad_id=0, side=side)
+    width = padded.input_ids.shape[1]
+    for number, (row, place) in enumerate(zip(rows, padded.examples, strict=True)):
+        start = width - len(row.input_ids) if side == "left" else 0
+        assert place == (number, number, start, start + len(row.input_ids))
+    assert (padded.segment_ids == padded.attention_mask).all()
+    ends = {0, padded.input_ids.size}
+    ends |= {place.row * width + at for place in padded.examples for at in (place.start, place.end)}
+    assert padded.cu_seqlens.tolist() == sorted(ends)
+    assert padded.max_seqlen == max(np.diff(padded.cu_seqlens))
+    # With one example a row that is as long as the row, padding and packing are the same.
+    whole = [make_row([n, n + 1, n + 2]) for n in range(4)]
+    one, other = pad(whole, pad_id=9), pack(whole, 3, pad_id=9, strategy="in_order")
+    for name in (*COLUMNS, "position_ids", "segment_ids", "cu_seqlens"):
+        assert (getattr(one, name) == getattr(other, name)).all()
+    assert one.examples == other.examples
+
+
+def test_rows_of_several_examples_have_no_model_inputs() -> None:
+    with pytest.raises(ValueError, match="several examples"):
+        pack([make_row([1]), make_row([2])], 2, pad_id=0).model_inputs()
 
 
 def test_an_eos_that_is_also_the_pad_token_keeps_its_label() -> None:
     batch = pad([make_row([5, 2]), make_row([5, 6, 7, 2])], pad_id=2)
-    assert batch["labels"].tolist() == [[5, 2, IGNORED, IGNORED], [5, 6, 7, 2]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
+    assert batch.labels.tolist() == [[IGNORED, 2, IGNORED, IGNORED], [IGNORED, 6, 7, 2]]
+    assert batch.attention_mask.tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
 
 
-def test_positions_follow_the_mask_of_an_example_too() -> None:
+def test_an_example_that_is_padded_already_raises() -> None:
     row = make_row([0, 0, 5, 6])
     row.attention_mask = np.array([0, 0, 1, 1])
-    assert pad([row], pad_id=0, length=5)["position_ids"].tolist() == [[0, 0, 0, 1, 0]]
+    with pytest.raises(ValueError, match="example 0 is padded"):
+        pad([row], pad_id=0, length=5)
 
 
 def test_no_array_of_an_example_is_changed_or_shared() -> None:
     row = make_row([5, 6])
-    pad([row], pad_id=0)["input_ids"][:] = 9
+    pad([row], pad_id=0).input_ids[:] = 9
     assert row.input_ids.tolist() == [5, 6]
 
 
@@ -130,7 +162,7 @@ def test_tensors_are_made_of_the_same_arrays(monkeypatch: pytest.MonkeyPatch) ->
     torch = ModuleType("torch")
     torch.from_numpy = lambda array: ("tensor", array)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
-    kind, ids = pad([make_row([1, 2]), make_row([3])], pad_id=0, return_tensors="pt")["input_ids"]
+    kind, ids = pad([make_row([1, 2]), make_row([3])], pad_id=0, return_tensors="pt").input_ids
     assert kind == "tensor"
     assert ids.tolist() == [[1, 2], [3, 0]]
 

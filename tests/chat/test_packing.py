@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bytepair.chat.batches.attention import Placed, block_mask, cu_seqlens
-from bytepair.chat.batches.packed import Packed
+from bytepair.chat.batches.columns import IGNORED
+from bytepair.chat.batches.example_rows import ExampleRows
 from bytepair.chat.batches.packing import flatten, pack
-from bytepair.chat.batches.padding import IGNORED, pad
+from bytepair.chat.batches.padding import pad
 from bytepair.errors import LimitError
 from tests.chat.test_batches import make_row, random_rows
 
@@ -39,7 +40,7 @@ def plain_best_fit(lengths: list[int], length: int) -> list[list[int]]:
     return sorted(sorted(row) for row in rows)
 
 
-def check(packed: Packed, rows: list[Row], length: int) -> None:
+def check(packed: ExampleRows, rows: list[Row], length: int) -> None:
     """All that holds of every pack."""
     kept = [number for number in range(len(rows)) if number not in packed.dropped]
     assert sorted(placed.example for placed in packed.examples) == kept
@@ -250,9 +251,9 @@ def test_packs_and_padded_rows_hold_the_same_tokens() -> None:
     rows = random_rows(4, 50, 20)
     padded = pad(rows, pad_id=0)
     packed = pack(rows, 32, pad_id=0)
-    count = padded["attention_mask"].sum()
+    count = padded.attention_mask.sum()
     assert packed.attention_mask.sum() == count
-    trained = sorted(padded["labels"][:, 1:][padded["labels"][:, 1:] != IGNORED].tolist())
+    trained = sorted(padded.labels[:, 1:][padded.labels[:, 1:] != IGNORED].tolist())
     assert sorted(packed.labels[packed.labels != IGNORED].tolist()) == trained
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import bytepair as bp
 from bytepair.cli import main
-from bytepair.shards.summaries import Summary
+from bytepair.shards.summaries import ShardSummary
 
 LINES = [f"low lower {number} newest widest" for number in range(300)]
 
@@ -55,7 +55,7 @@ def test_from_files_to_what_a_trainer_reads(tok: bp.Tokenizer, capsysbinary: pyt
     assert "B/s, " in lines[1]
     assert " 2 files of " in lines[1]
     assert len(lines) == 2
-    assert Summary.read("out").tokens == len(ids)
+    assert ShardSummary.read("out").tokens == len(ids)
     assert bp.Tokenizer.from_file("out/tokenizer") == tok
 
 
@@ -121,7 +121,7 @@ def test_no_limit_and_joined(capsysbinary: pytest.CaptureFixture[bytes]) -> None
 def test_groups_are_summed_up(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     groups = ("--group", "a=rows.jsonl.gz", "--group", "b=text.txt", "--group", "b=lines.txt")
     said(capsysbinary, *groups, "-m", "model", "-o", "out")
-    found = Summary.read("out").tally.groups
+    found = ShardSummary.read("out").tally.groups
     assert {name: amount.documents for name, amount in found.items()} == {"a": 100, "b": 2}
 
 
@@ -132,7 +132,7 @@ def test_json_lines_to_the_last(capsysbinary: pytest.CaptureFixture[bytes]) -> N
     last = told[-1]
     assert last["phase"] == "done"
     assert last["seconds"] > 0
-    assert last["summary"] == json.loads(json.dumps(Summary.read("out").to_json()))
+    assert last["summary"] == json.loads(json.dumps(ShardSummary.read("out").to_json()))
 
 
 def test_silence(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -296,7 +296,7 @@ def test_a_package_that_is_missing_is_said_before_anything_is_written(
 def test_delimiters_have_escapes(capsysbinary: pytest.CaptureFixture[bytes], written: str, meant: str) -> None:
     Path("cut.txt").write_bytes(meant.join(["one", "two", "three"]).encode())
     said(capsysbinary, "cut.txt", "--delimiter", written, "-m", "model", "-o", "out")
-    assert Summary.read("out").documents == 3
+    assert ShardSummary.read("out").documents == 3
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -314,4 +314,4 @@ def test_ctrl_c_keeps_what_is_done() -> None:
     done = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stderr.splitlines()[0])["before"] > 0
-    assert Summary.read("out").documents == 300 * 300
+    assert ShardSummary.read("out").documents == 300 * 300

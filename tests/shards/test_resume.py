@@ -21,7 +21,7 @@ import pytest
 import bytepair as bp
 from bytepair.shards import encoding_task, packages, shuffling, spooling, tasks
 from bytepair.shards.engines.local import Local
-from bytepair.shards.summaries import Summary
+from bytepair.shards.summaries import ShardSummary
 from bytepair.shards.tasks import Told
 from tests.conftest import WHOLE
 from tests.shards.corpora import Corpus, corpus, digests
@@ -83,7 +83,7 @@ class Job(NamedTuple):
         child.stdin.flush()
         return child
 
-    def run(self, output: Path, *, processes: bool = False, **more: Any) -> Summary:
+    def run(self, output: Path, *, processes: bool = False, **more: Any) -> ShardSummary:
         with pytest.MonkeyPatch.context() as patch:
             # Worker processes have the usual sizes, which what stages leave for each other depends on.
             if not processes:

@@ -16,7 +16,7 @@ import pytest
 from bytepair.errors import ArtifactError, IntegrityError
 from bytepair.shards import histogram
 from bytepair.shards.plans import Plan, Portion, ShardOptions, Stage
-from bytepair.shards.summaries import Summary
+from bytepair.shards.summaries import ShardSummary
 from bytepair.shards.tally import Tally, step
 from bytepair.sources.inputs import Input
 from bytepair.sources.source import Reading
@@ -44,7 +44,7 @@ def an_entry(stage: str, number: int, tally: Tally | None, files: dict[str, int]
     return entry | ({"tally": tally.to_json()} if tally else {})
 
 
-def some(seed: int, groups: tuple[str, ...] = ("",)) -> tuple[Summary, list[tuple[str, str, int, int]]]:
+def some(seed: int, groups: tuple[str, ...] = ("",)) -> tuple[ShardSummary, list[tuple[str, str, int, int]]]:
     """A summary, and the documents it is of: split, group, tokens and bytes."""
     random_ = random.Random(seed)
     documents: list[tuple[str, str, int, int]] = []
@@ -58,7 +58,7 @@ def some(seed: int, groups: tuple[str, ...] = ("",)) -> tuple[Summary, list[tupl
             tally.count(split, group, np.array([tokens]), size)
         files = {f"train-{number:05}.bin": 10, f"train-{number:05}.documents.parquet": 5, f"val-{number:05}.bin": 3}
         entries.append(an_entry("encode", number, tally, files))
-    return Summary.of(a_plan(groups), entries), documents
+    return ShardSummary.of(a_plan(groups), entries), documents
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -90,7 +90,7 @@ def test_only_files_that_stay_are_counted_and_each_document_once() -> None:
         an_entry("encode", 0, tally, {"work/encode/ids-00000": 100, "quarantine/encode-00000.jsonl": 7}),
         an_entry("shuffle", 0, None, {"train-00000.bin": 14, "val/00000/shard.mds": 4, "train.bin": 1}),
     ]
-    summary = Summary.of(a_plan(stages=("encode", "shuffle")), entries)
+    summary = ShardSummary.of(a_plan(stages=("encode", "shuffle")), entries)
     assert summary.documents == 2
     assert summary.files == {"quarantine": 1, "train": 2, "val": 1}
 
@@ -98,7 +98,7 @@ def test_only_files_that_stay_are_counted_and_each_document_once() -> None:
 def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     summary, _ = some(1, ("en", "de"))
     assert sorted(summary.write(tmp_path)) == sorted(path.name for path in tmp_path.iterdir())
-    assert Summary.read(tmp_path) == summary
+    assert ShardSummary.read(tmp_path) == summary
     table = json.loads((tmp_path / "summary.json").read_text("utf-8"))
     assert table["tokens"] == summary.tokens
     assert table["splits"]["train"]["tokens"] == summary.tally.splits["train"].tokens
@@ -121,9 +121,9 @@ def test_one_that_was_changed_is_told(tmp_path: Path) -> None:
     place = tmp_path / "summary.json"
     place.write_text(place.read_text("utf-8").replace('"unknown": 0', '"unknown": 9'), "utf-8")
     with pytest.raises(IntegrityError, match="damaged"):
-        Summary.read(tmp_path)
+        ShardSummary.read(tmp_path)
     with pytest.raises(ArtifactError):
-        Summary.read(tmp_path / "nowhere")
+        ShardSummary.read(tmp_path / "nowhere")
 
 
 PAGE = """\
@@ -165,7 +165,7 @@ def test_the_page(tmp_path: Path) -> None:
     tally.count("train", "en", np.array([4, 5, 36]), 200)
     tally.count("val", "de", np.array([3]), 10)
     files = {"train-00000.bin": 90, "val-00000.bin": 6}
-    Summary.of(a_plan(("en", "de")), [an_entry("encode", 0, tally, files)]).write(tmp_path)
+    ShardSummary.of(a_plan(("en", "de")), [an_entry("encode", 0, tally, files)]).write(tmp_path)
     page = (tmp_path / "summary.txt").read_text("utf-8")
     assert page.startswith(PAGE)
     assert 'delimiter    "\\n"' in page.splitlines()
@@ -173,7 +173,7 @@ def test_the_page(tmp_path: Path) -> None:
 
 
 def test_nothing_at_all_has_a_page() -> None:
-    summary = Summary.of(a_plan(()), [])
+    summary = ShardSummary.of(a_plan(()), [])
     assert str(summary).startswith(
         "0 documents, 0 tokens, 0.000 bytes per token\nof 0 bytes of text, from 0 inputs of 0 b"
     )
@@ -239,7 +239,7 @@ def test_the_same_numbers_are_the_same_histogram(tmp_path: Path) -> None:
 def plotted(tokens: list[int], path: Path) -> Path:
     tally = Tally()
     tally.count("train", "", np.array(tokens), 4)
-    Summary.of(a_plan(), [an_entry("encode", 0, tally, {})]).plot(path)
+    ShardSummary.of(a_plan(), [an_entry("encode", 0, tally, {})]).plot(path)
     return path
 
 
@@ -270,7 +270,7 @@ def test_lengths_that_are_spread_evenly_have_no_teeth(tmp_path: Path) -> None:
 
 
 def test_histograms_of_nothing_and_of_empty_documents(tmp_path: Path) -> None:
-    Summary.of(a_plan(()), []).plot(tmp_path / "nothing.svg")
+    ShardSummary.of(a_plan(()), []).plot(tmp_path / "nothing.svg")
     assert "There is nothing to draw." in "".join(drawn(tmp_path / "nothing.svg").itertext())
     assert [title for *_, title in bars(plotted([0, 0], tmp_path / "zero.svg"))] == ["0 tokens: 2 documents"]
     assert len(bars(plotted([0, 1, 2**40], tmp_path / "wide.svg"))) > 100

@@ -210,7 +210,7 @@ def test_without_a_listener_the_ledger_is_not_read(tmp_path: Path) -> None:
         watch.told(Told("0", ("shuffle", 0), 9, 0, 0, ended=True))
 
 
-def run(folder: Path, ear: Callable[[Progress], None], **options: Any) -> bp.Summary:
+def run(folder: Path, ear: Callable[[Progress], None], **options: Any) -> bp.ShardSummary:
     source = folder / "a.txt"
     if not source.exists():
         source.write_text("".join(f"low lower {number}\n" for number in range(3000)), "utf-8")

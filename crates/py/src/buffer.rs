@@ -145,66 +145,64 @@ pub(crate) fn json_fields<'py>(
     Ok((data, offsets, array(py, starts), ids, id_offsets, faults.collect()))
 }
 
-#[pymethods]
-impl CoreTokenizer {
-    /// The ids of many texts in one buffer, each encoded by itself; errors are returned, not raised.
-    ///
-    /// Args:
-    ///     data: A uint8 array with the bytes of all texts, and possibly others around them.
-    ///     offsets: An ascending int64 array with one more entry than there are texts: text i is the UTF-8
-    ///         ``data[offsets[i]:offsets[i + 1] - gap]``.
-    ///     special: See `encode`.
-    ///     added: See `encode`.
-    ///     errors: See `encode`.
-    ///     prefix: Ids to put before the ids of each text.
-    ///     suffix: Ids to put after them.
-    ///     gap: The number of bytes after each text that belong to none, such as a delimiter.
-    ///
-    /// Returns:
-    ///     The ids of all texts in one uint32 array; their int64 row offsets, from 0; and for each text that cannot be
-    ///     encoded its number and the error that `encode` raises for it, with its ``row``. Such a text has no ids at all, not
-    ///     even a prefix.
-    ///
-    /// Raises:
-    ///     ValueError: The offsets descend, leave the data, or are closer together than `gap`.
-    ///     InvalidIdError: An id of `prefix` or `suffix` has no token.
-    ///
-    /// Uses one thread, without the GIL: for many processes or threads side by side. From ten million bytes on, Ctrl-C stops
-    /// the call.
-    ///
-    /// Example:
-    ///     >>> import bytepair as bp, numpy as np
-    ///     >>> tok = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
-    ///     >>> data, offsets = np.frombuffer(b"low<|end|>slow", np.uint8), np.array([0, 3, 10, 14])
-    ///     >>> ids, starts, faults = tok.encode_buffer(data, offsets, suffix=[tok.token_id("<|end|>")])
-    ///     >>> ids.tolist(), starts.tolist(), [(row, type(error).__name__) for row, error in faults]
-    ///     ([257, 258, 115, 257, 258], [0, 2, 2, 5], [(1, 'SpecialTokenError')])
-    #[pyo3(
-        signature = (data, offsets, *, special=None, added=Added::Match, errors=OnInvalid::Strict, prefix=None, suffix=None, gap=0),
-        text_signature = "($self, data, offsets, *, special='raise', added='match', errors='strict', prefix=(), suffix=(), gap=0)"
-    )]
-    fn encode_buffer<'py>(
-        &self,
-        py: Python<'py>,
-        data: PyReadonlyArray1<'py, u8>,
-        offsets: PyReadonlyArray1<'py, i64>,
-        special: Option<&Bound<'py, PyAny>>,
-        added: Added,
-        errors: OnInvalid,
-        prefix: Option<&Bound<'py, PyAny>>,
-        suffix: Option<&Bound<'py, PyAny>>,
-        gap: usize,
-    ) -> PyResult<EachRow<'py>> {
-        let policy = OwnedPolicy::new(&self.inner, special, added)?;
-        let (prefix, suffix) = (self.known_ids(py, prefix)?, self.known_ids(py, suffix)?);
-        let frame = Frame { prefix: &prefix, suffix: &suffix };
-        let rows = Rows { data: data.as_slice()?, offsets: offsets.as_slice()?, gap };
-        import_numpy(py)?;
-        let (bytes, texts) = rows.texts()?;
-        let Each { ids, ends, faults } = run(py, bytes, Threads::ONE, |run| {
-            self.inner.encode_each(texts, frame, errors.into(), policy.borrowed(), run.stop)
-        })?;
-        let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
-        Ok((array(py, ids), starts(py, &ends), faults.collect()))
-    }
+/// The ids of texts in one buffer, each by itself; the errors of single texts are returned, not raised.
+///
+/// Args:
+///     tokenizer: The tokenizer.
+///     data: The bytes of all texts, a uint8 array; other bytes may surround them.
+///     offsets: An int64 array that never falls, with one number more than there are texts: text i is the UTF-8
+///         ``data[offsets[i]:offsets[i + 1] - gap]``.
+///     special: As for `Tokenizer.encode`.
+///     added: As for `Tokenizer.encode`.
+///     errors: As for `Tokenizer.encode`.
+///     prefix: Ids before the ids of each text.
+///     suffix: Ids after them.
+///     gap: The number of bytes after each text that belong to no text, such as a delimiter.
+///
+/// Returns:
+///     The ids of all texts, uint32; the start of the ids of each text and the end of the last, int64 from 0; and for each
+///     text that cannot be encoded its number and the error, whose ``row`` is that number. Such a text has no ids at all,
+///     not even a prefix.
+///
+/// Raises:
+///     ValueError: The offsets fall, leave the data, or lie closer together than `gap`.
+///     InvalidIdError: An id of `prefix` or `suffix` has no token.
+///
+/// One thread encodes, while other Python threads run. From ten million bytes on, Ctrl-C interrupts.
+///
+/// Example:
+///     >>> import bytepair as bp, numpy as np
+///     >>> tok = bp.train({"low": 5}, vocab_size=259, special_tokens=["<|end|>"])
+///     >>> data, offsets = np.frombuffer(b"low<|end|>slow", np.uint8), np.array([0, 3, 10, 14])
+///     >>> ids, starts, faults = bp.lowlevel.encode_buffer(tok, data, offsets, suffix=[tok.token_id("<|end|>")])
+///     >>> ids.tolist(), starts.tolist(), [(row, type(error).__name__) for row, error in faults]
+///     ([257, 258, 115, 257, 258], [0, 2, 2, 5], [(1, 'SpecialTokenError')])
+#[pyfunction]
+#[pyo3(
+    signature = (tokenizer, data, offsets, *, special=None, added=Added::Match, errors=OnInvalid::Strict, prefix=None, suffix=None, gap=0),
+    text_signature = "(tokenizer, data, offsets, *, special='raise', added='match', errors='strict', prefix=(), suffix=(), gap=0)"
+)]
+pub(crate) fn encode_buffer<'py>(
+    tokenizer: &Bound<'py, CoreTokenizer>,
+    data: PyReadonlyArray1<'py, u8>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    special: Option<&Bound<'py, PyAny>>,
+    added: Added,
+    errors: OnInvalid,
+    prefix: Option<&Bound<'py, PyAny>>,
+    suffix: Option<&Bound<'py, PyAny>>,
+    gap: usize,
+) -> PyResult<EachRow<'py>> {
+    let (py, tokenizer) = (tokenizer.py(), tokenizer.get());
+    let policy = OwnedPolicy::new(&tokenizer.inner, special, added)?;
+    let (prefix, suffix) = (tokenizer.known_ids(py, prefix)?, tokenizer.known_ids(py, suffix)?);
+    let frame = Frame { prefix: &prefix, suffix: &suffix };
+    let rows = Rows { data: data.as_slice()?, offsets: offsets.as_slice()?, gap };
+    import_numpy(py)?;
+    let (bytes, texts) = rows.texts()?;
+    let Each { ids, ends, faults } = run(py, bytes, Threads::ONE, |run| {
+        tokenizer.inner.encode_each(texts, frame, errors.into(), policy.borrowed(), run.stop)
+    })?;
+    let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
+    Ok((array(py, ids), starts(py, &ends), faults.collect()))
 }

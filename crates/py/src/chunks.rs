@@ -1,24 +1,27 @@
-//! Chunks of texts: the functions behind `bytepair.chunk`.
+//! Chunks of texts, for `bytepair.chunk.chunks`.
+
+use std::ops::Range;
 
 use bytepair_core::chunk::{self, Boundary, Chunk, Settings};
 use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::{in_row, raise};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::readable::Readable;
 use crate::run::run;
-use crate::text::{moved, utf8};
+use crate::text::{moved, without_half};
 use crate::tokenizer::CoreTokenizer;
 
 /// Start, end, tokens.
 type Row = (usize, usize, u64);
 
-/// The texts of a batch, each with the boundaries that the caller passed.
+/// The texts of a batch, each with the places of the caller.
 type Rows<'a> = Vec<(&'a str, Vec<usize>)>;
 
-/// A chunk of a stream: its row and its text.
+/// A row of a stream, and the text of the chunk.
 type StreamedRow = (Row, String);
 
 fn kind(name: &str) -> PyResult<Boundary> {
@@ -29,40 +32,25 @@ fn kind(name: &str) -> PyResult<Boundary> {
     })
 }
 
-/// Converts chunks from bytes to characters. The starts of chunks never go back.
-fn rows(text: &str, is_bytes: bool, chunks: Vec<Chunk>) -> Vec<Row> {
-    let same = is_bytes || text.is_ascii();
-    let (mut at, mut character) = (0, 0);
-    let row = |chunk: Chunk| {
-        if same {
-            return (chunk.start, chunk.end, chunk.tokens);
-        }
-        character += text[at..chunk.start].chars().count();
-        at = chunk.start;
-        (character, character + text[chunk.start..chunk.end].chars().count(), chunk.tokens)
-    };
-    chunks.into_iter().map(row).collect()
+/// Chunks with their places in the given text.
+fn rows(text: &Readable<'_>, chunks: Vec<Chunk>) -> Vec<Row> {
+    let mut places = text.places();
+    chunks.into_iter().map(|chunk| (places.given(chunk.start), places.given(chunk.end), chunk.tokens)).collect()
 }
 
-/// Converts ascending places in characters to bytes; checks those in bytes.
-fn in_bytes(text: &str, is_bytes: bool, places: Vec<usize>) -> PyResult<Vec<usize>> {
-    let outside = |place| PyValueError::new_err(format!("the boundary {place} is not a place between two characters"));
-    let (mut at, mut character) = (0, 0);
-    let place = |place: usize| {
-        if is_bytes {
-            return if text.is_char_boundary(place) { Ok(place) } else { Err(outside(place)) };
-        }
-        let between = text[at..].char_indices().map(|(at, _)| at).chain([text.len() - at]).nth(place - character);
-        at += between.ok_or_else(|| outside(place))?;
-        character = place;
-        Ok(at)
+/// Places in the given text, in order, as bytes.
+fn in_bytes(text: &Readable<'_>, given: Vec<usize>) -> PyResult<Vec<usize>> {
+    let mut places = text.places();
+    let place = |given| {
+        let outside = || PyValueError::new_err(format!("the boundary {given} is not a place between two characters"));
+        places.byte(given).ok_or_else(outside)
     };
-    places.into_iter().map(place).collect()
+    given.into_iter().map(place).collect()
 }
 
 /// The chunks of a text as (start, end, tokens); see `Tokenizer.chunks`.
 #[pyfunction]
-#[pyo3(signature = (tokenizer, text, limit, *, overlap, boundary, places, special, added))]
+#[pyo3(signature = (tokenizer, text, limit, *, overlap, boundary, places, special, added, errors))]
 pub(crate) fn chunks(
     tokenizer: &Bound<'_, CoreTokenizer>,
     text: &Bound<'_, PyAny>,
@@ -72,20 +60,21 @@ pub(crate) fn chunks(
     places: Vec<usize>,
     special: Option<&Bound<'_, PyAny>>,
     added: Added,
+    errors: OnInvalid,
 ) -> PyResult<Vec<Row>> {
     let (py, inner) = (text.py(), &tokenizer.get().inner);
     let policy = OwnedPolicy::new(inner, special, added)?;
-    let (is_bytes, utf8) = (text.is_instance_of::<PyBytes>(), utf8(text, OnInvalid::Strict)?);
-    let given = in_bytes(&utf8, is_bytes, places)?;
+    let text = Readable::new(text, errors)?;
+    let given = in_bytes(&text, places)?;
     let settings = Settings { limit, overlap, boundary: kind(boundary)?, given: &given };
-    run(py, utf8.len(), Threads::ALL, |run| {
-        Ok(rows(&utf8, is_bytes, inner.chunks(&utf8, policy.borrowed(), settings, run.stop)?))
+    run(py, text.text.len(), Threads::ALL, |run| {
+        Ok(rows(&text, inner.chunks(&text.text, policy.borrowed(), settings, run.stop)?))
     })
 }
 
 /// The chunks of each text of a batch; see `Tokenizer.chunks_batch`.
 #[pyfunction]
-#[pyo3(signature = (tokenizer, texts, limit, *, overlap, boundary, places, special, added, threads))]
+#[pyo3(signature = (tokenizer, texts, limit, *, overlap, boundary, places, special, added, errors, threads))]
 pub(crate) fn chunks_batch(
     py: Python<'_>,
     tokenizer: &Bound<'_, CoreTokenizer>,
@@ -96,56 +85,56 @@ pub(crate) fn chunks_batch(
     places: Vec<Vec<usize>>,
     special: Option<&Bound<'_, PyAny>>,
     added: Added,
+    errors: OnInvalid,
     threads: Threads,
 ) -> PyResult<Vec<Vec<Row>>> {
     let inner = &tokenizer.get().inner;
     let policy = OwnedPolicy::new(inner, special, added)?;
     let settings = Settings { limit, overlap, boundary: kind(boundary)?, given: &[] };
-    let encoded = texts.iter().enumerate().map(|(row, text)| {
-        utf8(text, OnInvalid::Strict)
-            .map(|utf8| (utf8, text.is_instance_of::<PyBytes>()))
-            .map_err(|error| in_row(py, error, row))
-    });
-    let encoded: Vec<_> = encoded.collect::<PyResult<_>>()?;
+    let read = texts.iter().enumerate();
+    let read = read.map(|(row, text)| Readable::new(text, errors).map_err(|error| in_row(py, error, row)));
+    let read: Vec<_> = read.collect::<PyResult<_>>()?;
     let mut places = places.into_iter();
-    let batch = encoded
-        .iter()
-        .map(|(text, is_bytes)| Ok((&**text, in_bytes(text, *is_bytes, places.next().unwrap_or_default())?)));
+    let batch = read.iter().map(|text| Ok((&*text.text, in_bytes(text, places.next().unwrap_or_default())?)));
     let batch: Rows<'_> = batch.collect::<PyResult<_>>()?;
     let bytes = batch.iter().map(|(text, _)| text.len()).sum();
     run(py, bytes, threads, |run| {
         let chunks = inner.chunks_batch(&batch, policy.borrowed(), settings, run)?;
-        Ok(chunks.into_iter().zip(&encoded).map(|(chunks, (text, is_bytes))| rows(text, *is_bytes, chunks)).collect())
+        Ok(chunks.into_iter().zip(&read).map(|(chunks, text)| rows(text, chunks)).collect())
     })
 }
 
-/// All boundaries of one kind in a text, in characters of ``str`` and bytes of ``bytes``: input for the tests' oracle.
+/// All places of one kind in a text, in characters of ``str`` and in bytes of ``bytes``, for the oracle of the tests.
 #[pyfunction]
 pub(crate) fn places(text: &Bound<'_, PyAny>, boundary: &str) -> PyResult<Vec<usize>> {
-    let (is_bytes, text) = (text.is_instance_of::<PyBytes>(), utf8(text, OnInvalid::Strict)?);
-    let places = chunk::places(&text, kind(boundary)?).into_iter();
-    let rows = rows(&text, is_bytes, places.map(|place| Chunk { start: place, end: place, tokens: 0 }).collect());
-    Ok(rows.into_iter().map(|(place, _, _)| place).collect())
+    let text = Readable::new(text, OnInvalid::Strict)?;
+    let mut given = text.places();
+    Ok(chunk::places(&text.text, kind(boundary)?).into_iter().map(|place| given.given(place)).collect())
 }
 
-/// The chunks of a text that arrives in parts; see `Tokenizer.chunk_stream`.
+/// The chunks of a text that comes in parts; see `Tokenizer.chunk_parts`.
 #[pyclass(module = "bytepair._core")]
 pub(crate) struct ChunkStream {
     tokenizer: Py<CoreTokenizer>,
     policy: OwnedPolicy,
+    on_invalid: OnInvalid,
     stream: chunk::ChunkStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
     /// The first bytes of an incomplete character.
     pending: Vec<u8>,
-    /// The numbers of bytes and characters before.
+    /// The first half of a surrogate pair, whose second one may come.
+    half: Option<Py<PyString>>,
+    /// The bytes and the characters of the UTF-8 so far.
     before: (usize, usize),
+    /// Places in the UTF-8, and how much longer the given text is up to there.
+    shifts: Vec<(usize, isize)>,
 }
 
 #[pymethods]
 impl ChunkStream {
     #[new]
-    #[pyo3(signature = (tokenizer, limit, *, overlap, boundary, special, added))]
+    #[pyo3(signature = (tokenizer, limit, *, overlap, boundary, special, added, errors))]
     fn new(
         tokenizer: &Bound<'_, CoreTokenizer>,
         limit: u64,
@@ -153,72 +142,107 @@ impl ChunkStream {
         boundary: &str,
         special: Option<&Bound<'_, PyAny>>,
         added: Added,
+        errors: OnInvalid,
     ) -> PyResult<Self> {
         let policy = OwnedPolicy::new(&tokenizer.get().inner, special, added)?;
         let stream = chunk::ChunkStream::new(limit, overlap, kind(boundary)?);
-        let stream = stream.map_err(|error| raise(tokenizer.py(), error))?;
-        let tokenizer = tokenizer.clone().unbind();
-        Ok(Self { tokenizer, policy, stream, is_bytes: None, pending: Vec::new(), before: (0, 0) })
+        Ok(Self {
+            tokenizer: tokenizer.clone().unbind(),
+            policy,
+            on_invalid: errors,
+            stream: stream.map_err(|error| raise(tokenizer.py(), error))?,
+            is_bytes: None,
+            pending: Vec::new(),
+            half: None,
+            before: (0, 0),
+            shifts: Vec::new(),
+        })
     }
 
-    /// Takes the next part and returns the chunks that are now final, each as ((start, end, tokens), text).
+    /// Takes the next part; returns the chunks that no text to come can change, each as ((start, end, tokens), text).
     fn push(&mut self, part: &Bound<'_, PyAny>) -> PyResult<Vec<StreamedRow>> {
         let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
         if *self.is_bytes.get_or_insert(is_bytes) != is_bytes {
             return Err(PyTypeError::new_err("the parts of a text are all str or all bytes"));
         }
         if let Ok(bytes) = part.cast::<PyBytes>() {
-            self.pending.extend_from_slice(bytes.as_bytes());
-            let whole = match std::str::from_utf8(&self.pending) {
-                Ok(text) => text.len(),
-                Err(error) if error.error_len().is_none() => error.valid_up_to(),
-                Err(error) => return Err(self.not_utf8(py, &error)),
-            };
-            let rest = self.pending.split_off(whole);
-            let whole = std::mem::replace(&mut self.pending, rest);
-            return self.take(py, &String::from_utf8_lossy(&whole), false);
+            let mut bytes = [&self.pending, bytes.as_bytes()].concat();
+            self.pending = bytes.split_off(bytes.len() - cut_off(&bytes));
+            return self.take_bytes(py, &bytes, false);
         }
-        let text = utf8(part, OnInvalid::Strict).map_err(|error| moved(py, error, self.before))?;
+        let part = match (self.half.take(), part.cast::<PyString>()) {
+            (Some(half), Ok(part)) => half.bind(py).add(part)?,
+            _ => part.clone(),
+        };
+        let part = match (self.on_invalid, part.cast::<PyString>()) {
+            (OnInvalid::Replace, Ok(part)) => {
+                let (part, half) = without_half(part)?;
+                self.half = half.map(Bound::unbind);
+                part.into_any()
+            }
+            _ => part,
+        };
+        let text = Readable::new(&part, self.on_invalid).map_err(|error| moved(py, error, self.before))?;
         self.take(py, &text, false)
     }
 
     /// The remaining chunks.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<StreamedRow>> {
-        match std::str::from_utf8(&self.pending) {
-            Err(error) => Err(self.not_utf8(py, &error)),
-            Ok(_) => self.take(py, "", true),
+        if let Some(half) = self.half.take() {
+            return self.take(py, &Readable::new(half.bind(py), self.on_invalid)?, true);
         }
+        let pending = std::mem::take(&mut self.pending);
+        self.take_bytes(py, &pending, true)
     }
 }
 
 impl ChunkStream {
-    fn take(&mut self, py: Python<'_>, text: &str, is_last: bool) -> PyResult<Vec<StreamedRow>> {
+    fn take_bytes(&mut self, py: Python<'_>, bytes: &[u8], is_last: bool) -> PyResult<Vec<StreamedRow>> {
+        if let (OnInvalid::Strict, Err(error)) = (self.on_invalid, std::str::from_utf8(bytes)) {
+            let error = raise(py, Error::not_utf8(bytes, &error).placed(&String::from_utf8_lossy(bytes)));
+            return Err(moved(py, error, self.before));
+        }
+        self.take(py, &Readable::lossy(bytes), is_last)
+    }
+
+    fn take(&mut self, py: Python<'_>, part: &Readable<'_>, is_last: bool) -> PyResult<Vec<StreamedRow>> {
+        let is_bytes = self.is_bytes == Some(true);
+        let before = if is_bytes { self.before.0 } else { self.before.1 };
+        let mut longer = self.shifts.last().map_or(0, |&(_, longer)| longer);
+        for (behind, more) in part.shifts() {
+            longer += more;
+            self.shifts.push((before + behind, longer));
+        }
+        let text = &*part.text;
         let (tokenizer, policy, stream): (&Tokenizer, _, _) =
             (&self.tokenizer.get().inner, self.policy.borrowed(), &mut self.stream);
         let chunks = py.detach(|| stream.push(tokenizer, policy, text, is_last)).map_err(|error| raise(py, error))?;
         self.before.0 += text.len();
         self.before.1 += text.chars().count();
-        let is_bytes = self.is_bytes == Some(true);
         let row = |streamed: chunk::Streamed| {
             let Chunk { start, end, tokens } = streamed.chunk;
-            let characters = streamed.characters;
-            let row = if is_bytes { (start, end, tokens) } else { (characters.start, characters.end, tokens) };
-            (row, streamed.text)
+            let Range { start, end } = if is_bytes { start..end } else { streamed.characters };
+            ((self.given(start), self.given(end), tokens), streamed.text)
         };
-        Ok(chunks.into_iter().map(row).collect())
+        let rows: Vec<_> = chunks.into_iter().map(row).collect();
+        // The last one stays, for all places behind it.
+        let done = rows.last().map_or(0, |((start, ..), _)| *start);
+        let passed = self.shifts.partition_point(|&(behind, longer)| behind.saturating_add_signed(longer) <= done);
+        self.shifts.drain(..passed.saturating_sub(1));
+        Ok(rows)
     }
 
-    /// The error for the pending bytes.
-    fn not_utf8(&self, py: Python<'_>, error: &std::str::Utf8Error) -> PyErr {
-        let error = Error::not_utf8(&self.pending, error).placed(&String::from_utf8_lossy(&self.pending));
-        let (byte, character) = self.before;
-        raise(
-            py,
-            Error {
-                byte: error.byte.map(|at| at + byte),
-                character: error.character.map(|at| at + character),
-                ..error
-            },
-        )
+    /// The place in the given text of one in the UTF-8.
+    fn given(&self, place: usize) -> usize {
+        let passed = self.shifts.partition_point(|&(behind, _)| behind <= place);
+        let longer = passed.checked_sub(1).map_or(0, |last| self.shifts[last].1);
+        place.saturating_add_signed(longer)
     }
+}
+
+/// The bytes of a character that is cut off at the end.
+fn cut_off(bytes: &[u8]) -> usize {
+    let last = bytes.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
+    let is_start = |error: std::str::Utf8Error| error.error_len().is_none();
+    if std::str::from_utf8(last).is_err_and(is_start) { last.len() } else { 0 }
 }

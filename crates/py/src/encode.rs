@@ -34,6 +34,37 @@ pub(crate) fn with_batch<T: Send>(
     run(py, bytes, threads, |run| job(&batch, run))
 }
 
+/// The ids of a batch in one flat array; options and errors as `Tokenizer.encode_batch`.
+///
+/// Returns:
+///     The ids, uint32; and the start of each row and the end of the last one, int64. `Tokenizer.encode_batch_array` returns
+///     the same as a `Ragged`.
+///
+/// Example:
+///     >>> import bytepair as bp
+///     >>> tok = bp.train({"low": 5}, vocab_size=258)
+///     >>> ids, offsets = bp.lowlevel.encode_batch_flat(tok, ["low", "", "low low"])
+///     >>> ids.tolist(), offsets.tolist()
+///     ([257, 257, 32, 257], [0, 1, 1, 4])
+#[pyfunction]
+#[pyo3(
+    signature = (tokenizer, texts, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
+    text_signature = "(tokenizer, texts, *, special='raise', added='match', errors='strict', threads=None)"
+)]
+pub(crate) fn encode_batch_flat<'py>(
+    tokenizer: &Bound<'py, CoreTokenizer>,
+    texts: &Bound<'py, PyAny>,
+    special: Option<&Bound<'py, PyAny>>,
+    added: Added,
+    errors: OnInvalid,
+    threads: Threads,
+) -> PyResult<FlatBatch<'py>> {
+    let py = tokenizer.py();
+    import_numpy(py)?;
+    let (ids, ends) = tokenizer.get().flat_batch(py, texts, special, added, errors, threads)?;
+    Ok((array(py, ids), starts(py, &ends)))
+}
+
 #[pymethods]
 impl CoreTokenizer {
     /// The ids of a text.
@@ -151,26 +182,7 @@ impl CoreTokenizer {
         PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The ids of a batch in one uint32 array, and int64 row offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``.
-    #[pyo3(
-        signature = (texts, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
-        text_signature = "($self, texts, *, special='raise', added='match', errors='strict', threads=None)"
-    )]
-    fn encode_batch_flat<'py>(
-        &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
-        special: Option<&Bound<'py, PyAny>>,
-        added: Added,
-        errors: OnInvalid,
-        threads: Threads,
-    ) -> PyResult<FlatBatch<'py>> {
-        import_numpy(py)?;
-        let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
-        Ok((array(py, ids), starts(py, &ends)))
-    }
-
-    /// The pieces of a text, across which no merge reaches, with added tokens as pieces of their own. Options: see `encode`.
+    /// The pieces of a text, in which merges happen, with added tokens as pieces of their own; options as `encode`.
     ///
     /// The pieces are cut from the normalized text.
     ///

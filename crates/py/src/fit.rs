@@ -8,8 +8,8 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::{in_row, raise};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::readable::Readable;
 use crate::run::detached;
-use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 
 /// Parses `side`, the end of a text to keep.
@@ -21,18 +21,9 @@ fn by_name(side: &str) -> PyResult<Side> {
     }
 }
 
-/// A part of a text, of the text's own type.
-fn part<'py>(text: &Bound<'py, PyAny>, content: &str, at: usize, side: Side) -> Bound<'py, PyAny> {
-    let part = if side == Side::Left { &content[..at] } else { &content[at..] };
-    if part.len() == content.len() {
-        return text.clone();
-    }
-    let py = text.py();
-    if text.is_instance_of::<PyBytes>() {
-        PyBytes::new(py, part.as_bytes()).into_any()
-    } else {
-        PyString::new(py, part).into_any()
-    }
+/// The kept part of a text that is cut at a byte.
+fn kept<'py>(given: &Bound<'py, PyAny>, text: &Readable<'_>, at: usize, side: Side) -> PyResult<Bound<'py, PyAny>> {
+    text.part(given, if side == Side::Left { 0..at } else { at..text.text.len() })
 }
 
 #[pymethods]
@@ -40,7 +31,7 @@ impl CoreTokenizer {
     /// The longest prefix or suffix of a text with at most `limit` ids, cut between characters. Options and errors: see
     /// `encode`.
     ///
-    /// Reads little more text than the limit needs, and reports only the errors in that text.
+    /// Reads little more than the limit needs, and reports errors only in the part that it read.
     ///
     /// Args:
     ///     text: ``str`` or UTF-8 ``bytes``.
@@ -48,10 +39,11 @@ impl CoreTokenizer {
     ///     side: ``"left"`` keeps the start of the text, ``"right"`` its end.
     ///
     /// Returns:
-    ///     The part, of the same type as `text`; empty if not one character fits. It is the longest of all that fit, although
-    ///     counts are not monotone: one more character can lower the count.
+    ///     The part, of the type of `text`; empty if not even one character fits. No longer part fits, although counts are
+    ///     not monotone: one more character can make fewer ids. With ``errors="replace"`` it is a part of the given text,
+    ///     which is cut neither within bytes that become one U+FFFD nor within a surrogate pair.
     ///
-    /// Time is linear in the part. For the tokenizers that ``appender()`` lists as slow it is quadratic in the text.
+    /// Time is linear in the part, as for ``appender()``; quadratic in the text for the tokenizers that it lists as slower.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -59,8 +51,8 @@ impl CoreTokenizer {
     ///     >>> tok.fit("low lower", 3), tok.fit("low lower", 3, side="right")
     ///     ('low low', ' lower')
     #[pyo3(
-        signature = (text, limit, side="left", *, special=None, added=Added::Match),
-        text_signature = "($self, text, limit, side='left', *, special='raise', added='match')"
+        signature = (text, limit, side="left", *, special=None, added=Added::Match, errors=OnInvalid::Strict),
+        text_signature = "($self, text, limit, side='left', *, special='raise', added='match', errors='strict')"
     )]
     fn fit<'py>(
         &self,
@@ -69,12 +61,13 @@ impl CoreTokenizer {
         side: &str,
         special: Option<&Bound<'py, PyAny>>,
         added: Added,
+        errors: OnInvalid,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (side, policy) = (by_name(side)?, OwnedPolicy::new(&self.inner, special, added)?);
-        let content = utf8(text, OnInvalid::Strict)?;
-        let job = || self.inner.fit(&content, policy.borrowed(), limit, side);
-        let fit = detached(text.py(), content.len(), job)?;
-        Ok(part(text, &content, fit.at, side))
+        let readable = Readable::new(text, errors)?;
+        let job = || self.inner.fit(&readable.text, policy.borrowed(), limit, side);
+        let fit = detached(text.py(), readable.text.len(), job)?;
+        kept(text, &readable, fit.at, side)
     }
 
     /// The longest part of each text of a batch, on several threads. Options: see `fit`. Errors report their row.
@@ -84,8 +77,8 @@ impl CoreTokenizer {
     ///     >>> bp.train({"low": 5}, vocab_size=258).fit_batch(["low low", "", "slow"], 1)
     ///     ['low', '', 's']
     #[pyo3(
-        signature = (texts, limit, side="left", *, special=None, added=Added::Match, threads=Threads::ALL),
-        text_signature = "($self, texts, limit, side='left', *, special='raise', added='match', threads=None)"
+        signature = (texts, limit, side="left", *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
+        text_signature = "($self, texts, limit, side='left', *, special='raise', added='match', errors='strict', threads=None)"
     )]
     fn fit_batch<'py>(
         &self,
@@ -94,6 +87,7 @@ impl CoreTokenizer {
         side: &str,
         special: Option<&Bound<'py, PyAny>>,
         added: Added,
+        errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let (side, policy) = (by_name(side)?, OwnedPolicy::new(&self.inner, special, added)?);
@@ -103,12 +97,11 @@ impl CoreTokenizer {
         }
         let texts: Vec<_> = texts.try_iter()?.collect::<PyResult<_>>()?;
         let contents = texts.iter().enumerate();
-        let contents =
-            contents.map(|(row, text)| utf8(text, OnInvalid::Strict).map_err(|error| in_row(py, error, row)));
+        let contents = contents.map(|(row, text)| Readable::new(text, errors).map_err(|error| in_row(py, error, row)));
         let contents: Vec<_> = contents.collect::<PyResult<_>>()?;
         let (inner, policy) = (&self.inner, policy.borrowed());
         let work = |found: &mut Vec<(usize, Result<usize, Error>)>, row: usize| {
-            let fit = inner.fit(&contents[row], policy, limit, side);
+            let fit = inner.fit(&contents[row].text, policy, limit, side);
             found.push((row, fit.map(|fit| fit.at).map_err(|error| error.row(row))));
         };
         let mut fits: Vec<_> = py
@@ -118,7 +111,7 @@ impl CoreTokenizer {
             .collect();
         fits.sort_unstable_by_key(|&(row, _)| row);
         let parts = fits.into_iter().map(|(row, at)| match at {
-            Ok(at) => Ok(part(&texts[row], &contents[row], at, side)),
+            Ok(at) => kept(&texts[row], &contents[row], at, side),
             Err(error) => Err(raise(py, error)),
         });
         parts.collect()

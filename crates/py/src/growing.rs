@@ -1,4 +1,4 @@
-//! Token counts of texts that grow at one end.
+//! Texts that grow, as Python classes.
 
 use bytepair_core::count::{self, FrontMark};
 use bytepair_core::pipeline::Run;
@@ -18,6 +18,7 @@ use crate::tokenizer::CoreTokenizer;
 pub(crate) struct Appender {
     tokenizer: Py<CoreTokenizer>,
     policy: OwnedPolicy,
+    on_invalid: OnInvalid,
     inner: count::Appender,
     /// The bytes that were appended since the last count.
     new: usize,
@@ -28,12 +29,13 @@ pub(crate) struct Appender {
 pub(crate) struct Prepender {
     tokenizer: Py<CoreTokenizer>,
     policy: OwnedPolicy,
+    on_invalid: OnInvalid,
     inner: count::Prepender,
     /// The bytes that were prepended since the last count.
     new: usize,
 }
 
-/// A saved state of a growing text, to roll back to.
+/// A place of a growing text to roll back to.
 #[pyclass(frozen, module = "bytepair")]
 pub(crate) struct Mark(Moment);
 
@@ -44,7 +46,7 @@ enum Moment {
 
 fn lost() -> PyErr {
     PyValueError::new_err(
-        "the mark is of another text, or what it marks was rolled back; keep marks in the order of the text",
+        "the mark is of another text, or its place was rolled back; keep marks in the order of the text",
     )
 }
 
@@ -62,22 +64,32 @@ fn ids<'py>(
 }
 
 impl Appender {
-    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy) -> Self {
-        Self { tokenizer, policy, inner: count::Appender::new(), new: 0 }
+    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy, on_invalid: OnInvalid) -> Self {
+        Self { tokenizer, policy, on_invalid, inner: count::Appender::new(), new: 0 }
     }
 }
 
 #[pymethods]
 impl Appender {
-    /// Appends text. UTF-8 ``bytes`` may end inside a character; its first bytes are then in ``pending``.
+    /// Appends text. ``bytes`` of UTF-8 may end inside a character, whose start is held in ``pending``.
     fn append(&mut self, text: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = text.py();
         let appended = if let Ok(bytes) = text.cast::<PyBytes>() {
-            self.new += bytes.as_bytes().len();
-            self.inner.append_bytes(bytes.as_bytes())
+            let bytes = bytes.as_bytes();
+            self.new += bytes.len();
+            match self.on_invalid {
+                OnInvalid::Strict => self.inner.append_bytes(bytes),
+                OnInvalid::Replace => {
+                    self.inner.append_lossy(bytes);
+                    Ok(())
+                }
+            }
         } else {
-            let text = utf8(text, OnInvalid::Strict)?;
+            let text = utf8(text, self.on_invalid)?;
             self.new += text.len();
+            if matches!(self.on_invalid, OnInvalid::Replace) && !text.is_empty() {
+                self.inner.replace_pending();
+            }
             self.inner.append(&text)
         };
         appended.map_err(|error| raise(py, error))
@@ -85,7 +97,7 @@ impl Appender {
 
     /// The number of ids of the text so far: `tok.count(appender.text)`.
     fn count(&mut self, py: Python<'_>) -> PyResult<u64> {
-        let Self { tokenizer, policy, inner, new } = self;
+        let Self { tokenizer, policy, inner, new, .. } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || inner.count(tokenizer, policy))
     }
@@ -97,13 +109,13 @@ impl Appender {
 
     /// The current end of the text, to roll back to.
     fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
-        let Self { tokenizer, policy, inner, new } = self;
+        let Self { tokenizer, policy, inner, new, .. } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Back(mark)))
     }
 
-    /// Removes the text appended since a mark. A mark can be used again; ValueError if it belongs to another text, or to a
-    /// place that was itself rolled back.
+    /// Removes the text appended since a mark; a mark can be used again. ValueError if the mark is of another text, or its
+    /// own place was rolled back.
     fn rollback(&mut self, mark: &Bound<'_, Mark>) -> PyResult<()> {
         let Mark(Moment::Back(mark)) = mark.get() else { return Err(lost()) };
         self.inner.rollback(mark).then_some(()).ok_or_else(lost)
@@ -112,9 +124,9 @@ impl Appender {
     /// Whether the text would have at most `limit` ids with this one appended. Does not change the text.
     fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
         let py = text.py();
-        let Self { tokenizer, policy, inner, new } = self;
+        let text = utf8(text, self.on_invalid)?;
+        let Self { tokenizer, policy, inner, new, .. } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
-        let text = utf8(text, OnInvalid::Strict)?;
         detached(py, std::mem::take(new) + text.len(), || inner.fits(tokenizer, policy, &text, limit))
     }
 
@@ -124,7 +136,7 @@ impl Appender {
         PyString::new(py, self.inner.text())
     }
 
-    /// The first bytes of an incomplete character.
+    /// The start of a character whose end has not been appended.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.inner.pending())
@@ -132,16 +144,16 @@ impl Appender {
 }
 
 impl Prepender {
-    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy) -> Self {
-        Self { tokenizer, policy, inner: count::Prepender::new(), new: 0 }
+    pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy, on_invalid: OnInvalid) -> Self {
+        Self { tokenizer, policy, on_invalid, inner: count::Prepender::new(), new: 0 }
     }
 }
 
 #[pymethods]
 impl Prepender {
-    /// Prepends text: ``str``, or ``bytes`` of UTF-8 in whole characters.
+    /// Prepends text: ``str``, or ``bytes`` of UTF-8 that are whole characters.
     fn prepend(&mut self, text: &Bound<'_, PyAny>) -> PyResult<()> {
-        let text = utf8(text, OnInvalid::Strict)?;
+        let text = utf8(text, self.on_invalid)?;
         self.new += text.len();
         self.inner.prepend(&text);
         Ok(())
@@ -149,7 +161,7 @@ impl Prepender {
 
     /// The number of ids of the text so far: `tok.count(prepender.text)`.
     fn count(&mut self, py: Python<'_>) -> PyResult<u64> {
-        let Self { tokenizer, policy, inner, new } = self;
+        let Self { tokenizer, policy, inner, new, .. } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || inner.count(tokenizer, policy))
     }
@@ -161,13 +173,13 @@ impl Prepender {
 
     /// The current front of the text, to roll back to.
     fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
-        let Self { tokenizer, policy, inner, new } = self;
+        let Self { tokenizer, policy, inner, new, .. } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Front(mark)))
     }
 
-    /// Removes the text prepended since a mark. A mark can be used again; ValueError if it belongs to another text, or to a
-    /// place that was itself rolled back.
+    /// Removes the text prepended since a mark; a mark can be used again. ValueError if the mark is of another text, or its
+    /// own place was rolled back.
     fn rollback(&mut self, mark: &Bound<'_, Mark>) -> PyResult<()> {
         let Mark(Moment::Front(mark)) = mark.get() else { return Err(lost()) };
         self.inner.rollback(mark).then_some(()).ok_or_else(lost)
@@ -176,9 +188,9 @@ impl Prepender {
     /// Whether the text would have at most `limit` ids with this one prepended. Does not change the text.
     fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
         let py = text.py();
-        let Self { tokenizer, policy, inner, new } = self;
+        let text = utf8(text, self.on_invalid)?;
+        let Self { tokenizer, policy, inner, new, .. } = self;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
-        let text = utf8(text, OnInvalid::Strict)?;
         detached(py, std::mem::take(new) + text.len(), || inner.fits(tokenizer, policy, &text, limit))
     }
 
@@ -194,16 +206,17 @@ impl CoreTokenizer {
     /// A text that grows at its end and can be counted at any time: `Appender`.
     ///
     /// Args:
-    ///     special: See `encode`. A token that is not allowed raises when the text is counted.
-    ///     added: See `encode`.
+    ///     special: As for `encode`; a token that it does not allow raises when the text is counted.
+    ///     added: As for `encode`.
+    ///     errors: As for `encode`. With ``"replace"`` each ``str`` is read by itself, so that two halves of a surrogate pair
+    ///         in two calls are two U+FFFD; ``text`` is the text as it is counted.
     ///
-    /// Appending only stores the text; a count encodes what is new since the last count. Total time is linear in the text,
-    /// however often it is counted, even for one endless word; many parts counted once cost little more than encoding.
-    /// Three kinds of tokenizers are slower. With normalizers, ``prefix_space``, added tokens that depend on the text around
-    /// them, or a pattern that needs backtracking, each count encodes the text. With several patterns in a row it encodes the
-    /// text since the last cut. With a vocabulary whose tokens can be made in several ways, such as Llama 3, it encodes the
-    /// last piece. Memory: the text, and eight bytes for each byte in pieces of more than a thousand bytes. For one thread at
-    /// a time.
+    /// Appending only stores the text; a count encodes the text since the last count. Time is linear in the text for any
+    /// parts and any number of counts, also for one endless word; many parts with one count take little more than encoding
+    /// the text. Slower are tokenizers with normalizers, ``prefix_space``, added tokens that depend on their surroundings, or
+    /// a pattern that needs backtracking (each count encodes the text), with several patterns in a row (the text since the
+    /// last cut), and with a vocabulary in which a token can be made in several ways, such as Llama 3 (the last piece).
+    /// Memory: the text, and eight bytes for each byte in pieces of more than a thousand. For one thread at a time.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -217,12 +230,17 @@ impl CoreTokenizer {
     ///     >>> appender.count(), appender.text
     ///     (1, 'low')
     #[pyo3(
-        signature = (*, special=None, added=Added::Match),
-        text_signature = "($self, *, special='raise', added='match')"
+        signature = (*, special=None, added=Added::Match, errors=OnInvalid::Strict),
+        text_signature = "($self, *, special='raise', added='match', errors='strict')"
     )]
-    fn appender(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, added: Added) -> PyResult<Appender> {
+    fn appender(
+        slf: &Bound<'_, Self>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+    ) -> PyResult<Appender> {
         let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
-        Ok(Appender::new(slf.clone().unbind(), policy))
+        Ok(Appender::new(slf.clone().unbind(), policy, errors))
     }
 
     /// A text that grows at its front and can be counted at any time: `Prepender`. Options and cost: see `appender`. Text that
@@ -237,11 +255,16 @@ impl CoreTokenizer {
     ///     er 1
     ///      lower 3
     #[pyo3(
-        signature = (*, special=None, added=Added::Match),
-        text_signature = "($self, *, special='raise', added='match')"
+        signature = (*, special=None, added=Added::Match, errors=OnInvalid::Strict),
+        text_signature = "($self, *, special='raise', added='match', errors='strict')"
     )]
-    fn prepender(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, added: Added) -> PyResult<Prepender> {
+    fn prepender(
+        slf: &Bound<'_, Self>,
+        special: Option<&Bound<'_, PyAny>>,
+        added: Added,
+        errors: OnInvalid,
+    ) -> PyResult<Prepender> {
         let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
-        Ok(Prepender::new(slf.clone().unbind(), policy))
+        Ok(Prepender::new(slf.clone().unbind(), policy, errors))
     }
 }

@@ -6,13 +6,13 @@ use std::ops::Range;
 use bytepair_core::count::{Builder, Index};
 use bytepair_core::segment::Policy;
 use bytepair_core::{Error, Kind, Result, Tokenizer};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PySlice, PyString};
 
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy};
-use crate::text::utf8;
+use crate::readable::{Readable, byte_of};
 use crate::tokenizer::CoreTokenizer;
 
 /// The index of a text that is not ASCII keeps the place of one in this many characters.
@@ -37,8 +37,10 @@ pub(crate) struct TextIndex {
 enum Text {
     Characters(Py<PyString>),
     Bytes(Py<PyBytes>),
-    /// A buffer that its owner could change: it is copied and checked at each read.
+    /// Bytes of another owner, who could change them: they are copied and checked whenever they are read.
     Buffer(Py<PyAny>),
+    /// A text that is not Unicode, with U+FFFD; and for each of its characters the byte and the place in the given text.
+    Replaced(String, Vec<(usize, usize)>),
 }
 
 /// Some bytes of a memory view.
@@ -72,29 +74,43 @@ fn of_buffer(tokenizer: &Tokenizer, view: &Bound<'_, PyAny>, policy: Policy) -> 
     py.detach(|| builder.finish(tokenizer, policy)).map_err(|error| raise(py, error))
 }
 
+fn cut() -> Error {
+    Error::new(Kind::Encode, "an interval starts or ends inside a character").remedy("count whole characters")
+}
+
 impl TextIndex {
     pub(crate) fn new(
         tokenizer: &Bound<'_, CoreTokenizer>,
         text: &Bound<'_, PyAny>,
         policy: OwnedPolicy,
+        errors: OnInvalid,
     ) -> PyResult<Self> {
         let py = tokenizer.py();
         let inner = &tokenizer.get().inner;
         let (mut places, length);
         let (kept, index) = if text.is_instance_of::<PyString>() || text.is_instance_of::<PyBytes>() {
-            let utf8 = utf8(text, OnInvalid::Strict)?;
+            let readable = Readable::new(text, errors)?;
+            let utf8 = &*readable.text;
+            let index = py.detach(|| Index::new(inner, utf8, policy.borrowed())).map_err(|error| raise(py, error))?;
             places = Vec::new();
-            let kept = if let Ok(bytes) = text.cast::<PyBytes>() {
-                length = utf8.len();
-                Text::Bytes(bytes.clone().unbind())
-            } else {
-                if !utf8.is_ascii() {
-                    places = utf8.char_indices().map(|(at, _)| at).step_by(APART).collect();
-                }
-                length = text.len()?;
+            length = text.len()?;
+            let is_characters = text.is_instance_of::<PyString>();
+            if is_characters && !utf8.is_ascii() {
+                places = utf8.char_indices().map(|(at, _)| at).step_by(APART).collect();
+            }
+            let kept = if let Some((text, replaced)) = readable.into_replaced() {
+                places = Vec::new();
+                Text::Replaced(text, replaced)
+            } else if is_characters {
                 Text::Characters(text.cast::<PyString>()?.clone().unbind())
+            } else {
+                Text::Bytes(text.cast::<PyBytes>()?.clone().unbind())
             };
-            (kept, py.detach(|| Index::new(inner, &utf8, policy.borrowed())).map_err(|error| raise(py, error))?)
+            (kept, index)
+        } else if matches!(errors, OnInvalid::Replace) {
+            return Err(PyValueError::new_err(
+                "errors=\"replace\" is not supported for a buffer, which is read a window at a time; pass bytes",
+            ));
         } else {
             let view = PyMemoryView::from(text).map_err(|_| {
                 PyTypeError::new_err("a text is str, bytes, or a buffer of bytes such as mmap.mmap or memoryview")
@@ -110,10 +126,8 @@ impl TextIndex {
 
     /// A part of the text.
     fn part<'py>(&'py self, py: Python<'py>, range: Range<usize>) -> Result<Cow<'py, str>> {
-        let cut = || {
-            Error::new(Kind::Encode, "an interval starts or ends inside a character").remedy("count whole characters")
-        };
         match &self.text {
+            Text::Replaced(text, _) => text.get(range).map(Cow::Borrowed).ok_or_else(cut),
             Text::Characters(text) => {
                 text.bind(py).to_str().ok().and_then(|text| text.get(range)).map(Cow::Borrowed).ok_or_else(cut)
             }
@@ -129,7 +143,7 @@ impl TextIndex {
         }
     }
 
-    /// The byte range of an interval, with the semantics of a Python slice.
+    /// The bytes of an interval, given as the bounds of a slice.
     fn range(&self, py: Python<'_>, start: Option<isize>, end: Option<isize>) -> PyResult<Range<usize>> {
         let place = |place: Option<isize>, otherwise: usize| match place {
             None => otherwise,
@@ -138,7 +152,11 @@ impl TextIndex {
         };
         let (start, end) = (place(start, 0), place(end, self.length));
         let byte = |place: usize| {
-            let Text::Characters(text) = &self.text else { return Ok(place) };
+            let text = match &self.text {
+                Text::Characters(text) => text,
+                Text::Replaced(_, places) => return byte_of(places, place).ok_or_else(|| raise(py, cut())),
+                Text::Bytes(_) | Text::Buffer(_) => return Ok(place),
+            };
             if self.places.is_empty() {
                 return Ok(place);
             }
@@ -178,30 +196,43 @@ impl TextIndex {
         self.length
     }
 
-    /// The size of the index in bytes, without the text.
+    /// The bytes of memory that the index takes in addition to the text.
     #[getter]
     fn nbytes(&self) -> usize {
-        self.index.bytes() + self.places.len() * size_of::<usize>()
+        let replaced = match &self.text {
+            Text::Replaced(text, places) => text.len() + size_of_val(places.as_slice()),
+            Text::Characters(_) | Text::Bytes(_) | Text::Buffer(_) => 0,
+        };
+        self.index.bytes() + size_of_val(self.places.as_slice()) + replaced
     }
 }
 
 #[pymethods]
 impl CoreTokenizer {
-    /// An index that counts any interval of a text without encoding it. Options and errors: see `encode`.
+    /// An index of a text that counts any interval without encoding it; options and errors as `encode`.
     ///
-    /// Building it reads the text once. A count then takes a search and the encoding of about a hundred bytes at each end of
-    /// the interval, or of a few tokens if there is no split pattern. Memory: a quarter of a byte for each byte of text, and
-    /// an eighth for each character of a ``str`` that is not ASCII; without a split pattern, 16 bytes for each byte. The whole
-    /// interval is encoded for tokenizers with normalizers, ``prefix_space``, added tokens that take white space, or a split
-    /// pattern that needs backtracking, and without a split pattern if tokens can be made in several ways.
+    /// Reads the text once. An interval then costs a search and the encoding of about a hundred bytes at each end, wherever
+    /// the text can be cut (between most words), or that of a few tokens without a split pattern. Memory: a quarter of a byte
+    /// for each byte of text, and an eighth for each character of a ``str`` that is not ASCII; without a split pattern 16
+    /// bytes for each byte. Tokenizers with normalizers, ``prefix_space``, added tokens that take white space, or a split
+    /// pattern that needs backtracking encode the interval; so do those without a split pattern if a token can be made in
+    /// several ways.
     ///
     /// Args:
-    ///     text: ``str``, with intervals in characters; or UTF-8 ``bytes`` or a buffer such as ``mmap.mmap``, with intervals
-    ///         in bytes. A buffer is read one window at a time and must not change.
+    ///     text: ``str``, whose intervals are characters; or UTF-8, whose intervals are bytes: ``bytes``, or a buffer such as
+    ///         ``mmap.mmap``, which is read a window at a time and must not change.
+    ///     special: As for `encode`.
+    ///     added: As for `encode`.
+    ///     errors: As for `encode`. With ``"replace"`` intervals are those of the given text, which must start and end neither
+    ///         within bytes that become one U+FFFD nor within a surrogate pair; such a text takes 16 bytes more for each
+    ///         character. A buffer is always strict.
     ///
     /// Returns:
-    ///     `TextIndex`, with ``count(start, end)``, ``ids(start, end)``, ``len`` and ``nbytes``. ``start`` and ``end`` work as
-    ///     in a slice. EncodeError for a byte place inside a character.
+    ///     `TextIndex`, with ``count(start, end)``, ``ids(start, end)``, ``len`` and ``nbytes``. ``start`` and ``end`` are those of
+    ///     a slice. EncodeError for a place inside a character.
+    ///
+    /// Raises:
+    ///     ValueError: ``errors="replace"`` for a buffer.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -210,16 +241,17 @@ impl CoreTokenizer {
     ///     >>> index.count(), index.count(6, 9), index.ids(0, 5), len(index)
     ///     (7, 1, [257, 258], 15)
     #[pyo3(
-        signature = (text, *, special=None, added=Added::Match),
-        text_signature = "($self, text, *, special='raise', added='match')"
+        signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict),
+        text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
     )]
     fn index(
         slf: &Bound<'_, Self>,
         text: &Bound<'_, PyAny>,
         special: Option<&Bound<'_, PyAny>>,
         added: Added,
+        errors: OnInvalid,
     ) -> PyResult<TextIndex> {
         let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
-        TextIndex::new(slf, text, policy)
+        TextIndex::new(slf, text, policy, errors)
     }
 }

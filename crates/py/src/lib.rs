@@ -17,9 +17,10 @@ mod columns;
 mod count;
 mod counts;
 mod decode;
+mod decode_stream;
 mod encode;
+mod encode_stream;
 mod encoder;
-mod encoding_stream;
 mod errors;
 mod fit;
 mod growing;
@@ -27,10 +28,10 @@ mod index;
 mod ints;
 mod locate;
 mod options;
+mod readable;
 mod run;
 mod sample;
 mod stages;
-mod stream;
 mod text;
 mod tokenizer;
 mod training;
@@ -46,7 +47,7 @@ mod _core {
     use pyo3::types::{IntoPyDict, PyMappingProxy};
 
     #[pymodule_export]
-    use crate::buffer::{find_all, json_fields};
+    use crate::buffer::{encode_buffer, find_all, json_fields};
     #[pymodule_export]
     use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
     #[pymodule_export]
@@ -54,17 +55,21 @@ mod _core {
     #[pymodule_export]
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]
-    use crate::encoder::Encoder;
+    use crate::decode_stream::{DecodeStream, DecodeStreamBatch};
     #[pymodule_export]
-    use crate::encoding_stream::EncodingStream;
+    use crate::encode::encode_batch_flat;
+    #[pymodule_export]
+    use crate::encode_stream::EncodeStream;
+    #[pymodule_export]
+    use crate::encoder::Encoder;
     #[pymodule_export]
     use crate::growing::{Appender, Mark, Prepender};
     #[pymodule_export]
     use crate::index::TextIndex;
     #[pymodule_export]
-    use crate::stages::{check_step, decode_tokens, normalize, pre_tokenize};
+    use crate::locate::{find_added, locate, locate_trusted};
     #[pymodule_export]
-    use crate::stream::{StreamBatch, StreamDecoder};
+    use crate::stages::{check_step, decode_tokens, normalize, pre_tokenize};
     #[pymodule_export]
     use crate::text::Control;
     #[pymodule_export]

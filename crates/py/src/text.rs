@@ -70,7 +70,27 @@ pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyR
     Err(PyTypeError::new_err(format!("a text is str or bytes, not {}", text.get_type().name()?)))
 }
 
-/// The error of a part of a text, placed in the whole text: the numbers are the bytes and characters before the part.
+/// Whether a code point is the first half of a surrogate pair.
+pub(crate) fn is_high_surrogate(unit: u32) -> bool {
+    (0xD800..0xDC00).contains(&unit)
+}
+
+/// A `str` without the first half of a surrogate pair at its end, and that half, which the next part may complete.
+pub(crate) fn without_half<'py>(
+    text: &Bound<'py, PyString>,
+) -> PyResult<(Bound<'py, PyString>, Option<Bound<'py, PyString>>)> {
+    let length = text.len()?;
+    let Some(last) = length.checked_sub(1) else { return Ok((text.clone(), None)) };
+    let half = text.get_item(last)?;
+    let unit: u32 = half.py().import("builtins")?.call_method1("ord", (&half,))?.extract()?;
+    if !is_high_surrogate(unit) {
+        return Ok((text.clone(), None));
+    }
+    let rest = text.get_item(PySlice::new(text.py(), 0, last.cast_signed(), 1))?;
+    Ok((rest.cast_into()?, Some(half.cast_into()?)))
+}
+
+/// The error of a part of a text, placed in the whole, of which so many bytes and characters come before.
 pub(crate) fn moved(py: Python<'_>, error: PyErr, (bytes, characters): (usize, usize)) -> PyErr {
     let value = error.value(py);
     for (name, before) in [("byte", bytes), ("character", characters)] {

@@ -1,7 +1,7 @@
-"""What a call of a tokenizer does: encode, truncate, post-process, pad, and make columns.
+"""``tok(...)``: encode, truncate, post-process, pad, and make columns.
 
-There are three ways to the same rows. Ids alone are put together as lists, or with numpy for the whole batch at once;
-where offsets or what overflows is asked for, rows are made as `Encoding`, which is also the rule for the other two.
+The same rows are made in three ways. Ids alone are assembled as lists, or with numpy for the whole batch at once
+(``columns``). With offsets or overflowing parts, rows are made as `Encoding`, which defines the other two.
 """
 
 from __future__ import annotations
@@ -10,23 +10,18 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from bytepair._core import Control
+from bytepair.call.columns import CallOptions, Rows, build_arrays, build_lists, unequal
 from bytepair.call.encoding import BatchEncoding, Encoding
-from bytepair.call.offsets import located, spelled
+from bytepair.call.offsets import encode_with_offsets
+from bytepair.call.padding import KNOWN_PAD_TOKENS, Padding
 from bytepair.call.post_processing import post_processor
-from bytepair.call.rows import Options, Rows, build_arrays, build_lists, unequal
-from bytepair.call.truncation import Padding, Truncation
+from bytepair.call.spelling import spell_tokens
+from bytepair.call.tensors import converter
+from bytepair.call.truncation import Truncation
 from bytepair.errors import BytepairError, LimitError, SpecialTokenError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bytepair.model.compiled import CompiledTokenizer
-
-KNOWN_PAD_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
-"""The added tokens that are taken for padding where a call names none; the first that there is."""
 
 _STRATEGIES: dict[Any, str] = {
     True: "longest_first",
@@ -51,22 +46,22 @@ def options(
     padding_side: str | None,
     truncation_side: str | None,
     overflow: bool,
-    said: dict[str, Any],
+    reading: dict[str, Any],
     threads: int | None,
-) -> Options:
-    """Checks what a call says.
+) -> CallOptions:
+    """Checks the options of a call.
 
     Raises:
-        ValueError: A value is unknown, or an option has no effect beside the others.
-        LimitError: `max_length` has no room for what the post-processor adds, or for `stride`.
-        SpecialTokenError: There is to be padding, and nothing says with what.
+        ValueError: A value is unknown, or an option has no effect with the others.
+        LimitError: `max_length` has no room for the ids of the post-processor, or for `stride`.
+        SpecialTokenError: There is no pad token.
     """
     padded = _choice("padding", padding, _PADDINGS, "do_not_pad")
     strategy = _choice("truncation", truncation, _STRATEGIES, "do_not_truncate")
     most = None if max_length is None else _natural("max_length", max_length)
     if most is None and (strategy is not None or padded == "max_length"):
         option = "truncation" if strategy is not None else 'padding="max_length"'
-        raise ValueError(f"{option} needs max_length: a tokenizer does not know what its model takes")
+        raise ValueError(f"{option} needs max_length: a tokenizer does not know the limit of its model")
     if most is not None and strategy is None and padded != "max_length":
         raise ValueError('max_length has no effect without truncation or padding="max_length"')
     stride = _natural("stride", stride)
@@ -83,7 +78,7 @@ def options(
             raise ValueError(f"{name} has no effect without padding")
     if threads is not None:
         threads = _natural("threads", threads, least=1)
-    return Options(
+    return CallOptions(
         add=bool(add_special_tokens),
         pair=pair,
         truncation=None
@@ -93,7 +88,7 @@ def options(
         if padded is None
         else _padding(tok, most if padded == "max_length" else None, pad_to_multiple_of, pad_token, padding_side),
         overflow=overflow,
-        said=said,
+        reading=reading,
         threads=threads,
     )
 
@@ -142,35 +137,47 @@ def _padding(
         token = next((name for name in KNOWN_PAD_TOKENS if name in ids), None)
         if token is None:
             raise SpecialTokenError(
-                "the tokenizer has no token that is known to be for padding",
+                "the tokenizer has no known pad token",
                 remedy='name one: pad_token="<|endoftext|>", or its id; any will do where attention_mask is used',
             )
         return Padding(ids[token], token, length, multiple, _side("padding_side", side))
     id = tok.token_id(token) if isinstance(token, str) else index(token)
-    return Padding(id, spelled(tok, [id])[0], length, multiple, _side("padding_side", side))
+    return Padding(id, spell_tokens(tok, [id])[0], length, multiple, _side("padding_side", side))
 
 
 def call(
     tok: CompiledTokenizer,
     texts: Any,
     pairs: Any,
-    options: Options,
+    options: CallOptions,
     *,
     tensors: str | None,
     columns: dict[str, bool],
     unwrap: bool,
 ) -> BatchEncoding:
-    """The columns of rows; `columns` says which, `unwrap` whether one row's lists stand for themselves."""
-    convert = _tensors(tensors)
+    """Makes the columns of rows.
+
+    Args:
+        tok: The tokenizer.
+        texts: The texts.
+        pairs: The second texts, or None.
+        options: The checked options.
+        tensors: The kind of the columns: None, ``"np"`` or ``"pt"``.
+        columns: Whether each optional column is made, by name.
+        unwrap: Whether columns of lists are those of a single row.
+    """
+    convert = converter(tensors)
     texts, pairs = _batch(texts), None if pairs is None else _batch(pairs)
     if pairs is not None and len(pairs) != len(texts):
-        raise ValueError(f"there are {len(texts)} texts and {len(pairs)} of the pairs' second texts")
+        raise ValueError(f"there are {len(texts)} texts and {len(pairs)} second texts of pairs")
     encode = _Encode(tok, texts, pairs, options)
     if columns["offset_mapping"] or options.overflow:
         encodings, samples = encode.rows()
-        made = BatchEncoding(_columns(encodings, samples if options.overflow else None, columns), lambda: encodings)
+        made = BatchEncoding(
+            encoding_columns(encodings, samples if options.overflow else None, columns), lambda: encodings
+        )
         if convert is not None:
-            import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
+            import numpy as np  # noqa: PLC0415 (only arrays need it)
 
             for name, column in made.items():
                 _check_equal(name, column)
@@ -194,7 +201,7 @@ def call(
 def _batch(texts: Rows) -> Rows:
     texts = list(texts)
     if Control in set(map(type, texts)):
-        raise TypeError("a Control is a part of a text; put a text that is made of parts into a list of its own")
+        raise TypeError("a Control is a part of a text; put a text of parts into a list of its own")
     return texts
 
 
@@ -202,20 +209,6 @@ def _unwrap(batch: BatchEncoding) -> None:
     for name, column in batch.items():
         if name != "length":
             batch[name] = column[0]
-
-
-def _tensors(kind: str | None) -> Callable[[NDArray[np.int64]], Any] | None:
-    if kind is None:
-        return None
-    if kind == "np":
-        return lambda array: array
-    if kind == "pt":
-        try:
-            import torch  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415 (only for who asks for it)
-        except ImportError as error:
-            raise ImportError('return_tensors="pt" needs torch; install it, or use return_tensors="np"') from error
-        return cast("Callable[[NDArray[np.int64]], Any]", torch.from_numpy)
-    raise ValueError(f'return_tensors={kind!r} is unknown; use "np", "pt" or None')
 
 
 def _check_equal(name: str, rows: list[Any]) -> None:
@@ -229,10 +222,10 @@ class _Encode(NamedTuple):
     tok: CompiledTokenizer
     texts: Rows
     pairs: Rows | None
-    options: Options
+    options: CallOptions
 
     def rows(self) -> tuple[list[Encoding], list[int]]:
-        """An encoding for each row, those that overflowed behind their own, and the number of each one's text."""
+        """The encoding of each row, followed by its overflowing parts, and the number of the text of each."""
         encodings = [self._row(number) for number in range(len(self.texts))]
         padding = self.options.padding
         if padding is not None:
@@ -246,7 +239,7 @@ class _Encode(NamedTuple):
         tok, texts, pairs, options = self
         try:
             sides = [
-                located(tok, rows[number], place, options.said)
+                encode_with_offsets(tok, rows[number], place, options.reading)
                 for place, rows in enumerate((texts, pairs))
                 if rows is not None
             ]
@@ -264,7 +257,8 @@ class _Encode(NamedTuple):
             raise
 
 
-def _columns(encodings: list[Encoding], samples: list[int] | None, columns: dict[str, bool]) -> dict[str, Any]:
+def encoding_columns(encodings: list[Encoding], samples: list[int] | None, columns: dict[str, bool]) -> dict[str, Any]:
+    """The columns of encodings as lists; `samples` are the numbers of their texts, if some are overflowing parts."""
     done: dict[str, Any] = {"input_ids": [encoding.ids for encoding in encodings]}
     for name, attribute in (
         ("token_type_ids", "type_ids"),

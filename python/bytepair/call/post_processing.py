@@ -1,7 +1,7 @@
-"""Post-processing: what a tokenizer puts around and between texts, in place of `encode`, which adds nothing.
+"""Post-processing: the special tokens that a tokenizer adds around and between texts. `encode` adds none.
 
-Source: ``tokenizer/encoding.rs`` and ``process`` in ``tokenizer/mod.rs`` of ``tokenizers`` 0.22, read for how they
-behave.
+Source: ``tokenizer/encoding.rs`` and ``process`` in ``tokenizer/mod.rs`` of ``tokenizers`` 0.22, read for their
+behaviour.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.call import post_processor_json
 from bytepair.call.encoding import Encoding
-from bytepair.call.processors import added, claim
+from bytepair.call.post_processors import added_encoding, claim
 from bytepair.errors import FormatError, LimitError
 from bytepair.model.cache import cached
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 Json = Any
 
 _MOST_OVERFLOWING = 200_000
-"""How many encodings one row may become: two texts that both overflow have as many as their product."""
+"""The most encodings of one row: if both texts of a pair overflow, there are as many as the product of their parts."""
 
 
-class Part(NamedTuple):
-    """A stretch of what the post-processor makes of a row.
+class LayoutPart(NamedTuple):
+    """A part of the layout of a post-processed row: a text, or added ids.
 
     Attributes:
-        sequence: The text that stands here, 0 or 1; None for ids that are added.
-        ids: The ids that are added; empty for a text.
-        type_ids: Their type ids; of a text one, that of all its ids.
-        special: Whether they count as special.
+        sequence: The number of the text, 0 or 1; None for added ids.
+        ids: The added ids; empty for a text.
+        type_ids: The type id of each added id; for a text one, which all its ids have.
+        special: The values of ``special_tokens_mask``, as `type_ids`.
     """
 
     sequence: int | None
@@ -40,10 +40,10 @@ class Part(NamedTuple):
 
 
 class PostProcessor:
-    """The post-processor of a ``tokenizer.json``, ready to run.
+    """The post-processor of a ``tokenizer.json``.
 
     Args:
-        table: Its JSON, parsed; None for none.
+        table: Its parsed JSON; None for no post-processor.
 
     Raises:
         FormatError: It is malformed or of an unknown kind; ``pointer`` says where.
@@ -58,7 +58,7 @@ class PostProcessor:
     """
 
     def __init__(self, table: Json = None) -> None:
-        self._steps = None if table is None else post_processor_json.read(table)
+        self._processors = None if table is None else post_processor_json.read(table)
         try:
             self._layouts = {
                 (pair, add): _layout(self.process([_marker(number) for number in range(1 + pair)], add=add))
@@ -66,29 +66,29 @@ class PostProcessor:
                 for add in (False, True)
             }
         except FormatError as error:
-            # Templates that do not fit together.
+            # A template that cannot follow the post-processor before it.
             raise FormatError(error.what, pointer="/post_processor") from None
 
     def added(self, *, pair: bool) -> int:
-        """How many ids it adds to a text, or to a pair."""
-        return sum(step.added(pair) for step in self._steps or ())
+        """The number of ids that it adds to a text, or to a pair."""
+        return sum(processor.added(pair) for processor in self._processors or ())
 
-    def layout(self, *, pair: bool, add: bool) -> tuple[Part, ...]:
-        """What it makes of a row that did not overflow, in order."""
+    def layout(self, *, pair: bool, add: bool) -> tuple[LayoutPart, ...]:
+        """The layout of a row that did not overflow."""
         return self._layouts[pair, add]
 
     def process(self, encodings: list[Encoding], *, add: bool) -> Encoding:
-        """One encoding of that of a text, or of those of a pair, which nobody else may hold.
+        """Merges the encoding of a text, or those of a pair, into one; they are changed in place.
 
         Args:
             encodings: One or two.
             add: Whether special tokens are added; offsets are trimmed in any case.
 
         Raises:
-            LimitError: So much overflowed that a pair would become hundreds of thousands of encodings.
+            LimitError: The overflowing parts of a pair would make hundreds of thousands of encodings.
         """
         budget = [_MOST_OVERFLOWING]
-        if self._steps is None:
+        if self._processors is None:
             if len(encodings) > 1:
                 for number, encoding in enumerate(encodings):
                     claim(encoding, number)
@@ -98,8 +98,8 @@ class PostProcessor:
             for other in encoding.overflowing:
                 claim(other, number)
             encoding.type_ids = [number] * len(encoding)
-        for step in self._steps:
-            encodings = step.run(encodings, add)
+        for processor in self._processors:
+            encodings = processor.run(encodings, add)
         return _merged(encodings, budget)
 
 
@@ -121,26 +121,30 @@ def _parse(tokenizer: CompiledTokenizer) -> PostProcessor:
 
 def _merged(encodings: list[Encoding], budget: list[int]) -> Encoding:
     if not encodings:
-        return added([], [], 0)
+        return added_encoding([], [], 0)
     merged = encodings[0]
     for other in encodings[1:]:
-        merged = _joined(merged, other, budget)
+        merged = joined(merged, other, budget)
     return merged
 
 
-def _joined(left: Encoding, right: Encoding, budget: list[int]) -> Encoding:
-    """Two encodings as one; what overflowed on a side is joined with the other side and all that overflowed there."""
+def joined(left: Encoding, right: Encoding, budget: list[int]) -> Encoding:
+    """Two encodings as one. Each overflowing part of a side is joined with the other side and its overflowing parts.
+
+    Raises:
+        LimitError: `budget`, the number of encodings that may still be made, is used up.
+    """
     budget[0] -= 1
     if budget[0] < len(left.overflowing) * len(right.overflowing):
         raise LimitError(
-            "truncation would make too many encodings of what overflows in both texts of a pair",
+            "truncation would make too many encodings: both texts of a pair overflow",
             remedy='use a larger max_length, or truncation="only_first" or "only_second"',
         )
     overflowing = []
     for each in left.overflowing:
-        overflowing.append(_joined(each, right, budget))
-        overflowing.extend([_joined(each, other, budget) for other in right.overflowing])
-    overflowing.extend([_joined(left, other, budget) for other in right.overflowing])
+        overflowing.append(joined(each, right, budget))
+        overflowing.extend([joined(each, other, budget) for other in right.overflowing])
+    overflowing.extend([joined(left, other, budget) for other in right.overflowing])
     ranges = dict(left._ranges)
     for sequence, (start, end) in right._ranges.items():
         ranges[sequence] = (start + len(left), end + len(left))
@@ -158,19 +162,19 @@ def _joined(left: Encoding, right: Encoding, budget: list[int]) -> Encoding:
 
 
 def _marker(number: int) -> Encoding:
-    """A text of one id that no token has, to see where the post-processor puts it."""
+    """A text of one id that no token has: it shows the place of a text in the layout."""
     return Encoding([-1 - number], [""], [(0, 0)], [0], [number], [0], [1])
 
 
-def _layout(encoding: Encoding) -> tuple[Part, ...]:
-    """Where the markers went, and what stands around them."""
-    parts: list[Part] = []
+def _layout(encoding: Encoding) -> tuple[LayoutPart, ...]:
+    """The places of the markers, and the ids around them."""
+    parts: list[LayoutPart] = []
     for id, type_id, special in zip(encoding.ids, encoding.type_ids, encoding.special_tokens_mask, strict=True):
         if id < 0:
-            parts.append(Part(-1 - id, (), (type_id,), (special,)))
+            parts.append(LayoutPart(-1 - id, (), (type_id,), (special,)))
         elif parts and parts[-1].sequence is None:
             last = parts.pop()
-            parts.append(Part(None, (*last.ids, id), (*last.type_ids, type_id), (*last.special, special)))
+            parts.append(LayoutPart(None, (*last.ids, id), (*last.type_ids, type_id), (*last.special, special)))
         else:
-            parts.append(Part(None, (id,), (type_id,), (special,)))
+            parts.append(LayoutPart(None, (id,), (type_id,), (special,)))
     return tuple(parts)

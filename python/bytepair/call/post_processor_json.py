@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytepair.call.processors import Bert, ByteLevel, Piece, Roberta, Step, Template
+from bytepair.call.post_processors import (
+    BertProcessing,
+    ByteLevel,
+    Processor,
+    RobertaProcessing,
+    TemplatePiece,
+    TemplateProcessing,
+)
 from bytepair.errors import FormatError
 from bytepair.model.checks import MOST_IDS
 
@@ -16,18 +23,18 @@ if TYPE_CHECKING:
 
 Json = Any
 
-_MOST_STEPS = 32
+_MOST_PROCESSORS = 32
 _MOST_ADDED = 1024
-"""How many ids a template may add to one text or pair: those in use add a few."""
+"""The most ids that a template may add to one text or pair: those in use add a few."""
 _MOST_TEXTS = 16
-"""How often the texts may stand in a template."""
+"""The most uses of the texts in a template."""
 
 _MOST_NESTED = 64
-"""How deep one ``Sequence`` may stand in another."""
+"""The most levels of nested ``Sequence``."""
 
 
-def read(table: Json) -> list[Step]:
-    """The steps of a parsed post-processor: those of nested sequences are one after the other.
+def read(table: Json) -> list[Processor]:
+    """Reads a parsed post-processor: its kinds in order, with nested sequences flattened.
 
     Raises:
         FormatError: It is malformed or of an unknown kind; ``pointer`` says where.
@@ -36,12 +43,14 @@ def read(table: Json) -> list[Step]:
         >>> read({"type": "ByteLevel", "trim_offsets": True, "add_prefix_space": False})
         [ByteLevel(trim_offsets=True, add_prefix_space=False)]
     """
-    steps: list[Step] = []
+    processors: list[Processor] = []
     waiting: list[tuple[Json, str, int]] = [(table, "/post_processor", 0)]
     while waiting:
         table, pointer, depth = waiting.pop()
-        if len(steps) >= _MOST_STEPS:
-            raise FormatError("too many post-processors in a row", pointer=pointer, remedy=f"use at most {_MOST_STEPS}")
+        if len(processors) >= _MOST_PROCESSORS:
+            raise FormatError(
+                "too many post-processors in a row", pointer=pointer, remedy=f"use at most {_MOST_PROCESSORS}"
+            )
         kind = table.get("type") if isinstance(table, dict) else None
         if kind == "Sequence":
             _check_keys(table, {"processors"}, pointer)
@@ -54,14 +63,16 @@ def read(table: Json) -> list[Step]:
         elif kind == "ByteLevel":
             _check_keys(table, {"trim_offsets", "add_prefix_space", "use_regex"}, pointer)
             _typed({"use_regex": True, **table}, "use_regex", bool, pointer)
-            steps.append(ByteLevel(_flag(table, "trim_offsets", pointer), _flag(table, "add_prefix_space", pointer)))
+            processors.append(
+                ByteLevel(_flag(table, "trim_offsets", pointer), _flag(table, "add_prefix_space", pointer))
+            )
         elif kind == "BertProcessing":
             _check_keys(table, {"sep", "cls"}, pointer)
-            steps.append(Bert(_token(table, "sep", pointer), _token(table, "cls", pointer)))
+            processors.append(BertProcessing(_token(table, "sep", pointer), _token(table, "cls", pointer)))
         elif kind == "RobertaProcessing":
             _check_keys(table, {"sep", "cls", "trim_offsets", "add_prefix_space"}, pointer)
-            steps.append(
-                Roberta(
+            processors.append(
+                RobertaProcessing(
                     _token(table, "sep", pointer),
                     _token(table, "cls", pointer),
                     _flag(table, "trim_offsets", pointer),
@@ -69,7 +80,7 @@ def read(table: Json) -> list[Step]:
                 )
             )
         elif kind == "TemplateProcessing":
-            steps.append(_read_template(table, pointer))
+            processors.append(_read_template(table, pointer))
         else:
             what = repr(kind)[:80] if isinstance(table, dict) else f"what is no object ({type(table).__name__})"
             raise FormatError(
@@ -77,10 +88,10 @@ def read(table: Json) -> list[Step]:
                 pointer=pointer,
                 remedy="there are TemplateProcessing, ByteLevel, RobertaProcessing, BertProcessing and Sequence",
             )
-    return steps
+    return processors
 
 
-def _read_template(table: Json, pointer: str) -> Template:
+def _read_template(table: Json, pointer: str) -> TemplateProcessing:
     _check_keys(table, {"single", "pair", "special_tokens"}, pointer)
     special: dict[str, tuple[list[int], list[str]]] = {}
     for name, token in _typed(table, "special_tokens", dict, pointer).items():
@@ -109,28 +120,30 @@ def _read_template(table: Json, pointer: str) -> Template:
                 pointer=f"{pointer}/{name}",
                 remedy=f"use at most {_MOST_TEXTS} texts and {_MOST_ADDED} pieces and ids",
             )
-    return Template(single, pair)
+    return TemplateProcessing(single, pair)
 
 
-def _read_piece(piece: Json, special: dict[str, tuple[list[int], list[str]]], pointer: str, *, most: int) -> Piece:
+def _read_piece(
+    piece: Json, special: dict[str, tuple[list[int], list[str]]], pointer: str, *, most: int
+) -> TemplatePiece:
     if not isinstance(piece, dict) or len(piece) != 1 or not piece.keys() <= {"Sequence", "SpecialToken"}:
         raise FormatError("a piece of a template is a Sequence or a SpecialToken", pointer=pointer)
-    [(kind, said)] = piece.items()
+    [(kind, body)] = piece.items()
     pointer = f"{pointer}/{kind}"
-    if not isinstance(said, dict):
+    if not isinstance(body, dict):
         raise FormatError(f"a {kind} of a template is an object", pointer=pointer)
-    _check_keys(said, {"id", "type_id"}, pointer)
-    name = _typed(said, "id", str, pointer)
-    type_id = _id(said.get("type_id"), f"{pointer}/type_id")
+    _check_keys(body, {"id", "type_id"}, pointer)
+    name = _typed(body, "id", str, pointer)
+    type_id = _id(body.get("type_id"), f"{pointer}/type_id")
     if kind == "SpecialToken":
         if name not in special:
             raise FormatError(f"the template's special token {name!r} is not defined", pointer=f"{pointer}/id")
-        return Piece(None, *special[name], type_id)
+        return TemplatePiece(None, *special[name], type_id)
     if name not in ("A", "B"):
         raise FormatError(f"a sequence is A or B, not {name!r}", pointer=f"{pointer}/id")
     if name == "B" and not most:
         raise FormatError("the template of a single text uses the second of a pair", pointer=f"{pointer}/id")
-    return Piece("AB".index(name), [], [], type_id)
+    return TemplatePiece("AB".index(name), [], [], type_id)
 
 
 def _check_keys(table: dict[str, Json], known: Collection[str], pointer: str) -> None:
@@ -153,10 +166,10 @@ def _flag(table: dict[str, Json], key: str, pointer: str) -> bool:
 
 
 def _token(table: dict[str, Json], key: str, pointer: str) -> tuple[str, int]:
-    said = _typed(table, key, list, pointer)
-    if len(said) != 2 or not isinstance(said[0], str):
+    pair = _typed(table, key, list, pointer)
+    if len(pair) != 2 or not isinstance(pair[0], str):
         raise FormatError(f"{key} is a token and its id", pointer=f"{pointer}/{key}")
-    return said[0], _id(said[1], f"{pointer}/{key}/1")
+    return pair[0], _id(pair[1], f"{pointer}/{key}/1")
 
 
 def _id(id: Json, pointer: str) -> int:

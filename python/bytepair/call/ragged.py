@@ -1,26 +1,15 @@
-"""What encoding takes, and what it gives back when it is more than a list of ids."""
+"""`Ragged`: rows of ids of different lengths in one flat array."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from bytepair._core import Control
-
-TextInput: TypeAlias = "str | bytes | Sequence[str | bytes | Control]"
-"""A text: ``str``, UTF-8 ``bytes``, or a list of these and of `Control` that is one text."""
-
-Special: TypeAlias = "Literal['raise', 'text', 'allow'] | Collection[str]"
-"""What becomes of special tokens in a text."""
-
-Ids: TypeAlias = "Sequence[int] | NDArray[np.uint32]"
-"""Ids: a list, or an array."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

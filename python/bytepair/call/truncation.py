@@ -1,30 +1,30 @@
-"""How long rows may be: what truncation keeps of a text or a pair, and the padding behind or before it.
+"""Truncation of a text or a pair to a number of ids.
 
-Source of the rules: ``utils/truncation.rs`` and ``utils/padding.rs`` of ``tokenizers`` 0.22, read for their behaviour.
+Source of the rules: ``utils/truncation.rs`` of ``tokenizers`` 0.22, read for its behaviour.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from bytepair.call.encoding import Encoding
 from bytepair.errors import LimitError
 
-Side: TypeAlias = Literal["left", "right"]
-"""An end of a text."""
+if TYPE_CHECKING:
+    from bytepair.call.options import Side
 
 Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
-"""Which text of a pair is cut."""
+"""The text of a pair that is cut."""
 
 
 class Truncation(NamedTuple):
-    """How rows are cut.
+    """The rule by which rows are cut.
 
     Attributes:
         room: The most ids, without those that the post-processor adds.
-        strategy: Which text of a pair is cut.
-        stride: How many ids what overflows shares with what is before it.
-        side: Which end is cut off.
+        strategy: The text of a pair that is cut.
+        stride: The number of ids that an overflowing part shares with the part before it.
+        side: The end that is cut off.
     """
 
     room: int
@@ -33,10 +33,10 @@ class Truncation(NamedTuple):
     side: Side = "right"
 
     def kept(self, first: int, second: int | None = None) -> tuple[int, int]:
-        """How many ids are kept of a text, or of each of a pair; (kept, 0) of a text.
+        """The numbers of ids to keep of each text of a pair; (number, 0) for a single text.
 
         Raises:
-            LimitError: The text that is to be cut is too short for it, or `stride` does not fit into what is kept.
+            LimitError: The text to cut is too short, or `stride` does not fit into the kept ids.
 
         Example:
             >>> Truncation(8).kept(10), Truncation(8).kept(3, 10), Truncation(7).kept(10, 9)
@@ -83,7 +83,7 @@ class Truncation(NamedTuple):
         return (kept, second or 0) if self.strategy == "only_first" else (first, kept)
 
     def cut(self, encoding: Encoding, keep: int, *, overflow: bool) -> Encoding:
-        """What is kept of an encoding: `keep` ids, as `kept` says. What overflows is in it if that is asked for."""
+        """Cuts an encoding to `keep` ids, a number from `kept`; with `overflow` it holds the rest as well."""
         length = len(encoding)
         if keep >= length:
             return encoding
@@ -98,7 +98,7 @@ class Truncation(NamedTuple):
         return parts[0]
 
     def _windows(self, length: int, keep: int) -> list[tuple[int, int]]:
-        """Intervals of `keep` ids from the end that is kept to the other, where the last may be shorter."""
+        """Intervals of `keep` ids from the kept end to the other; the last may be shorter."""
         step = keep - self.stride
         count = 1 + -(-(length - keep) // step)
         if self.side == "right":
@@ -116,54 +116,3 @@ def _slice(encoding: Encoding, start: int, end: int) -> Encoding:
         encoding.special_tokens_mask[start:end],
         encoding.attention_mask[start:end],
     )
-
-
-class Padding(NamedTuple):
-    """How rows are made equally long.
-
-    Attributes:
-        id: The id that fills them.
-        token: Its token.
-        length: How long they become; None for as long as the longest.
-        multiple: What the length is rounded up to a multiple of.
-        side: Which end is filled.
-    """
-
-    id: int
-    token: str
-    length: int | None = None
-    multiple: int = 1
-    side: Side = "right"
-
-    def width(self, longest: int) -> int:
-        """How long rows become; longer ones stay as they are.
-
-        Example:
-            >>> Padding(0, "[PAD]", multiple=8).width(13), Padding(0, "[PAD]", length=10).width(13)
-            (16, 10)
-        """
-        length = longest if self.length is None else self.length
-        return length + -length % self.multiple
-
-    def pad(self, encoding: Encoding, width: int) -> None:
-        """Fills an encoding and all that overflowed."""
-        for other in encoding.overflowing:
-            self.pad(other, width)
-        count = width - len(encoding)
-        if count <= 0:
-            return
-        for name, filling in (
-            ("ids", self.id),
-            ("tokens", self.token),
-            ("offsets", (0, 0)),
-            ("word_ids", None),
-            ("type_ids", 0),
-            ("special_tokens_mask", 1),
-            ("attention_mask", 0),
-        ):
-            column = getattr(encoding, name)
-            more = [filling] * count
-            setattr(encoding, name, column + more if self.side == "right" else more + column)
-        if self.side == "left":
-            ranges = encoding._ranges.items()
-            encoding._ranges = {text: (start + count, end + count) for text, (start, end) in ranges}

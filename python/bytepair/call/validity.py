@@ -1,11 +1,13 @@
-"""Whether ids are the encoding of the text that they decode to.
+"""`is_valid`: whether ids are the encoding of the text that they decode to.
 
-Stages may put a space in front of a text or of each stretch between special tokens, and decoders take it away where
-they take it to be. So the text is looked for in a few ways; each is proved by encoding it, so that no way is wrong.
+Some stages add a space before a text or before each stretch between special tokens, and decoders remove it. So there
+are a few candidates for the text; each is proved by encoding it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Set
+from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
 from bytepair._core import Control
@@ -14,8 +16,8 @@ from bytepair.errors import EncodeError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytepair._core import StreamDecoder
-    from bytepair.call.ragged import Ids
+    from bytepair._core import DecodeStream
+    from bytepair.call.options import Ids
     from bytepair.model.compiled import CompiledTokenizer
 
     Spans: TypeAlias = list[str | bytes | Control]
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 def is_valid(tokenizer: CompiledTokenizer, ids: Ids) -> bool:
     """As `Tokenizer.is_valid`."""
-    expected = ids if isinstance(ids, list) else list(map(int, ids))
+    expected = _as_ints(ids)
     tried: list[Spans] = []
     for spans in _texts(tokenizer, expected):
         if spans in tried:
@@ -33,39 +35,58 @@ def is_valid(tokenizer: CompiledTokenizer, ids: Ids) -> bool:
             if tokenizer.encode(spans, special="text") == expected:
                 return True
         except EncodeError:
-            # What stands for bytes that are no text has, in some vocabularies, no tokens.
+            # Some vocabularies have no tokens for U+FFFD, to which bytes that are not UTF-8 decode.
             continue
     return False
 
 
+def _as_ints(ids: Ids) -> list[int]:
+    """Ids as a list of ints; TypeError for text, floats, bools and whatever else is no id."""
+    if isinstance(ids, (str, bytes, bytearray)):
+        raise TypeError(f"ids are a list or an array of ints, not {type(ids).__name__}")
+    if type(ids) is list and set(map(type, ids)) <= {int}:
+        return ids
+    if isinstance(ids, (Mapping, Set)) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids are a list or an array of ints, not {type(ids).__name__}")
+    numbers = []
+    for place, id in enumerate(ids):
+        if isinstance(id, bool):
+            raise TypeError(f"id {place} is {id!r}, not an int")
+        try:
+            numbers.append(index(id))
+        except TypeError:
+            raise TypeError(f"id {place} is {str(id)[:80]!r}, not an int") from None
+    return numbers
+
+
 def _texts(tokenizer: CompiledTokenizer, ids: list[int]) -> Iterator[Spans]:
-    """What the text can be, special tokens apart."""
+    """The candidates for the text, with special tokens as `Control`."""
     spec = tokenizer.spec
-    in_context = _decoded(tokenizer, ids, tokenizer.stream())
+    in_context = _decoded(tokenizer, ids, tokenizer.decode_stream())
     if in_context is None:
         return
     yield in_context
     if spec.is_byte_level:
         return
-    # A decoder that takes the space in front of a text may have to take it behind each special token,
+    # A decoder that removes the space before a text may have to remove it after each special token,
     alone = _decoded(tokenizer, ids, None)
     if alone is not None:
         yield alone
-    # or nowhere, because the space was the text's own. No text begins behind a special token.
+    # or nowhere, because the space is part of the text: after a special token no text begins.
     if spec.special_tokens:
-        stream = tokenizer.stream()
+        stream = tokenizer.decode_stream()
         stream.push([next(iter(spec.special_tokens.values()))])
         primed = _decoded(tokenizer, ids, stream)
         if primed is not None:
             yield primed
-    # What ends a word is spelled by decoders that do not know of it; it stood for a space, or for a change of kind.
+    # A decoder that does not know the end-of-word suffix spells it out; it was a space, or a change of script.
     suffix = _end_of_word_suffix(tokenizer)
     if suffix:
         yield [span.replace(suffix, " ") if isinstance(span, str) else span for span in in_context]
 
 
-def _decoded(tokenizer: CompiledTokenizer, ids: list[int], stream: StreamDecoder | None) -> Spans | None:
-    """The text of ids as a stream goes on with it, or of each stretch by itself; None if a stretch is no text."""
+def _decoded(tokenizer: CompiledTokenizer, ids: list[int], stream: DecodeStream | None) -> Spans | None:
+    """The text of ids as a stream continues it, or of each stretch by itself; None if a stretch is not UTF-8."""
     specials = {id: token for token, id in tokenizer.special_tokens.items()}
     spans: Spans = []
     for start, end in _stretches(ids, specials):
@@ -84,7 +105,7 @@ def _decoded(tokenizer: CompiledTokenizer, ids: list[int], stream: StreamDecoder
 
 
 def _stretches(ids: Sequence[int], specials: dict[int, str]) -> Iterator[tuple[int, int]]:
-    """The stretches of ids between special ones; each ends at a special id or at the end of all."""
+    """The stretches between special ids; each ends at a special id or at the end."""
     start = 0
     if specials:
         for place, id in enumerate(ids):

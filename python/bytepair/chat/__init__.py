@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bytepair.chat.batches.attention import Placed, block_mask, cu_seqlens
-    from bytepair.chat.batches.packed import Packed
+    from bytepair.chat.batches.example_rows import ExampleRows
     from bytepair.chat.batches.packing import flatten, pack
     from bytepair.chat.batches.padding import pad
     from bytepair.chat.encoding.cache import EncodingCache
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 _LATER = {
     "ChatExample": "encoding.example",
     "EncodingCache": "encoding.cache",
+    "ExampleRows": "batches.example_rows",
     "Limits": "limits",
-    "Packed": "batches.packed",
     "Placed": "batches.attention",
     "Rendered": "rendering.spans",
     "Span": "rendering.spans",
@@ -60,8 +60,8 @@ _LATER = {
 __all__ = [
     "ChatExample",
     "EncodingCache",
+    "ExampleRows",
     "Limits",
-    "Packed",
     "Placed",
     "Rendered",
     "Span",
@@ -89,4 +89,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

@@ -1,4 +1,4 @@
-"""Chunks of a text: at most so many tokens each, ended at the best places. `Tokenizer.chunks` says the exact rule."""
+"""Text -> chunks within a token budget, which end at the best places. `Tokenizer.chunks` documents the exact rule."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from bytepair._core import CoreTokenizer
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Errors, Special
 
 Kind: TypeAlias = Literal["markdown", "paragraph", "line", "sentence", "word", "character"]
 """A kind of boundary."""
 
 Boundary: TypeAlias = "Kind | Callable[[Any], Iterable[int]]"
-"""Where chunks end best: a kind of boundary, or the caller's own places in a text."""
+"""A kind of boundary, or a callable that returns places in a text."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The kinds of boundaries, the strongest first."""
 
-# Those that follow the places of a callable.
+# The kind after the places of a callable.
 _AFTER_CALLABLE: Kind = "line"
 
 
 class Chunk(NamedTuple):
-    """A part of a text: ``text[start:end]``, which alone has so many tokens.
+    """A part of a text, ``text[start:end]``, and its number of tokens.
 
     Attributes:
-        start: Where it starts: in characters of ``str``, in bytes of ``bytes``.
-        end: Where it ends.
+        start: Its start, in characters of ``str`` or bytes of ``bytes``.
+        end: Its end.
         tokens: ``tok.count(text[start:end])``.
 
     Example:
@@ -52,12 +52,21 @@ def chunks(
     overlap: int,
     boundary: Boundary,
     special: Special,
-    added: str,
+    added: Added,
+    errors: Errors,
 ) -> list[Chunk]:
     """See `Tokenizer.chunks`."""
     kind, places = (_AFTER_CALLABLE, _given(boundary, text)) if callable(boundary) else (boundary, [])
     rows = _core.chunks(
-        tokenizer, text, limit, overlap=overlap, boundary=kind, places=places, special=special, added=added
+        tokenizer,
+        text,
+        limit,
+        overlap=overlap,
+        boundary=kind,
+        places=places,
+        special=special,
+        added=added,
+        errors=errors,
     )
     return [*map(Chunk._make, rows)]
 
@@ -70,7 +79,8 @@ def chunks_batch(
     overlap: int,
     boundary: Boundary,
     special: Special,
-    added: str,
+    added: Added,
+    errors: Errors,
     threads: int | None,
 ) -> list[list[Chunk]]:
     """See `Tokenizer.chunks_batch`."""
@@ -88,12 +98,13 @@ def chunks_batch(
         places=given,
         special=special,
         added=added,
+        errors=errors,
         threads=threads,
     )
     return [[*map(Chunk._make, rows)] for rows in batch]
 
 
-def chunk_stream(
+def chunk_parts(
     tokenizer: CoreTokenizer,
     parts: Iterable[str] | Iterable[bytes],
     limit: int,
@@ -101,14 +112,17 @@ def chunk_stream(
     overlap: int,
     boundary: Kind,
     special: Special,
-    added: str,
+    added: Added,
+    errors: Errors,
 ) -> Iterator[tuple[Chunk, str]]:
-    """See `Tokenizer.chunk_stream`."""
+    """See `Tokenizer.chunk_parts`."""
     if callable(boundary):
         raise ValueError("a callable boundary needs the whole text; join the parts and call chunks")  # noqa: TRY004
     if isinstance(parts, (str, bytes)):
         raise TypeError("the parts of a text are an iterable of str or bytes, not one text; call chunks")
-    stream = _core.ChunkStream(tokenizer, limit, overlap=overlap, boundary=boundary, special=special, added=added)
+    stream = _core.ChunkStream(
+        tokenizer, limit, overlap=overlap, boundary=boundary, special=special, added=added, errors=errors
+    )
     return _streamed(stream, parts)
 
 
@@ -121,7 +135,7 @@ def _streamed(stream: _core.ChunkStream, parts: Iterable[str] | Iterable[bytes])
 
 
 def _given(boundary: Callable[[Any], Iterable[int]], text: str | bytes) -> list[int]:
-    """The places that a callable gives for a text, in order."""
+    """The places that a callable returns for a text, in order."""
     places = sorted({index(place) for place in boundary(text)})
     if places and not 0 <= places[0] <= places[-1] <= len(text):
         wrong = places[0] if places[0] < 0 else places[-1]

@@ -76,7 +76,7 @@ def _chunks(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
         for place, (position, parts) in enumerate(one.documents()):
             where = {"file": one.name} if one.is_one else {"file": one.name, "document": place}
             with one.blame(position), _unreplaced():
-                stream = tokenizer.chunk_stream(
+                stream = tokenizer.chunk_parts(
                     parts,
                     options.limit,
                     overlap=options.overlap,

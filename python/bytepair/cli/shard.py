@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytepair.progress import Progress
-    from bytepair.shards.summaries import Summary
+    from bytepair.shards.summaries import ShardSummary
 
 EXAMPLE = """\
 examples:
@@ -178,7 +178,7 @@ def _do_tasks(options: Namespace) -> int:
     return 0
 
 
-def _say(options: Namespace, summary: Summary, watcher: _Watcher, seconds: float) -> None:
+def _say(options: Namespace, summary: ShardSummary, watcher: _Watcher, seconds: float) -> None:
     read, tokens, spent = watcher.here()
     # The memory of other machines is not known here.
     memory = (peak_memory(children=options.processes) or None) if options.engine == "local" else None

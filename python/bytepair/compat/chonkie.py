@@ -12,7 +12,7 @@ from chonkie.types import Chunk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.chunk.chunks import Boundary
     from bytepair.tokenizer import Tokenizer
 
@@ -37,7 +37,7 @@ class BytepairTokenizer(ChonkieTokenizer):
         ([115, 257], ['s', 'low'], 2)
     """
 
-    def __init__(self, tokenizer: Tokenizer, *, special: Special = "text", added: str = "match") -> None:
+    def __init__(self, tokenizer: Tokenizer, *, special: Special = "text", added: Added = "match") -> None:
         # The constructor of chonkie's class would start a vocabulary that grows with every text.
         self.tokenizer = tokenizer
         self.policy: dict[str, Any] = {"special": special, "added": added}
@@ -115,7 +115,7 @@ class BytepairChunker(BaseChunker):
         chunk_overlap: int = 0,
         boundary: Boundary = "sentence",
         special: Special = "text",
-        added: str = "match",
+        added: Added = "match",
     ) -> None:
         if chunk_size <= 0 or not 0 <= chunk_overlap < chunk_size:
             raise ValueError(f"chunk_overlap ({chunk_overlap}) must be from 0 to below chunk_size ({chunk_size})")

@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 from langchain_text_splitters import TextSplitter
 
 if TYPE_CHECKING:
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.chunk.chunks import Boundary
     from bytepair.tokenizer import Tokenizer
 
@@ -50,7 +50,7 @@ class BytepairTextSplitter(TextSplitter):
         chunk_overlap: int = 200,
         boundary: Boundary = "sentence",
         special: Special = "text",
-        added: str = "match",
+        added: Added = "match",
         add_start_index: bool = False,
     ) -> None:
         super().__init__(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.schema import BaseNode, Document
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.tokenizer import Tokenizer
 
 _METADATA_FORMAT = "\n\n"  # the separator between a node's metadata and its text in the default template
@@ -57,7 +57,7 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
     chunk_overlap: int = Field(ge=0)
     boundary: Kind
     special: Any
-    added: str
+    added: Added
     # Caches of pipelines distinguish splitters by their fields.
     fingerprint: str
     _tokenizer: Any = PrivateAttr()
@@ -70,7 +70,7 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
         chunk_overlap: int = DEFAULT_CHUNK_OVERLAP,
         boundary: Kind = "sentence",
         special: Special = "text",
-        added: str = "match",
+        added: Added = "match",
         **options: Any,
     ) -> None:
         unknown = options.keys() - {"include_metadata", "include_prev_next_rel", "callback_manager", "id_func"}

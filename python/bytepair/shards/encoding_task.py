@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
+from bytepair import _core
 from bytepair.errors import BytepairError, LimitError
 from bytepair.model.token_spelling import unknown_id
 from bytepair.shards import ledger
@@ -151,7 +152,8 @@ class _Encoding:
         return self._outputs[split]
 
     def _batch(self, number: int, input: Input, found: Documents) -> None:
-        ids, offsets, refused = self._tokenizer.encode_buffer(
+        ids, offsets, refused = _core.encode_buffer(
+            self._tokenizer,
             found.texts.data,
             found.texts.offsets,
             prefix=self._options.bos,
@@ -194,7 +196,7 @@ class _Encoding:
         place = np.array([number], np.int32), np.array([found.position], np.int64)
         split = VALIDATION if self._below and self._is_validation(*place)[0] else TRAIN
         output = self._output(split)
-        stream = self._tokenizer.encoding_stream(**self._policy)
+        stream = self._tokenizer.encode_stream(**self._policy)
         tokens = size = unknown = 0
         output.begin()
 

@@ -23,7 +23,7 @@ from bytepair.shards.engines import engine as engine_of
 from bytepair.shards.outputs import TRAIN, VALIDATION, Output
 from bytepair.shards.plans import Plan, ShardOptions, Stage
 from bytepair.shards.sinks import FORMATS
-from bytepair.shards.summaries import Summary
+from bytepair.shards.summaries import ShardSummary
 from bytepair.sources import inputs, readers
 from bytepair.sources.source import Reading
 from bytepair.training.memory import parse_bytes
@@ -31,7 +31,7 @@ from bytepair.training.memory import parse_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Special
     from bytepair.progress import Report
     from bytepair.shards.engines import Engine
     from bytepair.sources.source import Source
@@ -71,7 +71,7 @@ def shard(
     workers: int | None = None,
     resume: bool = False,
     progress: bool | str | Report = False,
-) -> Summary:
+) -> ShardSummary:
     r"""Encodes the documents of a corpus into shards that trainers read.
 
     The bytes of the shards are a function of the inputs, the tokenizer and these options: the same with any engine, any
@@ -166,7 +166,7 @@ def _check_format(plan: Plan) -> None:
         output.close()
 
 
-def finish(folder: Path, plan: Plan) -> Summary:
+def finish(folder: Path, plan: Plan) -> ShardSummary:
     """Writes what formats need on top of their shards, and the summary, which says that the run is complete.
 
     Raises:
@@ -184,7 +184,7 @@ def finish(folder: Path, plan: Plan) -> Summary:
 
     # Twice, since all entries are too many to be held.
     check_stage_totals(folder, plan, ledger.entries(folder, plan))
-    summary = Summary.of(plan, noting_names(ledger.entries(folder, plan)))
+    summary = ShardSummary.of(plan, noting_names(ledger.entries(folder, plan)))
     try:
         with locks.alone(folder / plans.WORK):
             complete = FORMATS[options.format].finish

@@ -26,7 +26,7 @@ PAGE = "summary.txt"
 
 
 @dataclass(frozen=True)
-class Summary:
+class ShardSummary:
     """The totals of a run. They depend on no time and no machine: two runs of one plan have equal summaries.
 
     Attributes:
@@ -88,7 +88,7 @@ class Summary:
         return histogram.quantile(self.tally.lengths, share, self.tally.longest)
 
     @classmethod
-    def of(cls, plan: Plan, entries: Iterable[dict[str, Any]]) -> Summary:
+    def of(cls, plan: Plan, entries: Iterable[dict[str, Any]]) -> ShardSummary:
         """The summary of a run, from the entries of its ledger.
 
         Args:
@@ -129,7 +129,7 @@ class Summary:
         return [PAGE, NAME]
 
     @classmethod
-    def read(cls, folder: str | os.PathLike[str]) -> Summary:
+    def read(cls, folder: str | os.PathLike[str]) -> ShardSummary:
         """Read the summary of a complete run.
 
         Args:

@@ -21,7 +21,7 @@ from bytepair.shards.plans import ShardOptions
 from bytepair.shards.sharding import check_stage_totals
 from bytepair.shards.sinks import FORMATS
 from bytepair.shards.sinks.flat import FlatShard
-from bytepair.shards.summaries import Summary
+from bytepair.shards.summaries import ShardSummary
 
 if TYPE_CHECKING:
     from bytepair.progress import Report
@@ -199,7 +199,7 @@ class _Found:
         """Compares what the stages and the summary say."""
         try:
             check_stage_totals(self._folder, self._plan, ledger.entries(self._folder, self._plan))
-            if Summary.read(self._folder) != Summary.of(self._plan, ledger.entries(self._folder, self._plan)):
+            if ShardSummary.read(self._folder) != ShardSummary.of(self._plan, ledger.entries(self._folder, self._plan)):
                 self.wrong.append(f"{summaries.NAME} does not say what the ledger says")
         except BytepairError as error:
             self.wrong.append(error.what)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair.model.cache import cached
 from bytepair.model.token_spelling import named_byte
 from bytepair.resolver import TokenizerLike, load
@@ -16,7 +17,7 @@ from bytepair.view.cuts import clusters, differing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.tokenizer import Tokenizer
     from bytepair.view.cuts import Interval
 
@@ -137,7 +138,7 @@ def picture(
     text: str | bytes,
     *,
     special: Special = "allow",
-    added: str = "match",
+    added: Added = "match",
 ) -> Picture:
     r"""Encode a text with one or more tokenizers, for drawing.
 
@@ -173,7 +174,7 @@ def picture(
     if not named:
         raise ValueError("a picture needs at least one tokenizer")
     whole, replaced = (text, ()) if isinstance(text, str) else _decoded(text)
-    found = [tokenizer.located(whole, special=special, added=added) for _, tokenizer in named]
+    found = [_core.locate(tokenizer, whole, special=special, added=added) for _, tokenizer in named]
     vocabularies = [_vocabulary(tokenizer, ids) for (_, tokenizer), (ids, *_) in zip(named, found, strict=True)]
     differs = differing(
         [

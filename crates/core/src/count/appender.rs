@@ -140,6 +140,29 @@ impl Appender {
         Ok(())
     }
 
+    /// Appends bytes with U+FFFD in place of each maximal part that is not UTF-8; the start of a character waits.
+    pub fn append_lossy(&mut self, bytes: &[u8]) {
+        let bytes = [&std::mem::take(&mut self.pending), bytes].concat();
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.text.push_str(chunk.valid());
+            let invalid = chunk.invalid();
+            let is_start = |error: std::str::Utf8Error| error.error_len().is_none();
+            if chunks.peek().is_none() && std::str::from_utf8(invalid).is_err_and(is_start) {
+                self.pending = invalid.to_vec();
+            } else if !invalid.is_empty() {
+                self.text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+    }
+
+    /// Puts U+FFFD in place of the start of a character that waits.
+    pub fn replace_pending(&mut self) {
+        if !std::mem::take(&mut self.pending).is_empty() {
+            self.text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+
     /// The text so far, of whole characters.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -36,7 +36,7 @@ def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDA
     each row; use it for attention that does not take `cu_seqlens`.
 
     Args:
-        segment_ids: `Packed.segment_ids`: numpy, shape (rows, tokens).
+        segment_ids: `ExampleRows.segment_ids`: numpy, shape (rows, tokens).
         additive: Return float32 values to add to scores (0, or the least float32) instead of booleans.
 
     Returns:
@@ -78,7 +78,7 @@ def find_segments(placed: Sequence[Placed], rows: int, length: int) -> tuple[NDA
 
 
 def cu_seqlens(position_ids: NDArray[Any]) -> tuple[NDArray[np.int32], int]:
-    """Recompute `Packed.cu_seqlens` and `Packed.max_seqlen` from stored position ids.
+    """Recompute `ExampleRows.cu_seqlens` and `max_seqlen` from stored position ids.
 
     Args:
         position_ids: The position ids of any packed rows, in any order: numpy, shape (rows, tokens), 0 at the start of

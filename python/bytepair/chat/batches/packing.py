@@ -1,6 +1,6 @@
-"""Several examples in one row, so that little or nothing is padding.
+"""Packing: several examples in one row, with little or no padding.
 
-Which row an example goes to is decided in ``fitting.py``; what comes out is in ``packed.py``.
+``fitting`` chooses the row of each example, ``example_rows`` fills the rows.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from bytepair.chat.batches.attention import Placed, find_segments
+from bytepair.chat.batches.attention import Placed
+from bytepair.chat.batches.columns import Tensors, check_length, check_pad_id, columns, does_not_fit
+from bytepair.chat.batches.example_rows import ExampleRows, fill, tensor_of
 from bytepair.chat.batches.fitting import best_fit, in_order
-from bytepair.chat.batches.packed import MATRICES, Packed
-from bytepair.chat.batches.padding import IGNORED, Tensors, check_length, check_pad_id, columns, converter, does_not_fit
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.chat.batches.padding import Example
+    from bytepair.chat.batches.columns import Example
 
 Strategy = Literal["best_fit", "in_order"]
-"""How examples are put into rows."""
+"""How examples are assigned to rows."""
 
 
 def pack(
@@ -34,31 +34,31 @@ def pack(
     strategy: Strategy = "best_fit",
     too_long: Literal["raise", "truncate", "drop"] = "raise",
     return_tensors: Tensors = "np",
-) -> Packed:
-    """Puts examples into rows of one length, each whole and in one row; what is left over of a row is padded.
+) -> ExampleRows:
+    """Packs whole examples into rows of one length; the rest of a row is padding.
 
-    The result depends on nothing but the arguments. With ``"best_fit"`` the longest example goes first, and each into
-    the row with the least room that is enough, the first such row: few rows, in time n log(n * length) for n examples.
-    In a row examples are in the order given, and rows are in the order of their first example. With ``"in_order"`` a
-    row ends where the next example does not fit.
+    The result is deterministic. With ``"best_fit"`` examples are placed from the longest to the shortest, each into the
+    first row with the least sufficient room: few rows, in time n log(n * length) for n examples. Within a row examples
+    keep their order, and rows are in the order of their first example. With ``"in_order"`` a row ends where the next
+    example does not fit.
 
     Args:
-        examples: What is packed.
+        examples: The examples.
         length: Tokens of a row.
         pad_id: The id of padding.
         strategy: ``"best_fit"`` or ``"in_order"``.
-        too_long: What becomes of an example of more than `length` tokens: ``"raise"``, ``"truncate"`` (its end is cut
-            off) or ``"drop"``. The result lists them.
+        too_long: For an example of more than `length` tokens: ``"raise"``, ``"truncate"`` its end, or ``"drop"`` it.
+            The result lists them.
         return_tensors: ``"np"`` for arrays, ``"pt"`` for tensors of torch.
 
     Returns:
-        The rows, and which example lies where.
+        The rows, and the place of each example.
 
     Raises:
-        LimitError: An example is longer than `length`, or has no token (``row`` says which); or there are more cells
+        LimitError: An example is longer than `length`, or has no token (``row`` is its number); or there are more cells
             than `cu_seqlens` can count, 2**31 - 1.
-        ValueError: An option that means nothing, or an example that is padded, or whose arrays differ in length.
-        ImportError: There is no torch.
+        ValueError: An option is invalid, or an example is padded, or its arrays differ in length.
+        ImportError: torch is not installed.
 
     Example:
         >>> from types import SimpleNamespace
@@ -77,7 +77,7 @@ def pack(
         raise ValueError(f'strategy={strategy!r} is unknown; use "best_fit" or "in_order"')
     if too_long not in ("raise", "truncate", "drop"):
         raise ValueError(f'too_long={too_long!r} is unknown; use "raise", "truncate" or "drop"')
-    converter(return_tensors)
+    tensor_of(return_tensors)
     all_columns = _columns(examples)
     sizes = [(number, len(arrays[0])) for number, arrays in enumerate(all_columns)]
     longer = tuple(number for number, size in sizes if size > length)
@@ -96,24 +96,24 @@ def pack(
             placed.append(Placed(number, row, start, start + size))
             start += size
     dropped, truncated = (longer, ()) if too_long == "drop" else ((), longer)
-    packed = _fill(all_columns, placed, (len(rows), length), pad_id, return_tensors)
+    packed = fill(all_columns, placed, (len(rows), length), pad_id, return_tensors)
     return replace(packed, dropped=dropped, truncated=truncated)
 
 
-def flatten(examples: Sequence[Example], *, return_tensors: Tensors = "np") -> Packed:
-    """Puts examples one behind the other into a single row without padding.
+def flatten(examples: Sequence[Example], *, return_tensors: Tensors = "np") -> ExampleRows:
+    """Concatenates examples into a single row without padding.
 
     Args:
-        examples: What is put together.
+        examples: The examples.
         return_tensors: ``"np"`` for arrays, ``"pt"`` for tensors of torch.
 
     Returns:
-        One row of as many tokens as there are; no row if there is no example.
+        One row of all tokens; no row if there is no example.
 
     Raises:
         LimitError: An example has no token, or there are more tokens than `cu_seqlens` can count.
-        ValueError: An option that means nothing, or an example that is padded, or whose arrays differ in length.
-        ImportError: There is no torch.
+        ValueError: An option is invalid, or an example is padded, or its arrays differ in length.
+        ImportError: torch is not installed.
 
     Example:
         >>> from types import SimpleNamespace
@@ -122,14 +122,14 @@ def flatten(examples: Sequence[Example], *, return_tensors: Tensors = "np") -> P
         >>> flat.input_ids.tolist(), flat.labels.tolist(), flat.cu_seqlens.tolist()
         ([[3, 3, 3, 2, 2]], [[-100, 3, 3, -100, 2]], [0, 3, 5])
     """
-    converter(return_tensors)
+    tensor_of(return_tensors)
     all_columns = _columns(examples)
     placed = []
     start = 0
     for number, arrays in enumerate(all_columns):
         placed.append(Placed(number, 0, start, start + len(arrays[0])))
         start = placed[-1].end
-    return _fill(all_columns, placed, (int(bool(placed)), start), 0, return_tensors)
+    return fill(all_columns, placed, (int(bool(placed)), start), 0, return_tensors)
 
 
 def _columns(examples: Sequence[Example]) -> list[tuple[NDArray[np.int64], ...]]:
@@ -137,48 +137,4 @@ def _columns(examples: Sequence[Example]) -> list[tuple[NDArray[np.int64], ...]]
     for number, arrays in enumerate(all_columns):
         if not len(arrays[0]):
             raise LimitError("an example has no token", row=number, remedy="leave it out: there is nothing to train")
-        if not arrays[1].all():
-            raise ValueError(f"example {number} is padded: its attention_mask has zeros; pack examples without padding")
     return all_columns
-
-
-def _fill(
-    all_columns: Sequence[tuple[NDArray[np.int64], ...]],
-    placed: Sequence[Placed],
-    shape: tuple[int, int],
-    pad_id: int,
-    tensors: Tensors,
-) -> Packed:
-    import numpy as np  # noqa: PLC0415 (as above)
-
-    cu_seqlens, longest = find_segments(placed, *shape)
-    arrays = {name: np.zeros(shape, np.int64) for name in MATRICES}
-    arrays["input_ids"].fill(pad_id)
-    arrays["labels"].fill(IGNORED)
-    counting = np.arange(shape[1])
-    ends = [0] * shape[0]
-    untrained = []
-    row, segment = -1, 0
-    for item in placed:
-        segment = segment + 1 if item.row == row else 1
-        row, size = item.row, item.end - item.start
-        ends[row] = item.end
-        place = (row, slice(item.start, item.end))
-        ids, _, labels = all_columns[item.example]
-        arrays["input_ids"][place] = ids[:size]
-        arrays["attention_mask"][place] = 1
-        arrays["labels"][row, item.start + 1 : item.end] = labels[1:size]
-        arrays["segment_ids"][place] = segment
-        arrays["position_ids"][place] = counting[:size]
-        if (labels[1:size] == IGNORED).all():
-            untrained.append(item.example)
-    for row, end in enumerate(ends):
-        arrays["position_ids"][row, end:] = counting[: shape[1] - end]
-    convert = converter(tensors)
-    return Packed(
-        **{name: convert(array) for name, array in arrays.items()},
-        cu_seqlens=convert(cu_seqlens),
-        max_seqlen=longest,
-        examples=tuple(placed),
-        untrained=tuple(sorted(untrained)),
-    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair import _core
 from bytepair.call.post_processing import post_processor
 from bytepair.chat.encoding import labels as labelling
 from bytepair.chat.encoding import reserved
@@ -252,7 +253,7 @@ def located(tok: CompiledTokenizer, rendered: Rendered, options: ChatOptions) ->
     """
     text = rendered.text
     places = trusted(rendered) if options.policy != "allow" else [(0, len(text))] if text else []
-    ids, offsets = tok.located_trusted(text, places)
+    ids, offsets = _core.locate_trusted(tok, text, places)
     return ids.astype(np.int64), offsets.reshape(-1, 2)
 
 

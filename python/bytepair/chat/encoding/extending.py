@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.call.ragged import Ids
+    from bytepair.call.options import Ids
     from bytepair.chat.encoding.example import Ints
     from bytepair.model.compiled import CompiledTokenizer
 
@@ -124,7 +124,7 @@ def _continued(tok: CompiledTokenizer, example: ChatExample, wrote: Ints) -> tup
         starts = begun[ends[:-1]] - _inside(data, ends[:-1])
         places = np.stack([starts, begun[ends[1:]]], axis=1)
     else:
-        stream = tok.stream()
+        stream = tok.decode_stream()
         lengths = [0, *accumulate(len(stream.push(id)) for id in wrote.tolist())]
         lengths[-1] = len(decoded)
         places = np.stack([lengths[:-1], lengths[1:]], axis=1)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from bytepair import _core
 from bytepair.chat.rendering.plain import plain_value
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
 from bytepair.model.cache import cached
@@ -108,7 +109,7 @@ def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> Non
         SpecialTokenError: An input contains one; the error names message, role, field and character.
     """
     for place in input_strings(messages, others):
-        for id, start, end in tok.added_in(place.text):
+        for id, start, end in _core.find_added(tok, place.text):
             if id in _reserved_ids(tok):
                 raise SpecialTokenError(
                     f"{place} holds the reserved token {place.text[start:end]!r}",
@@ -142,9 +143,9 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
             joins a token of the template with the start of content, so that it no longer matches.
     """
     text = rendered.text
-    standing = tok.added_in(text, trusted)
+    standing = _core.find_added(tok, text, trusted)
     known = set(standing)
-    for id, start, end in tok.added_in(text):
+    for id, start, end in _core.find_added(tok, text):
         if id in _reserved_ids(tok) and (id, start, end) not in known:
             parts = [
                 span for span in rendered.spans if span.kind == "content" and span.start < end and start < span.end
@@ -157,7 +158,7 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
             )
     if not _minds_context(tok):
         return
-    alone = Counter(id for start, end in trusted for id, *_ in tok.added_in(text[start:end]))
+    alone = Counter(id for start, end in trusted for id, *_ in _core.find_added(tok, text[start:end]))
     for id in alone - Counter(id for id, *_ in standing):
         if id in _reserved_ids(tok):
             raise SpecialTokenError(
@@ -188,7 +189,7 @@ def escape(tok: CompiledTokenizer, text: str) -> str:
     """
     pattern = _pattern(tuple(tok.reserved_tokens))
     escaped = pattern.sub(r"\g<0> ", text) if pattern else text
-    left = next((text for id, *_ in tok.added_in(escaped) if id in _reserved_ids(tok)), None)
+    left = next((text for id, *_ in _core.find_added(tok, escaped) if id in _reserved_ids(tok)), None)
     if left is not None or unescape(tok, escaped) != text:
         raise SpecialTokenError(
             "a reserved token in the text cannot be escaped reversibly",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytepair._core import Encoder
-    from bytepair.call.ragged import Ids, Special
+    from bytepair.call.options import Ids, Special
 
     Allowed = Literal["all"] | AbstractSet[str]
     Disallowed = Literal["all"] | Collection[str]
@@ -205,7 +205,7 @@ class Encoding:
             ([257, 258], 7)
             >>> enc.encode("<|end|>")
             Traceback (most recent call last):
-            bytepair.errors.SpecialTokenError: the text contains the disallowed special token '<|end|>' (character 0); ...
+            bytepair.errors.SpecialTokenError: the text contains the disallowed special token '<|end|>' (cha...
         """
         _check_text(text)
         special = self._rule(text, allowed_special, disallowed_special)

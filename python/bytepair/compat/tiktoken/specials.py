@@ -17,7 +17,7 @@ from bytepair.errors import SpecialTokenError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Special
 
 
 class Specials:

@@ -10,9 +10,10 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair.call import encoding as core
-from bytepair.call.post_processing import _joined
-from bytepair.call.processors import _copy, added, claim
-from bytepair.call.truncation import Padding, Truncation
+from bytepair.call.padding import Padding
+from bytepair.call.post_processing import joined
+from bytepair.call.post_processors import added_encoding, claim, copied
+from bytepair.call.truncation import Truncation
 from bytepair.compat.tokenizers.limits import pad
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Encoding:
 
     def __init__(self) -> None:
         self._row: Row | None = None
-        self._whole: core.Encoding | None = added([], [], 0)
+        self._whole: core.Encoding | None = added_encoding([], [], 0)
 
     @classmethod
     def _of(cls, whole: core.Encoding) -> Encoding:
@@ -69,7 +70,7 @@ class Encoding:
         return self._whole
 
     def _copy(self) -> core.Encoding:
-        return _copy(self._all())
+        return copied(self._all())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Encoding._of, (self._all(),)
@@ -232,7 +233,7 @@ class Encoding:
         Raises:
             LimitError: The overflow would make hundreds of thousands of encodings.
         """
-        merged = added([], [], 0)
+        merged = added_encoding([], [], 0)
         for place, each in enumerate(encodings):
             merged = _merged(merged, each._copy(), growing_offsets) if place else each._copy()
         return Encoding._of(merged)
@@ -257,12 +258,12 @@ def _merged(left: core.Encoding, right: core.Encoding, growing: bool) -> core.En
     if growing and left.offsets:
         by = left.offsets[-1][1]
         right.offsets = [(start + by, end + by) for start, end in right.offsets]
-    merged = _joined(_bare(left), right, [_MOST_MERGED])
+    merged = joined(_bare(left), right, [_MOST_MERGED])
     merged.overflowing = overflowing
     return merged
 
 
 def _bare(encoding: core.Encoding) -> core.Encoding:
-    bare = _copy(encoding)
+    bare = copied(encoding)
     bare.overflowing = []
     return bare

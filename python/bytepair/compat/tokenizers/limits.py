@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from bytepair.call.truncation import Padding, Truncation
+from bytepair.call.padding import Padding
+from bytepair.call.truncation import Truncation
 from bytepair.compat.tokenizers.values import id_number, natural, optional, text
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import shown

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
+from bytepair import _core
 from bytepair.compat.tokenizers.components import Changes, Component, Option
 from bytepair.compat.tokenizers.spelling import spell
 from bytepair.compat.tokenizers.trainers import BpeTrainer, Trainer, UnigramTrainer, WordLevelTrainer, WordPieceTrainer
@@ -78,7 +79,7 @@ class Model(Component):
             FormatError: The model is not supported.
         """
         core = self._alone()
-        ids, offsets, _, surfaces = core.located(text("sequence", sequence).encode())
+        ids, offsets, _, surfaces = _core.locate(core, text("sequence", sequence).encode())
         tokens = self._tokens
         return [
             Token(id, surfaces.get(place, tokens[id]), offset)

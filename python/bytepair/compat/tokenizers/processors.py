@@ -1,4 +1,4 @@
-"""The post-processors of ``tokenizers``: for a tokenizer or on their own. They run in `bytepair.call.processors`."""
+"""The post-processors of ``tokenizers``: for a tokenizer or on their own. `bytepair.call.post_processors` runs them."""
 
 from __future__ import annotations
 

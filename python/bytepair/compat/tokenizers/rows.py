@@ -7,10 +7,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from bytepair.call.encoding import Encoding
-from bytepair.call.offsets import located, spelled
+from bytepair.call.offsets import encode_with_offsets
+from bytepair.call.padding import Padding
 from bytepair.call.post_processing import PostProcessor
-from bytepair.call.processors import added
-from bytepair.call.truncation import Padding, Truncation
+from bytepair.call.post_processors import added_encoding
+from bytepair.call.spelling import spell_tokens
+from bytepair.call.truncation import Truncation
 from bytepair.compat.tokenizers.limits import pad
 from bytepair.errors import EncodeError, LimitError
 
@@ -180,10 +182,10 @@ class Row:
         padding, filling = self._ready.padding, self._filling
         ids = self.ids()
         if padding is None or not filling:
-            return spelled(self._ready.core, ids)
+            return spell_tokens(self._ready.core, ids)
         if padding.side == "left":
-            return [padding.token] * filling + spelled(self._ready.core, ids[filling:])
-        return spelled(self._ready.core, ids[:-filling]) + [padding.token] * filling
+            return [padding.token] * filling + spell_tokens(self._ready.core, ids[filling:])
+        return spell_tokens(self._ready.core, ids[:-filling]) + [padding.token] * filling
 
     def type_ids(self) -> list[int]:
         """The type ids."""
@@ -228,10 +230,10 @@ def _is_unicode(text: str) -> bool:
 def _locate(ready: Ready, text: Text, sequence: int) -> Encoding:
     said = {"special": ready.special}
     if isinstance(text, str):
-        return located(ready.core, text, sequence, said)
-    whole = added([], [], 0)
+        return encode_with_offsets(ready.core, text, sequence, said)
+    whole = added_encoding([], [], 0)
     for number, word in enumerate(text):
-        one = located(ready.core, word, sequence, said)
+        one = encode_with_offsets(ready.core, word, sequence, said)
         whole.ids += one.ids
         whole.tokens += one.tokens
         whole.offsets += one.offsets

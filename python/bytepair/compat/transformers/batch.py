@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bytepair.call import encoding
-from bytepair.call.model_inputs import _tensors
+from bytepair.call.tensors import converter
 
 
 class CharSpan(NamedTuple):
@@ -98,7 +98,7 @@ class BatchEncoding(encoding.BatchEncoding):
         Raises:
             ValueError: The rows of a column differ in length, or the kind is unknown.
         """
-        convert = _tensors(getattr(tensor_type, "value", tensor_type))
+        convert = converter(getattr(tensor_type, "value", tensor_type))
         if convert is None:
             return self
         import numpy as np  # noqa: PLC0415 (imported on first use)

@@ -360,7 +360,7 @@ class PreTrainedTokenizerFast(Vocabulary):
             padding_side=(padding_side or self.padding_side) if how.padding else padding_side,
             truncation_side=self.truncation_side if how.truncation else None,
             overflow=return_overflowing_tokens,
-            said={"special": "text" if is_text else "allow", "added": "match", "errors": "strict"},
+            reading={"special": "text" if is_text else "allow", "added": "match", "errors": "strict"},
             threads=None,
         )
         if is_split_into_words:

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bytepair._core import decode_tokens
-from bytepair.call.offsets import spelled
 from bytepair.call.post_processing import post_processor
+from bytepair.call.spelling import spell_tokens
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import added
 from bytepair.compat.transformers.added import as_added
@@ -39,7 +39,7 @@ class Vocabulary(State):
         is_one = not isinstance(ids, (list, tuple)) and not getattr(ids, "shape", None)
         skipped = set(self.all_special_ids) if skip_special_tokens and not is_one else set()
         known = self._known()
-        found = [spelled(self._tok, [id])[0] if id in known else None for id in plain if id not in skipped]
+        found = [spell_tokens(self._tok, [id])[0] if id in known else None for id in plain if id not in skipped]
         return found[0] if is_one else found
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
@@ -61,7 +61,7 @@ class Vocabulary(State):
     def _spelled(self) -> dict[str, int]:
         if self._vocab is None:
             ids = sorted({*self._tok.spec.packed.columns.ids(), *(row[1] for row in self._tok.spec.added_tokens)})
-            self.__dict__["_vocab"] = dict(zip(spelled(self._tok, ids), ids, strict=True))
+            self.__dict__["_vocab"] = dict(zip(spell_tokens(self._tok, ids), ids, strict=True))
         assert self._vocab is not None
         return self._vocab
 

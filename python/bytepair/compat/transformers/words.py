@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytepair.call.encoding import Encoding
-from bytepair.call.model_inputs import _columns
-from bytepair.call.offsets import located
+from bytepair.call.model_inputs import encoding_columns
+from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.post_processing import post_processor
 from bytepair.compat.transformers.batch import BatchEncoding
 from bytepair.errors import BytepairError
@@ -14,11 +14,11 @@ from bytepair.errors import BytepairError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytepair.call.rows import Options
+    from bytepair.call.columns import CallOptions
     from bytepair.tokenizer import Tokenizer
 
 
-def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, said: dict[str, Any]) -> Encoding:
+def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, reading: dict[str, Any]) -> Encoding:
     """Encode a list of words: `word_ids` are their indices, and offsets count from the start of each word.
 
     Raises:
@@ -34,7 +34,7 @@ def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, said: dict[str
     for number, word in enumerate(words):
         if not isinstance(word, str):
             raise TypeError(f"word {number} of a text is {word!r}, not a str")
-        one = located(tok, word, sequence, said)
+        one = encode_with_offsets(tok, word, sequence, reading)
         whole.ids += one.ids
         whole.tokens += one.tokens
         whole.offsets += one.offsets
@@ -45,7 +45,7 @@ def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, said: dict[str
 
 
 def rows(
-    tok: Tokenizer, texts: Sequence[Sequence[str]], pairs: Sequence[Sequence[str]] | None, options: Options
+    tok: Tokenizer, texts: Sequence[Sequence[str]], pairs: Sequence[Sequence[str]] | None, options: CallOptions
 ) -> tuple[list[Encoding], list[int]]:
     """Encode rows; return the encodings, each followed by its overflowing parts, and the index of each one's text.
 
@@ -70,8 +70,8 @@ def rows(
     return [each for group in groups for each in group], [number for number, group in enumerate(groups) for _ in group]
 
 
-def _row(tok: Tokenizer, given: list[Sequence[str]], options: Options) -> Encoding:
-    sides = [of_words(tok, text, place, options.said) for place, text in enumerate(given)]
+def _row(tok: Tokenizer, given: list[Sequence[str]], options: CallOptions) -> Encoding:
+    sides = [of_words(tok, text, place, options.reading) for place, text in enumerate(given)]
     cut = options.truncation
     if cut is not None:
         kept = cut.kept(*map(len, sides))
@@ -83,7 +83,7 @@ def call(
     tok: Tokenizer,
     texts: Sequence[Sequence[str]],
     pairs: Sequence[Sequence[str]] | None,
-    options: Options,
+    options: CallOptions,
     *,
     tensors: str | None,
     columns: dict[str, bool],
@@ -91,7 +91,7 @@ def call(
 ) -> BatchEncoding:
     """The columns of rows; arguments as `bytepair.call.model_inputs.call`."""
     encodings, samples = rows(tok, texts, pairs, options)
-    found = _columns(encodings, samples if options.overflow else None, columns)
+    found = encoding_columns(encodings, samples if options.overflow else None, columns)
     made = BatchEncoding(found, lambda: encodings)
     if tensors is not None:
         return made.convert_to_tensors(tensors)

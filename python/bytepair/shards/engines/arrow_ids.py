@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair import _core
 from bytepair.errors import CorpusError
 from bytepair.shards.sharding import Frame, frame
 from bytepair.sources.columns import OF_NULL, buffers, null_value
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.sources.flat_rows import FlatTexts
 
 __all__ = ["ArrowEncoder", "Frame"]
@@ -49,7 +50,7 @@ class ArrowEncoder:
         bos: Frame,
         eos: Frame,
         special: Special,
-        added: str,
+        added: Added,
         errors: str,
     ) -> None:
         self._tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_file(Path(tokenizer))
@@ -84,7 +85,7 @@ class ArrowEncoder:
 
     def _encode(self, batch: Any) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         texts = texts_of(batch, self._field)
-        ids, offsets, refused = self._tokenizer.encode_buffer(texts.data, texts.offsets, **self._options)
+        ids, offsets, refused = _core.encode_buffer(self._tokenizer, texts.data, texts.offsets, **self._options)
         for row, error in refused:
             error.row = row
             raise error

@@ -15,7 +15,7 @@ from bytepair.shards.tasks import Told
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.shards.engines.arrow_ids import Frame
     from bytepair.shards.plans import TaskName
     from bytepair.tokenizer import Tokenizer
@@ -114,7 +114,7 @@ class Encode:
         bos: Frame = None,
         eos: Frame = None,
         special: Special = "raise",
-        added: str = "match",
+        added: Added = "match",
         errors: str = "strict",
     ) -> None:
         self._encoder = ArrowEncoder(

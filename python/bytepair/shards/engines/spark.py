@@ -27,7 +27,7 @@ from bytepair.training.memory import parse_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.shards.engines.arrow_ids import Frame
     from bytepair.shards.plans import TaskName
     from bytepair.shards.tasks import Told
@@ -138,7 +138,7 @@ def encoder(
     bos: Frame = None,
     eos: Frame = None,
     special: Special = "raise",
-    added: str = "match",
+    added: Added = "match",
     errors: str = "strict",
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Encodes a column of a data frame: a function for ``mapInArrow``, whose schema `encoded_schema` gives.

@@ -24,7 +24,7 @@ from bytepair.study.compare.stages import added_tokens, stages
 from bytepair.study.compare.vocabularies import keys, merges, stands_for, vocabulary
 
 if TYPE_CHECKING:
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.sources.source import Source as TextSource
 
 __all__ = [
@@ -49,7 +49,7 @@ def compare(
     *,
     names: tuple[str, str] = ("A", "B"),
     special: Special = "text",
-    added: str = "match",
+    added: Added = "match",
     errors: Literal["strict", "replace"] = "strict",
     field: str | None = None,
     delimiter: str | None = None,
@@ -103,6 +103,7 @@ def compare(
     """
     if examples < 0:
         raise ValueError(f"examples={examples} is negative; use 0 or more")
+    a, b = load(a), load(b)
     a, b = load(a), load(b)
     meant_a, meant_b = stands_for(a.spec), stands_for(b.spec)
     here = stages(a.spec, b.spec)

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair import _core
 from bytepair._core import normalize
 from bytepair.study.compare.vocabularies import spells_spaces
 
@@ -157,7 +158,7 @@ def _window(locator: Locator, text: bytes, start: int, end: int) -> tuple[int, i
     before: list[tuple[int, int, int]] | None = None
     while True:
         low, high = _cut(text, start - around), _cut(text, end + around)
-        ids, offsets, _, _ = locator.tokenizer.located(text[low:high], **locator.options)
+        ids, offsets, _, _ = _core.locate(locator.tokenizer, text[low:high], **locator.options)
         now = [
             (id, low + first, low + last)
             for id, (first, last) in zip(ids, offsets, strict=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair import _core
 from bytepair._core import normalize
 from bytepair.errors import BytepairError
 from bytepair.study.explain.stages import StagesBeforeModel
@@ -129,7 +130,7 @@ class Locator:
             EncodeError: As `Tokenizer.encode`, and so are the other errors; with the place of the document.
         """
         try:
-            ids, offsets = self.tokenizer.encode_batch_flat(batch.texts, **self.options, threads=self._threads)
+            ids, offsets = _core.encode_batch_flat(self.tokenizer, batch.texts, **self.options, threads=self._threads)
         except BytepairError as error:
             if error.row is not None:
                 batch.blame(error, error.row)
@@ -165,13 +166,13 @@ class Locator:
     def _located(self, text: bytes) -> NDArray[np.int64]:
         """The end of each id in a text, in bytes."""
         whole = text.decode()
-        if not self._hides and not self.tokenizer.added_in(whole):
+        if not self._hides and not _core.find_added(self.tokenizer, whole):
             # Without added tokens the options have no effect, and this makes no object per id.
-            found = self.tokenizer.located_trusted(whole, [])[1].reshape(-1, 2)[:, 1]
+            found = _core.locate_trusted(self.tokenizer, whole, [])[1].reshape(-1, 2)[:, 1]
             if len(text) == len(whole):
                 return found
             data = np.frombuffer(text, np.uint8)
             characters = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(text))
             return characters[found]
-        offsets = self.tokenizer.located(text, **self.options)[1]
+        offsets = _core.locate(self.tokenizer, text, **self.options)[1]
         return np.fromiter((end for _, end in offsets), np.int64, len(offsets))

@@ -13,7 +13,7 @@ from bytepair.study.explain.stages import StagesBeforeModel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.tokenizer import Tokenizer
 
 
@@ -24,7 +24,7 @@ class _Explainers(NamedTuple):
     model: Explainer
 
 
-def explain(tokenizer: TokenizerLike, text: str, *, special: Special = "raise", added: str = "match") -> Explanation:
+def explain(tokenizer: TokenizerLike, text: str, *, special: Special = "raise", added: Added = "match") -> Explanation:
     """Explain the ids of a text: normalizer changes, pieces, and the merges, matches or segmentations of each.
 
     The ids are those of ``tokenizer.encode(text, special=special, added=added)``, computed by the definition of each
@@ -53,6 +53,7 @@ def explain(tokenizer: TokenizerLike, text: str, *, special: Special = "raise", 
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, not {type(text).__name__}")
+    tokenizer = load(tokenizer)
     tokenizer = load(tokenizer)
     options: dict[str, Any] = {"special": special, "added": added}
     # Errors of the text are those of encoding it.

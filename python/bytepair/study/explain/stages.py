@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bytepair import _core
 from bytepair._core import normalize
 from bytepair.model.models import WordLevel
 from bytepair.model.spec import TokenizerSpec
@@ -80,7 +81,7 @@ class StagesBeforeModel:
 
     def segments(self, text: str, options: dict[str, Any]) -> Iterator[Segment]:
         """The pieces and added tokens of a text in order; `options` are those of `Tokenizer.encode`."""
-        ids, places, _, _ = self._to_pieces.located(text, **options)
+        ids, places, _, _ = _core.locate(self._to_pieces, text, **options)
         texts = self._to_pieces.pieces(text, **options)
         for id, (start, end), piece in zip(ids, places, texts, strict=True):
             yield Segment(start, end, piece, None if id == self._piece else id)
@@ -91,7 +92,7 @@ class StagesBeforeModel:
             return ()
         if "special" in options and not isinstance(options["special"], str):
             options = {**options, "special": self._special & set(options["special"])}
-        ids, places, _, _ = self._to_stretches.located(text, **options)
+        ids, places, _, _ = _core.locate(self._to_stretches, text, **options)
         found = []
         for id, (start, end) in zip(ids, places, strict=True):
             changes = tuple(self._changes(text[start:end])) if id == self._piece else ()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.call.ragged import Special
+    from bytepair.call.options import Added, Special
     from bytepair.progress import Report
     from bytepair.sources.inputs import AnyInput
     from bytepair.sources.source import Source
@@ -45,7 +45,7 @@ def report(
     field: str | None = None,
     delimiter: str | None = None,
     special: Special = "text",
-    added: str = "match",
+    added: Added = "match",
     errors: str = "strict",
     examples: int = 20,
     threads: int | None = None,

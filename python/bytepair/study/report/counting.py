@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bytepair import _core
 from bytepair.errors import BytepairError
 from bytepair.model.token_spelling import unknown_id
 from bytepair.study.report.measures import texts_of
 
 if TYPE_CHECKING:
-    from bytepair._core import EncodingStream
+    from bytepair._core import EncodeStream
     from bytepair.study.report.reading import DecodedBatch, DecodedPart
     from bytepair.tokenizer import Tokenizer
 
@@ -63,7 +64,7 @@ class UseCounter:
         self._tokenizer = vocabulary.tokenizer
         self._options = options
         self._threads = threads
-        self._stream: EncodingStream | None = None
+        self._stream: EncodeStream | None = None
         self.ids = np.zeros(vocabulary.size, np.int64)
 
     def add(self, batch: DecodedBatch) -> None:
@@ -73,7 +74,7 @@ class UseCounter:
             BytepairError: As `encode_batch`, with the place in the corpus.
         """
         try:
-            ids, _ = self._tokenizer.encode_batch_flat(batch.texts, **self._options, threads=self._threads)
+            ids, _ = _core.encode_batch_flat(self._tokenizer, batch.texts, **self._options, threads=self._threads)
         except BytepairError as error:
             if error.row is not None:
                 batch.blame(error, error.row)
@@ -84,9 +85,9 @@ class UseCounter:
         """Count the ids of the next part of a document.
 
         Raises:
-            BytepairError: As `encode_stream`, with the place in the corpus.
+            BytepairError: As `encode_parts`, with the place in the corpus.
         """
-        self._stream = self._stream or self._tokenizer.encoding_stream(**self._options)
+        self._stream = self._stream or self._tokenizer.encode_stream(**self._options)
         try:
             self._add(self._stream.push(part.text))
             if part.ended:

@@ -1,12 +1,13 @@
-"""Rows of ids without offsets: as lists, or with numpy for the whole batch at once.
+"""Columns of ids without offsets: as lists, or with numpy for the whole batch at once.
 
-The rule for both is in ``calling.py``, which makes the same rows as `Encoding`.
+``model_inputs`` makes the same columns from `Encoding`, which defines them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from bytepair import _core
 from bytepair.call.post_processing import post_processor
 from bytepair.errors import BytepairError
 
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bytepair.call.post_processing import Part
-    from bytepair.call.ragged import TextInput
-    from bytepair.call.truncation import Padding, Truncation
+    from bytepair.call.options import TextInput
+    from bytepair.call.padding import Padding
+    from bytepair.call.post_processing import LayoutPart
+    from bytepair.call.truncation import Truncation
     from bytepair.model.compiled import CompiledTokenizer
 
 Rows: TypeAlias = "Sequence[TextInput]"
 """The texts of a batch, or the second texts of its pairs."""
 
-# None stands for the id of the pad token.
+# The values of padding; None for the id of the pad token.
 _FILLINGS: dict[str, int | None] = {
     "input_ids": None,
     "token_type_ids": 0,
@@ -33,17 +35,17 @@ _FILLINGS: dict[str, int | None] = {
 }
 
 
-class Options(NamedTuple):
-    """What a call says, checked.
+class CallOptions(NamedTuple):
+    """The checked options of a call.
 
     Attributes:
         add: Whether the post-processor adds its tokens.
         pair: Whether rows are pairs.
-        truncation: How rows are cut; None for not at all.
-        padding: How rows are filled; None for not at all.
-        overflow: Whether what overflows is kept.
-        said: What `Tokenizer.encode` is told of special and added tokens and of errors.
-        threads: Up to how many threads.
+        truncation: The rule by which rows are cut; None for no truncation.
+        padding: The rule by which rows are padded; None for no padding.
+        overflow: Whether overflowing parts are kept.
+        reading: The options ``special``, ``added`` and ``errors`` of `Tokenizer.encode`.
+        threads: The most threads.
     """
 
     add: bool
@@ -51,12 +53,12 @@ class Options(NamedTuple):
     truncation: Truncation | None
     padding: Padding | None
     overflow: bool
-    said: dict[str, Any]
+    reading: dict[str, Any]
     threads: int | None
 
 
 def unequal(name: str) -> ValueError:
-    """Says that rows of different lengths make no array."""
+    """The error for rows of different lengths, which make no array."""
     return ValueError(
         f"the rows of {name} differ in length, so they make no array; use padding=True, and truncation=True "
         "where some are longer than max_length"
@@ -64,7 +66,7 @@ def unequal(name: str) -> ValueError:
 
 
 def build_lists(
-    tok: CompiledTokenizer, texts: Rows, pairs: Rows | None, options: Options, columns: dict[str, bool]
+    tok: CompiledTokenizer, texts: Rows, pairs: Rows | None, options: CallOptions, columns: dict[str, bool]
 ) -> dict[str, Any]:
     """The columns as lists of lists."""
     rows = _lists(tok, texts, options)
@@ -100,7 +102,7 @@ def build_lists(
 
 
 def _fill(rows: list[list[int]], width: int, filling: int, side: str) -> None:
-    """Makes rows longer, which nobody else holds yet."""
+    """Pads rows in place; nothing else holds them yet."""
     for number, row in enumerate(rows):
         count = width - len(row)
         if count > 0:
@@ -110,7 +112,7 @@ def _fill(rows: list[list[int]], width: int, filling: int, side: str) -> None:
                 rows[number] = [filling] * count + row
 
 
-def _ids(parts: tuple[Part, ...], pair: tuple[list[int], list[int]]) -> list[int]:
+def _ids(parts: tuple[LayoutPart, ...], pair: tuple[list[int], list[int]]) -> list[int]:
     if len(parts) == 1 and parts[0].sequence is not None:
         return pair[parts[0].sequence]
     ids: list[int] = []
@@ -119,7 +121,7 @@ def _ids(parts: tuple[Part, ...], pair: tuple[list[int], list[int]]) -> list[int
     return ids
 
 
-def _constants(parts: tuple[Part, ...], pair: tuple[list[int], list[int]], name: str) -> list[int]:
+def _constants(parts: tuple[LayoutPart, ...], pair: tuple[list[int], list[int]], name: str) -> list[int]:
     column: list[int] = []
     for part in parts:
         values = getattr(part, name)
@@ -135,21 +137,21 @@ def _kept(truncation: Truncation, first: int, second: int | None, row: int) -> t
         raise
 
 
-def _lists(tok: CompiledTokenizer, texts: Rows, options: Options) -> list[list[int]]:
+def _lists(tok: CompiledTokenizer, texts: Rows, options: CallOptions) -> list[list[int]]:
     if len(texts) == 1:
-        return [tok.encode(texts[0], **options.said, threads=options.threads)]
-    return tok.encode_batch(texts, **options.said, threads=options.threads)
+        return [tok.encode(texts[0], **options.reading, threads=options.threads)]
+    return tok.encode_batch(texts, **options.reading, threads=options.threads)
 
 
 def build_arrays(
-    tok: CompiledTokenizer, texts: Rows, pairs: Rows | None, options: Options, columns: dict[str, bool]
+    tok: CompiledTokenizer, texts: Rows, pairs: Rows | None, options: CallOptions, columns: dict[str, bool]
 ) -> dict[str, Any]:
     """The columns as arrays of int64, for all rows at once.
 
     Raises:
         ValueError: The rows differ in length.
     """
-    import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
+    import numpy as np  # noqa: PLC0415 (only arrays need it)
 
     sides = [_Flat(tok, rows, options) for rows in (texts, pairs) if rows is not None]
     if options.truncation is not None:
@@ -194,13 +196,13 @@ class _Matrix:
         self.types = np.zeros(rows * width, np.int64) if columns["token_type_ids"] else None
         self.special = np.ones(rows * width, np.int64) if columns["special_tokens_mask"] else None
 
-    def add(self, part: Part) -> None:
+    def add(self, part: LayoutPart) -> None:
         """Adds the same ids to each row."""
         for id, type_id, special in zip(part.ids, part.type_ids, part.special, strict=True):
             self._set(self.next, id, type_id, special)
             self.next = self.next + 1
 
-    def put(self, part: Part, side: _Flat) -> None:
+    def put(self, part: LayoutPart, side: _Flat) -> None:
         """Adds a text to each row."""
         self._set(side.places(self.next), side.kept(), part.type_ids[0], part.special[0])
         self.next = self.next + side.lengths
@@ -235,18 +237,18 @@ class _Matrix:
 
 
 class _Flat:
-    """The ids of one side of a batch, and which of them are kept."""
+    """The ids of one side of a batch, and the interval that is kept of each row."""
 
-    def __init__(self, tok: CompiledTokenizer, texts: Rows, options: Options) -> None:
-        import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
+    def __init__(self, tok: CompiledTokenizer, texts: Rows, options: CallOptions) -> None:
+        import numpy as np  # noqa: PLC0415 (only arrays need it)
 
-        self.ids, ends = tok.encode_batch_flat(texts, **options.said, threads=options.threads)
+        self.ids, ends = _core.encode_batch_flat(tok, texts, **options.reading, threads=options.threads)
         self.starts = ends[:-1]
         self.lengths: NDArray[np.int64] = np.diff(ends)
         self.is_whole = True
 
     def keep(self, rows: NDArray[np.int64], kept: list[int], side: str) -> None:
-        """Keeps so many ids of these rows."""
+        """Truncates rows to these numbers of ids."""
         self.is_whole = False
         lengths = self.lengths.copy()
         lengths[rows] = kept
@@ -255,7 +257,7 @@ class _Flat:
         self.lengths = lengths
 
     def places(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the kept ids are if each row's begin at `starts`."""
+        """The places of the kept ids if those of each row begin at `starts`."""
         import numpy as np  # noqa: PLC0415 (as above)
 
         ends = np.cumsum(self.lengths)
@@ -269,7 +271,7 @@ class _Flat:
 
 
 def _keep(sides: list[_Flat], truncation: Truncation) -> None:
-    import numpy as np  # noqa: PLC0415 (only who wants arrays waits for it)
+    import numpy as np  # noqa: PLC0415 (only arrays need it)
 
     totals = sides[0].lengths if len(sides) == 1 else sides[0].lengths + sides[1].lengths
     rows = np.flatnonzero(totals > truncation.room)

@@ -1,7 +1,7 @@
-"""The kinds of post-processors: each makes of the parts of a row, which are first its texts, other parts.
+"""The kinds of post-processors. Each turns the parts of a row, at first its texts, into other parts.
 
-They do what ``tokenizers`` does, also with what overflowed: there a template changes no type ids. Columns of an
-`Encoding` are replaced and never changed, so that copies may share them.
+They behave as in ``tokenizers``, for overflowing parts too, whose type ids a template leaves as they are. Columns of an
+`Encoding` are replaced and never changed, so that copies can share them.
 Source: ``processors/`` of ``tokenizers`` 0.22, read for its behaviour.
 """
 
@@ -16,35 +16,35 @@ from bytepair.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The characters that Unicode calls White_Space, and the byte alphabet's space: what trimming takes off offsets.
+# The characters with the Unicode property White_Space, and the space of the byte alphabet: trimmed from offsets.
 _SPACES = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\u0120"
 )
 
 
-class Step(Protocol):
-    """A post-processor, or one of several in order."""
+class Processor(Protocol):
+    """A post-processor, or one of a sequence."""
 
     def added(self, pair: bool) -> int:
-        """How many ids it adds to a text, or to a pair."""
+        """The number of ids that it adds to a text, or to a pair."""
 
     def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
-        """The parts of a row, of what were its parts before; `add` says whether it adds its tokens."""
+        """Returns the new parts of a row; with `add` the tokens of the post-processor are among them."""
 
 
 class ByteLevel(NamedTuple):
-    """Takes white space off the ends of offsets."""
+    """Trims white space from the ends of offsets."""
 
     trim_offsets: bool
     add_prefix_space: bool
 
     def added(self, pair: bool) -> int:  # noqa: ARG002 (it adds nothing to either)
-        """As `Step.added`."""
+        """As `Processor.added`."""
         return 0
 
     def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:  # noqa: ARG002 (it trims in any case)
-        """As `Step.run`."""
+        """As `Processor.run`."""
         if self.trim_offsets:
             _trim(encodings, self.add_prefix_space)
         for number, encoding in enumerate(encodings):
@@ -52,18 +52,18 @@ class ByteLevel(NamedTuple):
         return encodings
 
 
-class Bert(NamedTuple):
-    """Puts ``[CLS]`` before the first text and ``[SEP]`` behind each; the second is of type 1."""
+class BertProcessing(NamedTuple):
+    """Adds ``[CLS]`` before the first text and ``[SEP]`` after each; the second text has type 1."""
 
     sep: tuple[str, int]
     cls: tuple[str, int]
 
     def added(self, pair: bool) -> int:
-        """As `Step.added`."""
+        """As `Processor.added`."""
         return 3 if pair else 2
 
     def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
-        """As `Step.run`."""
+        """As `Processor.run`."""
         if not add:
             return encodings
         done = []
@@ -78,8 +78,8 @@ class Bert(NamedTuple):
         return done
 
 
-class Roberta(NamedTuple):
-    """Puts ``<s>`` before the first text, ``</s>`` before the second and behind each; all is of type 0."""
+class RobertaProcessing(NamedTuple):
+    """Adds ``<s>`` before the first text, ``</s>`` before the second and after each; every id has type 0."""
 
     sep: tuple[str, int]
     cls: tuple[str, int]
@@ -87,11 +87,11 @@ class Roberta(NamedTuple):
     add_prefix_space: bool
 
     def added(self, pair: bool) -> int:
-        """As `Step.added`."""
+        """As `Processor.added`."""
         return 4 if pair else 2
 
     def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
-        """As `Step.run`."""
+        """As `Processor.run`."""
         if self.trim_offsets:
             _trim(encodings, self.add_prefix_space)
         for encoding in encodings:
@@ -110,8 +110,8 @@ class Roberta(NamedTuple):
         return done
 
 
-class Piece(NamedTuple):
-    """What stands at a place of a template: a text by its number, or ids with their tokens."""
+class TemplatePiece(NamedTuple):
+    """A piece of a template: a text by its number, or ids with their tokens."""
 
     sequence: int | None
     ids: list[int]
@@ -119,47 +119,48 @@ class Piece(NamedTuple):
     type_id: int
 
 
-class Template(NamedTuple):
-    """Puts texts and special tokens in the order of a template, for one text or for a pair."""
+class TemplateProcessing(NamedTuple):
+    """Arranges texts and special tokens by a template, one for a single text and one for a pair."""
 
-    single: list[Piece]
-    pair: list[Piece]
+    single: list[TemplatePiece]
+    pair: list[TemplatePiece]
 
     def added(self, pair: bool) -> int:
-        """As `Step.added`."""
+        """As `Processor.added`."""
         return sum(len(piece.ids) for piece in (self.pair if pair else self.single))
 
     def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
-        """As `Step.run`."""
+        """As `Processor.run`."""
         if not 1 <= len(encodings) <= 2:
             raise FormatError(
-                f"a TemplateProcessing stands behind what makes {len(encodings)} parts, where it takes one or two"
+                f"a TemplateProcessing follows a post-processor that makes {len(encodings)} parts; it takes one or two"
             )
         done = []
         for sequence, ids, tokens, type_id in self.pair if len(encodings) == 2 else self.single:
             if sequence is None:
                 if add:
-                    done.append(added(list(ids), list(tokens), type_id))
+                    done.append(added_encoding(list(ids), list(tokens), type_id))
                 continue
             encoding = encodings[sequence]
             encoding.type_ids = [type_id] * len(encoding)
             claim(encoding, sequence)
-            done.append(_copy(encoding))
+            done.append(copied(encoding))
         return done
 
 
 def claim(encoding: Encoding, sequence: int) -> None:
-    """Says that all tokens of an encoding are of this text."""
+    """Marks all tokens of an encoding as tokens of this text."""
     encoding._ranges[sequence] = (0, len(encoding))
 
 
-def added(ids: list[int], tokens: list[str], type_id: int) -> Encoding:
+def added_encoding(ids: list[int], tokens: list[str], type_id: int) -> Encoding:
     """Ids that a post-processor adds, as an encoding."""
     count = len(ids)
     return Encoding(ids, tokens, [(0, 0)] * count, [None] * count, [type_id] * count, [1] * count, [1] * count)
 
 
-def _copy(encoding: Encoding) -> Encoding:
+def copied(encoding: Encoding) -> Encoding:
+    """A copy that shares its columns, which nothing changes in place."""
     return Encoding(
         encoding.ids,
         encoding.tokens,
@@ -168,7 +169,7 @@ def _copy(encoding: Encoding) -> Encoding:
         encoding.type_ids,
         encoding.special_tokens_mask,
         encoding.attention_mask,
-        [_copy(other) for other in encoding.overflowing],
+        [copied(other) for other in encoding.overflowing],
         dict(encoding._ranges),
     )
 
@@ -180,7 +181,7 @@ def _wrapped(
     type_ids: list[int],
     sequence: int,
 ) -> Encoding:
-    """An encoding between added tokens, without what overflowed."""
+    """An encoding between added tokens, without its overflowing parts."""
     front, back = len(before), len(after)
     return Encoding(
         [*(id for _, id in before), *encoding.ids, *(id for _, id in after)],
@@ -202,7 +203,7 @@ def _trim(encodings: list[Encoding], add_prefix_space: bool) -> None:
 
 @lru_cache(maxsize=8192)
 def _spaces(token: str) -> tuple[int, int]:
-    """How many characters of white space a token begins and ends with."""
+    """The numbers of white-space characters at the two ends of a token."""
     return len(token) - len(token.lstrip(_SPACES)), len(token) - len(token.rstrip(_SPACES))
 
 
@@ -213,7 +214,7 @@ def _trimmed(tokens: list[str], offsets: list[tuple[int, int]], add_prefix_space
         if not leading and not trailing:
             continue
         start, end = offsets[place]
-        # One space at the front may be the one that was put there, which stands for no character.
+        # A single space at the front may be the prefix space, which is no character of the text.
         if leading and not (add_prefix_space and leading == 1 and (place == 0 or start == 0)):
             start = min(start + leading, end)
         if trailing and end >= trailing:

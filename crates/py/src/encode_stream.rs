@@ -1,9 +1,8 @@
-//! Streaming encode: the ids of a text that arrives in parts.
+//! A text in parts -> ids, as a Python class.
 
 use std::borrow::Cow;
 
-use bytepair_core::pipeline::EncodeStream;
-use bytepair_core::utf8;
+use bytepair_core::{pipeline, utf8};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,16 +11,16 @@ use pyo3::types::{PyBytes, PyString};
 use crate::arrays::{array, import_numpy};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
-use crate::text::{moved, utf8};
+use crate::text::{moved, utf8, without_half};
 use crate::tokenizer::CoreTokenizer;
 
-/// Encodes a text that arrives in parts; see `Tokenizer.encoding_stream`. For one thread at a time.
+/// Encodes a text that comes in parts; see `Tokenizer.encode_stream`. For one thread at a time.
 #[pyclass(module = "bytepair")]
-pub(crate) struct EncodingStream {
+pub(crate) struct EncodeStream {
     tokenizer: Py<CoreTokenizer>,
     policy: OwnedPolicy,
     on_invalid: OnInvalid,
-    stream: EncodeStream,
+    stream: pipeline::EncodeStream,
     /// Whether parts are bytes; unknown before the first one.
     is_bytes: Option<bool>,
     /// The first half of a surrogate pair; the second may begin the next part.
@@ -30,14 +29,14 @@ pub(crate) struct EncodingStream {
     failed: bool,
 }
 
-impl EncodingStream {
+impl EncodeStream {
     pub(crate) fn new(tokenizer: Py<CoreTokenizer>, policy: OwnedPolicy, on_invalid: OnInvalid) -> Self {
-        let stream = EncodeStream::default();
+        let stream = pipeline::EncodeStream::default();
         Self { tokenizer, policy, on_invalid, stream, is_bytes: None, half: None, failed: false }
     }
 }
 
-/// Input for the core.
+/// An input of the core.
 enum Given<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
@@ -55,15 +54,15 @@ impl Given<'_> {
 }
 
 #[pymethods]
-impl EncodingStream {
-    /// Takes the next part of the text and returns the ids that no further text can change, often none.
+impl EncodeStream {
+    /// Takes the next part of the text; returns the ids that no text to come can change, often none.
     ///
     /// Args:
     ///     part: ``str``, or UTF-8 ``bytes``, which may be cut inside a character. All parts of a text have one type.
     ///
     /// Raises:
-    ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain; likewise the other errors. Places are
-    ///         those in the whole text. The stream cannot be used after an error.
+    ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain; the other errors as well. Places are in
+    ///         the whole text. The stream cannot be used after an error.
     fn push<'py>(&mut self, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
         if !is_bytes && !part.is_instance_of::<PyString>() {
@@ -86,7 +85,11 @@ impl EncodingStream {
             return self.take(py, &[Given::Text(text)]);
         }
         let part = match self.on_invalid {
-            OnInvalid::Replace => self.without_half(&part)?,
+            OnInvalid::Replace => {
+                let (part, half) = without_half(part.cast()?)?;
+                self.half = half.map(Bound::unbind);
+                part.into_any()
+            }
             OnInvalid::Strict => part,
         };
         let text = utf8(&part, self.on_invalid).map_err(|error| {
@@ -96,7 +99,7 @@ impl EncodingStream {
         self.take(py, &[Given::Text(&text)])
     }
 
-    /// Ends the text and returns its remaining ids. The stream can then take another text.
+    /// Ends the text and returns the remaining ids. The stream is then ready for another text.
     ///
     /// Raises:
     ///     EncodeError: As `push`, and for a text that ends inside a character.
@@ -107,7 +110,7 @@ impl EncodingStream {
     }
 }
 
-impl EncodingStream {
+impl EncodeStream {
     fn take<'py>(&mut self, py: Python<'py>, given: &[Given<'_>]) -> PyResult<Bound<'py, PyArray1<u32>>> {
         import_numpy(py)?;
         if self.failed {
@@ -134,38 +137,29 @@ impl EncodingStream {
         }
         Ok(array(py, ids))
     }
-
-    /// The text without the first half of a surrogate pair at its end, which is kept for the next part.
-    fn without_half<'py>(&mut self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let last = text.len()?.saturating_sub(1);
-        let half = text.get_item(last)?;
-        let utf16: Vec<u8> = half.call_method1("encode", ("utf-16-be", "surrogatepass"))?.extract()?;
-        if utf16.len() != 2 || utf16[0] & 0xFC != 0xD8 {
-            return Ok(text.clone());
-        }
-        self.half = Some(half.cast_into::<PyString>()?.unbind());
-        text.get_item(pyo3::types::PySlice::new(text.py(), 0, last.cast_signed(), 1))
-    }
 }
 
 #[pymethods]
 impl CoreTokenizer {
-    /// A stream that encodes a text in parts: `EncodingStream`. The ids of all calls together are those of the whole text.
+    /// Text in parts -> ids: an `EncodeStream`, whose ids together are those of the whole text.
     ///
     /// Args:
     ///     special: See `encode`.
     ///     added: See `encode`.
     ///     errors: See `encode`.
     ///
-    /// The stream holds the text since the last place where it can be cut: a piece, some thousand bytes, and a part. Split
-    /// patterns can be cut between words as a rule, as can pre-tokenizers that drop white space or mark it with U+2581; after
-    /// normal forms and tables only between ASCII characters. The whole text is held for other normalizers and
-    /// pre-tokenizers, for models without either, and for split patterns that need backtracking.
+    /// Memory holds the text since the last safe cut: a piece, some thousand bytes, and a part. Split patterns have safe
+    /// cuts, between words as a rule; so have pre-tokenizers that drop white space or mark it with U+2581. With normalizers
+    /// that are normal forms or tables, cuts are only between ASCII characters. With other normalizers and pre-tokenizers,
+    /// models without any, and split patterns that need backtracking, later text can change all ids: the whole text is
+    /// held.
+    ///
+    /// `encode_parts` is the same as a generator; `decode_stream` is the other direction.
     ///
     /// Example:
     ///     >>> import bytepair as bp
     ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
-    ///     >>> stream = tok.encoding_stream()
+    ///     >>> stream = tok.encode_stream()
     ///     >>> ids = [stream.push("low lo"), stream.push("wer"), stream.finish()]
     ///     >>> [id for part in ids for id in part.tolist()] == tok.encode("low lower")
     ///     True
@@ -173,13 +167,13 @@ impl CoreTokenizer {
         signature = (*, special=None, added=Added::Match, errors=OnInvalid::Strict),
         text_signature = "($self, *, special='raise', added='match', errors='strict')"
     )]
-    fn encoding_stream(
+    fn encode_stream(
         slf: &Bound<'_, Self>,
         special: Option<&Bound<'_, PyAny>>,
         added: Added,
         errors: OnInvalid,
-    ) -> PyResult<EncodingStream> {
+    ) -> PyResult<EncodeStream> {
         let policy = OwnedPolicy::new(&slf.get().inner, special, added)?;
-        Ok(EncodingStream::new(slf.clone().unbind(), policy, errors))
+        Ok(EncodeStream::new(slf.clone().unbind(), policy, errors))
     }
 }

@@ -1,4 +1,4 @@
-//! Streaming decode: one sequence, or a batch of sequences side by side.
+//! Ids in parts -> text, as Python classes: for one sequence, and for many in rows.
 
 use std::borrow::Cow;
 
@@ -14,33 +14,33 @@ use crate::tokenizer::CoreTokenizer;
 /// In a batch, the id that means no id.
 const NO_ID: i64 = -1;
 
-/// Text from ids that arrive one at a time, in whole characters; see `Tokenizer.stream`.
+/// Decodes ids that arrive one at a time, never half a character; see `Tokenizer.decode_stream`.
 #[pyclass(module = "bytepair")]
-pub(crate) struct StreamDecoder {
+pub(crate) struct DecodeStream {
     tokenizer: Py<CoreTokenizer>,
     skip_special_tokens: bool,
     stream: TextStream,
 }
 
-impl StreamDecoder {
+impl DecodeStream {
     pub(crate) fn new(tokenizer: Py<CoreTokenizer>, skip_special_tokens: bool) -> Self {
         Self { tokenizer, skip_special_tokens, stream: TextStream::default() }
     }
 }
 
 #[pymethods]
-impl StreamDecoder {
-    /// The text that these ids make final.
+impl DecodeStream {
+    /// Takes ids; returns the text that they complete.
     ///
     /// Args:
     ///     ids: An id, or several at once: a list, an array.
     ///
     /// Raises:
-    ///     InvalidIdError: No token has this id; ``row`` is its index among several. The stream is unchanged.
+    ///     InvalidIdError: No token has this id; ``row`` is its place among several. The stream has not changed.
     ///
     /// Example:
     ///     >>> import bytepair as bp
-    ///     >>> stream = bp.train({"low": 5}, vocab_size=258).stream()
+    ///     >>> stream = bp.train({"low": 5}, vocab_size=258).decode_stream()
     ///     >>> stream.push(257), stream.push([32, 257, 0xC3]), stream.pending
     ///     ('low', ' low', b'\xc3')
     fn push<'py>(&mut self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
@@ -58,27 +58,28 @@ impl StreamDecoder {
         text.map(|text| PyString::new(py, &text)).map_err(|error| raise(py, error))
     }
 
-    /// Ends the sequence: U+FFFD for an incomplete character, else an empty text. The stream can then be reused.
-    fn flush(&mut self) -> String {
+    /// Ends the sequence and returns the remaining text: U+FFFD for half a character, else nothing. The stream is then ready
+    /// for another sequence.
+    fn finish(&mut self) -> String {
         self.stream.flush(&self.tokenizer.get().inner)
     }
 
-    /// The bytes of an incomplete character.
+    /// The pending bytes: the start of a character.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.stream.pending())
     }
 }
 
-/// Text from the ids of sequences that are generated side by side, each in its own row; see `Tokenizer.stream_batch`.
+/// Decodes the ids of many sequences, each in a row of its own; see `Tokenizer.decode_stream_batch`.
 #[pyclass(module = "bytepair")]
-pub(crate) struct StreamBatch {
+pub(crate) struct DecodeStreamBatch {
     tokenizer: Py<CoreTokenizer>,
     skip_special_tokens: bool,
     streams: Vec<TextStream>,
 }
 
-impl StreamBatch {
+impl DecodeStreamBatch {
     pub(crate) fn new(tokenizer: Py<CoreTokenizer>, rows: usize, skip_special_tokens: bool) -> Self {
         Self { tokenizer, skip_special_tokens, streams: vec![TextStream::default(); rows] }
     }
@@ -91,7 +92,7 @@ impl StreamBatch {
         found.ok_or_else(|| PyIndexError::new_err(format!("row {row} of {}", self.streams.len())))
     }
 
-    /// The rows of a call; all if it names none.
+    /// The rows of a call; all rows if it names none.
     fn rows(&self, rows: Option<&Bound<'_, PyAny>>) -> PyResult<Cow<'_, [usize]>> {
         match rows {
             None => Ok((0..self.streams.len()).collect()),
@@ -101,25 +102,25 @@ impl StreamBatch {
 }
 
 #[pymethods]
-impl StreamBatch {
-    /// The text that the new ids of each row make final.
+impl DecodeStreamBatch {
+    /// Takes ids for each row; returns the text that they complete in each.
     ///
     /// Args:
     ///     ids: For each row an id, several ids (a list, or a row of a two-dimensional array), or none for a sequence that
-    ///         waits or has ended: None, or -1, which is skipped everywhere.
-    ///     rows: The rows of the entries of `ids`, in the same order; rows may repeat. None means all rows.
+    ///         waits or has ended: None, or -1, which is never an id.
+    ///     rows: The rows of the ids, in this order; a row may be repeated. None for all rows.
     ///
     /// Returns:
     ///     A text for each entry of `ids`, often empty.
     ///
     /// Raises:
-    ///     InvalidIdError: No token has this id; ``row`` is its row. Every stream is unchanged.
-    ///     ValueError: The numbers of entries and rows differ.
-    ///     IndexError: There is no such row.
+    ///     InvalidIdError: No token has this id; ``row`` is its row. No stream has changed.
+    ///     ValueError: There are more or fewer entries than rows.
+    ///     IndexError: A row does not exist.
     ///
     /// Example:
     ///     >>> import bytepair as bp
-    ///     >>> streams = bp.train({"low": 5}, vocab_size=258).stream_batch(3)
+    ///     >>> streams = bp.train({"low": 5}, vocab_size=258).decode_stream_batch(3)
     ///     >>> streams.push([257, 0xC3, None]), streams.push([[32, 257], 0xA9, 97])
     ///     (['low', '', ''], [' low', 'é', 'a'])
     ///     >>> streams.push([98], rows=[2])
@@ -143,10 +144,10 @@ impl StreamBatch {
         PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Ends the sequence of one row, or of every row if `row` is None: U+FFFD for an incomplete character, else an empty
-    /// text. Flushed rows can then take other sequences.
+    /// Ends the sequence of one row, or without one of every row, and returns the remaining text: U+FFFD for half a
+    /// character, else nothing. The row is then ready for another sequence.
     #[pyo3(signature = (row=None))]
-    fn flush<'py>(&mut self, py: Python<'py>, row: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    fn finish<'py>(&mut self, py: Python<'py>, row: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let core = &self.tokenizer.get().inner;
         if let Some(row) = row {
             let row = self.row(row)?;
@@ -155,7 +156,7 @@ impl StreamBatch {
         Ok(PyList::new(py, self.streams.iter_mut().map(|stream| stream.flush(core)))?.into_any())
     }
 
-    /// Drops the pending bytes of one row, or of every row if `row` is None: for a sequence that is abandoned.
+    /// Drops the pending bytes of one row, or without one of every row: for a sequence that is abandoned.
     #[pyo3(signature = (row=None))]
     fn reset(&mut self, row: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         match row {
@@ -168,7 +169,7 @@ impl StreamBatch {
         Ok(())
     }
 
-    /// The bytes of an incomplete character, for each row.
+    /// The pending bytes of each row: the start of a character.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.streams.iter().map(|stream| PyBytes::new(py, stream.pending())))
@@ -179,7 +180,7 @@ impl StreamBatch {
     }
 }
 
-/// New ids of some rows, each checked to have a token.
+/// The ids of a call for some rows, each known to have a token.
 struct Given {
     ids: Vec<u32>,
     /// Where the ids of each row end.
@@ -238,31 +239,31 @@ impl Given {
 
 #[pymethods]
 impl CoreTokenizer {
-    /// A streaming decoder: push one id after another, or several at once.
+    /// Ids in parts -> text: a `DecodeStream`, which takes one id or several at a time.
     ///
     /// Example:
     ///     >>> import bytepair as bp
-    ///     >>> stream = bp.train({"é": 5}, vocab_size=256).stream()
-    ///     >>> [stream.push(id) for id in "né".encode()], stream.flush()
+    ///     >>> stream = bp.train({"é": 5}, vocab_size=256).decode_stream()
+    ///     >>> [stream.push(id) for id in "né".encode()], stream.finish()
     ///     (['n', '', 'é'], '')
     #[pyo3(signature = (*, skip_special_tokens=false))]
-    fn stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> StreamDecoder {
-        StreamDecoder::new(slf.unbind(), skip_special_tokens)
+    fn decode_stream(slf: Bound<'_, Self>, skip_special_tokens: bool) -> DecodeStream {
+        DecodeStream::new(slf.unbind(), skip_special_tokens)
     }
 
-    /// Streaming decoders for sequences that are generated side by side, each in its own row.
+    /// Ids in parts -> text for many sequences, each in a row of its own: a `DecodeStreamBatch`.
     ///
     /// Args:
-    ///     rows: The number of rows. After a flush or reset, a row can take another sequence.
-    ///     skip_special_tokens: Whether to omit special tokens.
+    ///     rows: The number of rows. After ``finish`` or ``reset`` a row takes another sequence.
+    ///     skip_special_tokens: Leaves special tokens out.
     ///
     /// Example:
     ///     >>> import bytepair as bp
-    ///     >>> streams = bp.train({"é": 5}, vocab_size=256).stream_batch(2)
-    ///     >>> [streams.push(ids) for ids in zip("né".encode(), "éh".encode())], streams.flush()
+    ///     >>> streams = bp.train({"é": 5}, vocab_size=256).decode_stream_batch(2)
+    ///     >>> [streams.push(ids) for ids in zip("né".encode(), "éh".encode())], streams.finish()
     ///     ([['n', ''], ['', 'é'], ['é', 'h']], ['', ''])
     #[pyo3(signature = (rows, *, skip_special_tokens=false))]
-    fn stream_batch(slf: Bound<'_, Self>, rows: usize, skip_special_tokens: bool) -> StreamBatch {
-        StreamBatch::new(slf.unbind(), rows, skip_special_tokens)
+    fn decode_stream_batch(slf: Bound<'_, Self>, rows: usize, skip_special_tokens: bool) -> DecodeStreamBatch {
+        DecodeStreamBatch::new(slf.unbind(), rows, skip_special_tokens)
     }
 }
