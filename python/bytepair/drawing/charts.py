@@ -31,24 +31,14 @@ _NEAR = 0.75
 
 
 class Series(NamedTuple):
-    """A line.
-
-    Attributes:
-        name: Its name: any text.
-        points: Its points, from left to right.
-    """
+    """A line: its name, any text, and its points from left to right."""
 
     name: str
     points: Sequence[tuple[float, float]]
 
 
 class Bars(NamedTuple):
-    """Bars of one kind.
-
-    Attributes:
-        name: Their name: any text.
-        values: One for each label; NaN if there is none, which is drawn as a dash.
-    """
+    """Bars of one kind: their name, any text, and one value for each label; NaN, for none, is drawn as a dash."""
 
     name: str
     values: Sequence[float]

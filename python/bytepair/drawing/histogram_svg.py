@@ -32,13 +32,7 @@ text { font: 14px system-ui, sans-serif; font-variant-numeric: tabular-nums; fil
 
 
 class Bin(NamedTuple):
-    """A bar of a histogram.
-
-    Attributes:
-        start: The least number in it.
-        end: The least number above it.
-        amount: How many numbers are in it.
-    """
+    """A bar of a histogram: the least number in it, the least above it, and how many are in it."""
 
     start: int
     end: int

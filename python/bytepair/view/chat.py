@@ -90,18 +90,7 @@ def html(example: ChatExample, tokenizer: Tokenizer, *, title: str = "A chat as 
 
 
 def save(example: ChatExample, tokenizer: Tokenizer, path: str | Path, *, title: str = "A chat as tokens") -> None:
-    """Write the page of an example atomically.
-
-    Args:
-        example: A `ChatExample`.
-        tokenizer: The tokenizer that it was encoded with.
-        path: The file; an existing one is replaced.
-        title: The title.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-        ValueError: As `html`.
-    """
+    """Write the page of an example as `write_page` does; the other arguments are those of `html`."""
     write_page(html(example, tokenizer, title=title), path)
 
 

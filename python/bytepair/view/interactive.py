@@ -56,16 +56,7 @@ def html(picture: Picture | Mapping[str, Any], *, title: str = "Tokens") -> str:
 
 
 def save(picture: Picture | Mapping[str, Any], path: str | Path, *, title: str = "Tokens") -> None:
-    """Write the page of a picture atomically.
-
-    Args:
-        picture: As `html` takes it.
-        path: The file; an existing one is replaced.
-        title: The title.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-    """
+    """Write the page of a picture as `write_page` does; the other arguments are those of `html`."""
     write_page(html(picture, title=title), path)
 
 

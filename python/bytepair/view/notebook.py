@@ -51,12 +51,6 @@ def html(encoding: Encoding) -> str:
     Point at a token to see its id, its spelling in the vocabulary, its bytes and its offsets. Added tokens have a
     frame, padding a dashed one, and several texts are numbered.
 
-    Args:
-        encoding: A row of a call of a tokenizer.
-
-    Returns:
-        HTML for a notebook, whose texts are escaped.
-
     Example:
         >>> import bytepair as bp
         >>> "3 tokens" in html(bp.train({"low": 5}, vocab_size=258).encoding("low low"))

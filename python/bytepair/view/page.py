@@ -62,15 +62,7 @@ def page(
 
 
 def write_page(html: str, path: str | Path) -> None:
-    """Write a page into a file atomically.
-
-    Args:
-        html: The page.
-        path: The file; an existing one is replaced.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-    """
+    """Write a page into a file atomically, replacing an existing one; ArtifactError if that fails."""
     with replacing(Path(path)) as temporary:
         temporary.write_bytes(html.encode("utf-8", "replace"))
 
