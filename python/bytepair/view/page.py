@@ -6,12 +6,11 @@ import json
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped
 from bytepair.files import replacing
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def page(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(show_line(title))}</title>\n<style>\n{style}</style>\n</head>\n"
+        f"<title>{escaped(title)}</title>\n<style>\n{style}</style>\n</head>\n"
         f"<body>\n{''.join(parts)}</body>\n</html>\n"
     )
 
