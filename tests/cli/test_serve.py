@@ -74,7 +74,7 @@ def test_a_port_that_is_taken_is_one_line(fails: Callable[..., str]) -> None:
 
 
 def test_a_model_that_is_none_is_one_line(fails: Callable[..., str]) -> None:
-    assert "no file" in fails("serve", "-m", "nothing")
+    assert "is not a file or folder" in fails("serve", "-m", "nothing")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -252,10 +252,10 @@ def test_runs_that_can_be_killed_name_what_they_refuse(call: str, kind: str, tmp
 @pytest.mark.parametrize(
     ("kind", "options", "says"),
     [
-        ("tar", {"delimiter": "x"}, r"delimiter='x' has no effect on tar files \(file .*a\.tar\); leave it out"),
-        ("text", {"field": "body"}, r"field='body' has no effect on text files \(file .*a\.txt\); leave it out"),
-        ("iterator", {"field": "body"}, "field='body' has no effect on an iterable of texts; leave it out"),
-        ("data set", {"delimiter": "x"}, "delimiter='x' has no effect on a data set in memory; leave it out"),
+        ("tar", {"delimiter": "x"}, r"the delimiter 'x' has no effect on tar files \(file .*a\.tar\); leave it out"),
+        ("text", {"field": "body"}, r"the field 'body' has no effect on text files \(file .*a\.txt\); leave it out"),
+        ("iterator", {"field": "body"}, "the field 'body' has no effect on an iterable of texts; leave it out"),
+        ("data set", {"delimiter": "x"}, "the delimiter 'x' has no effect on a data set in memory; leave it out"),
     ],
 )
 def test_an_option_without_effect_is_refused(
@@ -416,7 +416,7 @@ def test_commands_name_options_without_effect(tmp_path: Path, capsys: pytest.Cap
     plain = put(tmp_path / "a.txt", DATA)
     for command in (["count"], ["encode"], ["chunk", "--limit", "9"]):
         assert main([*command, plain, "-m", model, "--field", "body"]) == 1
-        assert "field='body' has no effect on text files" in capsys.readouterr().err
+        assert "the field 'body' has no effect on text files" in capsys.readouterr().err
         assert main([*command, rows, "-m", model, "--field", "body"]) == 1
         assert 'there is no field "body"' in capsys.readouterr().err
     assert main(["encode", rows, "-m", model, "--lines"]) == 1

@@ -420,7 +420,7 @@ def test_paths_and_globs_in_order(tmp_path: Path) -> None:
     assert [one.name for one in found] == [str(tmp_path / name) for name in names]
     (tmp_path / "[odd].txt").write_text("a name that is no glob")
     assert len(find(tmp_path / "[odd].txt")) == 1
-    with pytest.raises(bp.SourceError, match="is a folder; name what is in it, such as"):
+    with pytest.raises(bp.SourceError, match="is a folder; name the files in it, such as"):
         find(tmp_path / "sub")
     with pytest.raises(bp.SourceError, match="no file matches"):
         find([str(tmp_path / "a.txt"), "no/such/*.txt"])
@@ -455,9 +455,19 @@ def test_iterables_come_in_batches() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "error", "says"),
     [
-        (iter(["a"]), {"field": "text"}, bp.SourceError, "field='text' has no effect on an iterable of texts; leave"),
-        ({"a": iter(["a"])}, {"delimiter": "x"}, bp.SourceError, "delimiter='x' has no effect on an iterable of texts"),
-        (iter(["a"]), {"id_field": "n"}, bp.SourceError, "id_field='n' has no effect on an iterable of texts"),
+        (
+            iter(["a"]),
+            {"field": "text"},
+            bp.SourceError,
+            "the field 'text' has no effect on an iterable of texts; leave",
+        ),
+        (
+            {"a": iter(["a"])},
+            {"delimiter": "x"},
+            bp.SourceError,
+            "the delimiter 'x' has no effect on an iterable of texts",
+        ),
+        (iter(["a"]), {"id_field": "n"}, bp.SourceError, "the id field 'n' has no effect on an iterable of texts"),
         (iter(["a"]), {"field": 5}, TypeError, "field=5 is no str"),
         (iter(["a"]), {"delimiter": ""}, ValueError, "delimiter='' is between all characters"),
         ({"a", "b"}, {}, TypeError, "a source is a set"),
@@ -481,7 +491,9 @@ def test_files_that_cannot_be_read_so(tmp_path: Path, monkeypatch: pytest.Monkey
     for name in ("a.txt", "a.txt.gz", "a.1.xz", "a.tar.xz", "a.parquet.gz", "a.parquet", "a.zst"):
         (tmp_path / name).write_bytes(b"x")
     for name in ("a.txt", "a.txt.gz"):
-        with pytest.raises(bp.SourceError, match=r"field='body' has no effect on text files \(file .*a\.txt.*leave it"):
+        with pytest.raises(
+            bp.SourceError, match=r"the field 'body' has no effect on text files \(file .*a\.txt.*leave it"
+        ):
             found_in(tmp_path / name, field="body")
     for name, ends in (("a.tar.xz", r"^\.xz"), ("a.1.xz", r"^\.xz"), ("a.parquet.gz", r"^\.parquet\.gz")):
         with pytest.raises(bp.SourceError, match=rf"{ends} files cannot be read \(file .*; decompress it"):

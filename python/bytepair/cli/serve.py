@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
     """Serves until Ctrl-C."""
     encodings = options.encodings
     if not any(resolve(model).kind == "encoding" for model in options.models or ()):
-        options.encodings = None  # It says what is offered, and nothing of the files that are named.
+        options.encodings = None  # It is for the encodings that are offered, not for the files named.
     serve(
         load_models(options),
         host=options.host,
@@ -64,5 +64,5 @@ def _say(url: str, *, opens: bool) -> None:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > _LAST_PORT:
-        raise ArgumentTypeError(f"{text!r} is no port: a number up to {_LAST_PORT}")
+        raise ArgumentTypeError(f"{text!r} is not a port: use a number up to {_LAST_PORT}")
     return int(text)
