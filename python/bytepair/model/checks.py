@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import AlphabetError, FormatError
 
@@ -28,10 +28,10 @@ def check_added_ids(ids: Sequence[int]) -> None:
         raise FormatError("the added tokens are not in the order of their ids", remedy="sort them by id")
 
 
-def check_roles(roles: Sequence[tuple[str, str]]) -> None:
+def check_roles(roles: Sequence[Any]) -> None:
     """Raises FormatError if a role is unknown, has two tokens, or has one that is empty or not text."""
     try:
-        named = dict(roles)
+        named: dict[Any, Any] = dict(roles)
         is_text = all(isinstance(token, str) and token and token.encode() for token in named.values())
     except (TypeError, ValueError):
         named, is_text = {}, False
