@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import CorpusError, IntegrityError
 from bytepair.shards import ledger, packages, plans, sealed
+from bytepair.shards.commit import Commit
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def run(
             if tell:
                 tell(told(passed, documents, tokens, ended=False))
 
-        with ledger.Commit(work.folder, work.plan, task) as commit:
+        with Commit(work.folder, work.plan, task) as commit:
             entry = commit.commit(do(work, task, commit.folder, progress))
     if tell:
         tell(told(entry["read"], entry.get("documents", 0), entry.get("tokens", 0), ended=True))

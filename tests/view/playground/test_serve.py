@@ -26,7 +26,7 @@ def test_a_port_that_is_taken() -> None:
 
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 0), ("127.0.0.1", 99999), ("203.0.113.1", 0)])
 def test_an_address_that_cannot_be_had(host: str, port: int) -> None:
-    with pytest.raises(bp.ArtifactError, match="cannot listen at port|is not a port"):
+    with pytest.raises(bp.ArtifactError, match=r"cannot listen at port|is not a port"):
         playground.serve(host=host, port=port)
 
 
