@@ -131,7 +131,7 @@ def test_a_manifest_that_says_otherwise(folder: Path) -> None:
         assert bp.verify(folder).passed
         (folder / manifest.NAME).write_bytes(said)
     reseal(folder, fingerprint="0", dropped=["split"])
-    assert bp.verify(folder)["fingerprint"].detail.endswith("; split was dropped and has to be said again")
+    assert bp.verify(folder)["fingerprint"].detail.endswith("; split was dropped and must be passed again")
 
 
 def test_dropped_features_are_said_again(tmp_path: Path, small: bp.Tokenizer) -> None:

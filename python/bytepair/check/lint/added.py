@@ -1,4 +1,4 @@
-"""Findings about added tokens: those that take ordinary text, those that are not found, those that are not marked."""
+"""Findings about added tokens: ordinary text taken, tokens never found, tokens not marked special."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bytepair.check.subject import Subject
     from bytepair.model.spec import AddedToken
 
-# Nothing but a control token is spelled so. Tags of two brackets alone, as `<b>`, stand in text as well.
+# Only control tokens are spelled like this. Plain tags such as `<b>` also occur in text.
 _CONTROL = re.compile(r"<\|[^\s<>|]+\|>|<｜[^<>｜]+｜>")
 
 _OF_WORDS = {"L", "M", "N"}
@@ -24,7 +24,7 @@ _INSIDE_WORDS = "-'’"
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """All of them."""
+    """All findings about added tokens."""
     yield from _shadowing(subject)
     yield from _unmarked(subject)
     yield from _hidden(subject)
@@ -32,7 +32,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def is_ordinary(content: str) -> bool:
-    """Whether an added token is spelled like words or numbers of any text.
+    """Whether an added token is spelled like a word or number of ordinary text.
 
     Example:
         >>> is_ordinary(" the"), is_ordinary("ü"), is_ordinary("<think>"), is_ordinary("   "), is_ordinary("[UNK]")
@@ -51,7 +51,7 @@ def _shadowing(subject: Subject) -> Iterator[Finding]:
             "error",
             f"{_number(special)} special and spelled like ordinary text",
             "Text with it raises SpecialTokenError, or becomes a control token where special tokens are allowed.",
-            "spell control tokens as no text is, such as <|name|>",
+            "spell control tokens unlike any text, such as <|name|>",
             **_about(subject, special),
         )
     inside = [token for token in ordinary if not token.special and not token.single_word and _is_lone_or_word(token)]
@@ -78,7 +78,7 @@ def _shadowing(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_lone_or_word(token: AddedToken) -> bool:
-    # White space at both sides would keep it to whole words as well, but at one side it does not.
+    # White space on both sides would limit it to whole words as well; on one side it does not.
     return not (token.content[:1].isspace() and token.content[-1:].isspace())
 
 
@@ -125,7 +125,7 @@ def _is_found(subject: Subject, token: AddedToken) -> bool:
 
 
 def _from_text(subject: Subject) -> Iterator[Finding]:
-    """Special tokens that text becomes although the call says that it is text."""
+    """Special tokens that the model produces from text even with ``special="text"``."""
     leaking = []
     for token in subject.spec.added_tokens:
         if not token.special or token.id in subject.unknown_ids:
@@ -152,7 +152,7 @@ def _number(listed: list[AddedToken]) -> str:
 
 
 def _about(subject: Subject, listed: list[AddedToken]) -> dict[str, Any]:
-    """What a finding about added tokens says of where and which they are."""
+    """The file, count and examples of a finding about added tokens."""
     place = {"file": subject.file, "pointer": _pointer(subject, listed[0])}
     return {**place, **tokens((token.id, token.content) for token in listed)}
 

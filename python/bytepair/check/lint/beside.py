@@ -1,4 +1,4 @@
-"""Findings about what stands beside a tokenizer in its folder: tokenizer_config.json, and the chat template."""
+"""Findings about the other files in the folder of a tokenizer: tokenizer_config.json and the chat template."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """All of them; none of a single file."""
+    """All findings about the folder; none for a single file."""
     if subject.folder is None:
         return
     try:
@@ -44,13 +44,13 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def broken_settings(error: Exception, folder: Path) -> Finding:
-    """A finding about files beside a tokenizer that cannot be read."""
+    """The finding for unreadable files beside a tokenizer."""
     said = of_error(error)
     return Finding(
         "settings-broken",
         "error",
         said["what"],
-        "The folder does not load, and nobody knows its special tokens and its chat template.",
+        "The folder does not load: its special tokens and its chat template are unknown.",
         said["remedy"],
         file=said["file"] or str(folder / configs.CONFIG),
         pointer=said["pointer"],
@@ -88,7 +88,7 @@ def _flags(subject: Subject, table: dict[str, Any], file: str) -> Iterator[Findi
         token = subject.added.get(int(key)) if key.isdecimal() else None
         if token is None or not isinstance(row, dict) or row.get("content") != token.content:
             continue
-        # What the settings name is special whatever its row says, here as well as there.
+        # A token named in the settings is special whatever its row says, in transformers as well as here.
         other = [flag for flag in _FLAGS[1:] if row.get(flag, False) != getattr(token, flag)]
         if row.get("special", False) and not token.special:
             other.append("special")
@@ -154,7 +154,7 @@ def _length(settings: configs.Settings, file: str) -> Iterator[Finding]:
             "warning",
             f"model_max_length is {length}",
             "Whoever truncates to it has nothing left.",
-            "write how many ids the model takes, or leave it out",
+            "write the most ids that the model takes, or remove the setting",
             file=file,
             pointer="/model_max_length",
             examples=(str(length),),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def file_hashes(folder: Path, path: Path) -> tuple[dict[str, Any] | None, Check]:
-    """The manifest of a folder, and whether all files that it names are there and are those that were saved."""
+    """The manifest of a folder, and the check that its files exist and match their hashes."""
     name = "file hashes"
     try:
         table = manifest.load(folder)
@@ -42,7 +42,7 @@ def file_hashes(folder: Path, path: Path) -> tuple[dict[str, Any] | None, Check]
 
 
 def checks(subject: Subject) -> list[Check]:
-    """What the manifest says of the tokenizer, whose files have been compared."""
+    """Compares content, behaviour and Unicode with the manifest."""
     names = ("fingerprint", "behaviour", "Unicode version", "chat template hash")
     table = subject.manifest
     if table is None:
@@ -80,7 +80,7 @@ def _behaviour(subject: Subject, table: dict[str, Any]) -> Check:
 def _dropped(table: dict[str, Any]) -> str:
     lost = table.get("dropped")
     return (
-        f"; {', '.join(map(str, lost))} was dropped and has to be said again" if isinstance(lost, list) and lost else ""
+        f"; {', '.join(map(str, lost))} was dropped and must be passed again" if isinstance(lost, list) and lost else ""
     )
 
 
