@@ -1,4 +1,4 @@
-"""The ledger of a run: an entry for each finished task, and its files, whole or not at all."""
+"""The ledger of a run: an entry for each finished task, committed atomically with its files."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _BLOCK = 1 << 20
 
 
 class Commit:
-    """The files of a task under way, as a context: either all of them get their names and an entry, or none.
+    """A context for the files of a task in progress: all of them are committed with an entry, or none.
 
     The worker of the task writes into `folder`. Its files go to the folder of the run for the last
     stage, and to ``work/STAGE/`` for others; files in ``quarantine/`` always stay there. Two workers may do the same
-    task at the same time: they give the same files.
+    task at the same time: their files are equal.
 
     Raises:
         ArtifactError: A file cannot be written. The files in `folder` are removed, and the ledger is as it was.
@@ -63,7 +63,7 @@ class Commit:
             raise unwritten(self._run, error) from error
 
     def commit(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """Gives the files their names, and writes the entry, which it returns.
+        """Renames the files to their final names, writes the entry and returns it.
 
         Args:
             facts: The entry of the task besides its files: JSON that depends on the plan and inputs alone.
@@ -85,7 +85,7 @@ class Commit:
                 for folder in folders:
                     if not folder.exists():
                         folder.mkdir(parents=True, exist_ok=True)
-                        # Else the folder could be lost with all that is in it.
+                        # Otherwise a crash could lose the folder with its content.
                         files.sync_folder(folder.parent)
                 for path, place in moves:
                     path.replace(place)
@@ -96,7 +96,7 @@ class Commit:
 
     @contextmanager
     def _right(self) -> Iterator[bool]:
-        """Whether the run still goes on: somebody else may have done this task, and the run be complete."""
+        """Whether the run is still in progress: another worker may have done this task and completed the run."""
         with ExitStack() as stack:
             try:
                 stack.enter_context(locks.committing(self._run / WORK))
@@ -128,7 +128,7 @@ def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
 
 
 def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
-    """The same; None also if the entry is damaged, or of another plan: then it is unknown whether the task is done."""
+    """As `entry`, but None for an entry that is damaged or of another plan: the task may or may not be done."""
     try:
         return entry(run, plan, task)
     except IntegrityError:
@@ -136,7 +136,7 @@ def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
 
 
 def entries(run: Path, plan: Plan) -> Iterator[dict[str, Any]]:
-    """The entries of all tasks that are done, stage after stage, each read when it is its turn. Errors as `entry`."""
+    """The entries of all finished tasks, stage by stage, read lazily. Errors as `entry`."""
     return (found for task in plan.tasks() if (found := entry(run, plan, task)) is not None)
 
 
@@ -163,10 +163,10 @@ def all_done(run: Path, plan: Plan, stage: str) -> Iterator[dict[str, Any]]:
 
 
 def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
-    """The tasks of a stage that wrote documents to each split, by their numbers in order.
+    """The numbers, in order, of the tasks of a stage that wrote documents to each split.
 
-    All entries are read when this is first asked for, and what they say is kept in one file: as many tasks as there are
-    ask for it, and would read as many entries each.
+    The first call reads all entries and caches the result in one file: otherwise every task of the next stage would
+    read every entry.
 
     Raises:
         CorpusError: A task of the stage is not done.
@@ -174,7 +174,7 @@ def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
     """
     place = run / WORK / stage / _INDEX
     if files.exists(place):
-        with suppress(IntegrityError):  # It is made again.
+        with suppress(IntegrityError):  # It is rebuilt.
             kept = sealed.read(place)
             if kept.pop("plan") == plan.digest:
                 return kept
@@ -183,13 +183,13 @@ def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
         for split, amount in each["splits"].items():
             if amount["documents"]:
                 found.setdefault(split, []).append(each["number"])
-    if files.exists(place.parent):  # Where it is not, no task wrote any.
+    if files.exists(place.parent):  # Without the folder no task wrote documents.
         sealed.write(place, {"plan": plan.digest, **found})
     return found
 
 
 def clean(run: Path) -> None:
-    """Remove the files of killed tasks. A worker that is still at a task can no longer commit it."""
+    """Removes the files of killed tasks. A worker still at a task can no longer commit it."""
     with locks.alone(run / WORK):
         shutil.rmtree(run / WORK / _TEMPORARY, ignore_errors=True)
         for path in run.rglob(f"{files.TEMPORARY}*"):
@@ -197,12 +197,12 @@ def clean(run: Path) -> None:
 
 
 def is_kept(run: Path, found: dict[str, Any], *, lasting: bool = False) -> bool:
-    """Whether the files of an entry are there, and as long as they were.
+    """Whether the files of an entry exist with their recorded sizes.
 
     Args:
         run: The folder of the run.
         found: The entry.
-        lasting: Whether to ask only for those that stay when the run is complete.
+        lasting: Whether to check only the files that remain when the run is complete.
     """
     rows = [row for row in found["files"] if not (lasting and row["name"].startswith(f"{WORK}/"))]
     with suppress(OSError):
@@ -216,7 +216,7 @@ def is_finished(run: Path, plan: Plan) -> bool:
 
 
 def finish(run: Path, plan: Plan, names: Iterable[str]) -> None:
-    """Record that the run is complete, and the files beside those of its tasks.
+    """Records that the run is complete, and the files not written by its tasks.
 
     Raises:
         OSError: It cannot be written.
@@ -228,7 +228,7 @@ def finish(run: Path, plan: Plan, names: Iterable[str]) -> None:
 
 
 def reopen(run: Path, plan: Plan) -> None:
-    """Takes `finish` back.
+    """Undoes `finish`.
 
     Raises:
         OSError: It cannot be removed.
@@ -263,7 +263,7 @@ def _place(run: Path, plan: Plan, task: TaskName) -> Path:
 
 
 def none_done(folder: Path) -> str:
-    """The end of a remedy, for a folder in which no task is done: what failed at once should not be in the way."""
+    """The end of a remedy for a folder without finished tasks: it may simply be removed."""
     return "" if any((folder / LEDGER).glob("*.json")) else f"; or remove {folder}: nothing of its run is done"
 
 
