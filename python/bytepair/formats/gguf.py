@@ -110,7 +110,7 @@ def metadata(data: bytes | mmap) -> dict[str, Any]:
         value = reader.value()
         if key.startswith("tokenizer."):
             if key in found:
-                raise damaged(f"{key} stands twice", at)
+                raise damaged(f"{key} occurs twice", at)
             found[key.removeprefix("tokenizer.")] = value
     return found
 

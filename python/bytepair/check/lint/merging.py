@@ -48,7 +48,7 @@ def merged(model: BytePair, only: Collection[int] | None = None) -> Merged:
         model: A model with a merge list; or with ranks, whose `last` is of no use.
         only: The positions of the tokens to merge; None for all. The result for others is undefined.
 
-    Time: proportional to the symbols in all tokens, times the log of the merge list.
+    Time: about one step per symbol of the tokens, each a search in the merge list.
 
     Example:
         >>> from bytepair.model.models import BytePair
