@@ -134,7 +134,7 @@ def _check_values(head: dict[str, Any]) -> None:
     for name in ("split", "normalizers", "pre_tokenizers", "decoders"):
         for value in head.get(name, ()):
             if not isinstance(value, str):
-                raise TypeError(f"{_short(value)} stands among the {name}")
+                raise TypeError(f"{_short(value)} is not valid among the {name}")
     for token in head["added_tokens"]:
         content, id, *flags = AddedToken(**token)
         if [type(value) for value in (content, id, *flags)] != [str, int, *[bool] * len(flags)]:

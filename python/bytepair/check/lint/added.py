@@ -60,9 +60,9 @@ def _shadowing(subject: Subject) -> Iterator[Finding]:
             "shadowing-token",
             "warning",
             f"{_number(inside)} ordinary text, also inside longer words",
-            "Wherever the text holds it, words are cut there and never reach the model as it was trained: "
+            "Words are cut wherever the text contains it, and do not reach the model as in training: "
             "`the` is also in `other`." + _also_after(subject, inside),
-            "set single_word for words; or take it away, so that the model's own tokens spell it",
+            "set single_word for words; or remove it, so that the model's own tokens spell it",
             **_about(subject, inside),
         )
     whole = [token for token in ordinary if not token.special and token.single_word]
@@ -71,8 +71,8 @@ def _shadowing(subject: Subject) -> Iterator[Finding]:
             "shadowing-word",
             "note",
             f"{_number(whole)} spelled like a word of ordinary text",
-            "It is found where it stands as a word, before the model sees the text." + _also_after(subject, whole),
-            "leave it, if it was meant so",
+            "It is matched as a whole word before the model sees the text." + _also_after(subject, whole),
+            "keep it if this is intended",
             **_about(subject, whole),
         )
 
@@ -85,9 +85,9 @@ def _is_lone_or_word(token: AddedToken) -> bool:
 def _also_after(subject: Subject, listed: list[AddedToken]) -> str:
     said = ""
     if subject.spec.normalizers and any(token.normalized for token in listed):
-        said += " It is looked for in the normalized text, so that other spellings become it too."
+        said += " It is matched in the normalized text, so other spellings become it too."
     if any(token.lstrip or token.rstrip for token in listed):
-        said += " It takes the white space beside it."
+        said += " It includes the white space beside it."
     return said
 
 
@@ -99,7 +99,7 @@ def _unmarked(subject: Subject) -> Iterator[Finding]:
             "note",
             f"{_number(unmarked)} spelled like a control token, and not special",
             'Text that spells it becomes it without special="allow", and skip_special_tokens keeps it in decoded text.',
-            "mark it as special, unless its name is to stay in decoded text",
+            "mark it as special, unless decoded text must keep its name",
             **_about(subject, unmarked),
         )
 
@@ -110,9 +110,9 @@ def _hidden(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "hidden-token",
             "error",
-            f"{_number(hidden)} not found in a text that is nothing but it",
-            "Another added token, or a normalizer, takes it first: chats that are written as text lose it.",
-            "spell it so that no other added token is part of it, and let it be looked for before normalizers",
+            f"{_number(hidden)} not found in a text that consists only of it",
+            "Another added token, or a normalizer, consumes it first: chats written as text lose it.",
+            "spell it so that it contains no other added token, and match it before normalizers",
             **_about(subject, hidden),
         )
 
@@ -140,9 +140,9 @@ def _from_text(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "special-from-text",
             "warning",
-            f"{_number(leaking)} special, and the model makes it of text as well",
+            f"{_number(leaking)} special, and the model also produces it from text",
             'With special="text" users can still write control tokens.',
-            "take the merges that make it, or its row, out of the model; the added token stays",
+            "remove the merges that make it, or its row, from the model; the added token stays",
             **_about(subject, leaking),
         )
 

@@ -72,7 +72,7 @@ def _unknown_tokens(subject: Subject, settings: configs.Settings, file: str) -> 
             "settings-token-unknown",
             "error",
             f"the settings name {plural(len(unknown), 'special token')} that the vocabulary does not have",
-            "It has no id: what begins, ends or fills texts cannot be said. Some libraries give it a new id then,"
+            "It has no id, so it cannot begin, end or pad texts. Some libraries then give it a new id,"
             " for which the embedding has no row.",
             "add the token to the tokenizer, with the id that the model was trained with, or correct the settings",
             file=file,
@@ -98,7 +98,7 @@ def _flags(subject: Subject, table: dict[str, Any], file: str) -> Iterator[Findi
             "settings-flag-differs",
             "warning",
             f"{counted(len(differ), 'flag', 'differs', 'differ')} between the settings and the tokenizer",
-            "Libraries that read the settings find these tokens in other places than those that read the file.",
+            "Libraries that read the settings match these tokens differently from those that read the file.",
             "decide which is right, and write it into both",
             file=file,
             pointer=f"/added_tokens_decoder/{differ[0][0]}/{differ[0][2]}",
@@ -118,7 +118,7 @@ def _not_listed(subject: Subject, table: dict[str, Any], file: str) -> Iterator[
             "settings-lack-token",
             "note",
             f"added_tokens_decoder lacks {plural(len(absent), 'special token')} of the tokenizer",
-            "Libraries that build the tokenizer from the settings alone do not know these.",
+            "Libraries that build the tokenizer from the settings alone lack these tokens.",
             "list them there too",
             file=file,
             pointer="/added_tokens_decoder",
@@ -138,7 +138,7 @@ def _not_added(subject: Subject, settings: configs.Settings, file: str) -> Itera
                 "post-processor-lacks-token",
                 "warning",
                 f"add_{role}_token is on, and the post-processor does not add {quoted(token)}",
-                "The settings say one thing and the tokenizer does another: ids depend on which a library goes by.",
+                "The settings and the tokenizer disagree: ids depend on which of them a library follows.",
                 f"put {role} into the post-processor, or switch add_{role}_token off",
                 file=file,
                 pointer=f"/add_{role}_token",
@@ -153,7 +153,7 @@ def _length(settings: configs.Settings, file: str) -> Iterator[Finding]:
             "length-nonsense",
             "warning",
             f"model_max_length is {length}",
-            "Whoever truncates to it has nothing left.",
+            "Truncation to this length leaves nothing.",
             "write the most ids that the model takes, or remove the setting",
             file=file,
             pointer="/model_max_length",
@@ -173,7 +173,7 @@ def _template(subject: Subject, settings: configs.Settings, name: str, text: str
             "error",
             f"{called} cannot be parsed: {error}",
             "No chat can be rendered.",
-            "correct it; chat.Template(text).render(messages) says what is wrong",
+            "correct it; chat.Template(text).render(messages) reports the fault",
             file=file,
         )
     known = {token.content for token in subject.spec.added_tokens}
@@ -196,7 +196,7 @@ def _template(subject: Subject, settings: configs.Settings, name: str, text: str
             f"{called} never writes eos_token, which is {quoted(eos)}",
             "A model that was trained on these chats ends its turns with something else, and generation that waits for"
             " eos_token alone does not stop.",
-            "name what ends a turn as eos_token, or let generation stop at it as well",
+            "set eos_token to the token that ends a turn, or let generation stop at that token as well",
             file=file,
             examples=(quoted(eos),),
         )

@@ -96,7 +96,7 @@ def _keys(table: Table, file: str) -> Iterator[Finding]:
         yield Finding(
             "duplicate-key",
             "error",
-            f"{plural(len(found), 'key')} of JSON {agree(len(found), 'stands', 'stand')} twice in one object",
+            f"{plural(len(found), 'key')} of JSON {agree(len(found), 'occurs', 'occur')} twice in one object",
             "Libraries take the first or the last value of them, so that one file is several tokenizers.",
             "keep one of each",
             file=file,
@@ -225,8 +225,8 @@ def _same_token(twice: list[str], file: str, pointer: str) -> Finding:
     return Finding(
         "duplicate-token",
         "error",
-        f"{counted(len(twice), 'token', 'stands', 'stand')} in it more than once",
-        "Which of its ids text gets depends on the library; the other is never used.",
+        f"{counted(len(twice), 'token', 'occurs', 'occur')} in it more than once",
+        "The id that text gets depends on the library; the other is never used.",
         "keep the id that the model was trained with",
         file=file,
         pointer=pointer,
@@ -251,7 +251,7 @@ def _absent(merges: list[Any], ids: Mapping[str, int], cut: int, file: str) -> I
             "merge-of-absent-token",
             "error",
             f"{counted(len(rows), 'merge', 'needs', 'need')} a token that the vocabulary does not have",
-            "Vocabulary and merges are not of one tokenizer, or one of them is cut short.",
+            "Vocabulary and merges belong to different tokenizers, or one of them is truncated.",
             _FETCH,
             file=file,
             pointer=f"/model/merges/{rows[0][0]}",

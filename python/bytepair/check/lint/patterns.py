@@ -94,8 +94,8 @@ def _literal(text: str, stage: str, file: str, pointer: str) -> Finding:
         "literal-pattern",
         "error",
         "a regular expression is stored as a String, and is matched letter by letter",
-        f"The step {does} only where these very characters stand, which is nowhere: pieces, and with them ids, are not"
-        " those that were meant.",
+        f"The step {does} only at these literal characters, which text never has: pieces, and with them ids,"
+        " are not those intended.",
         'write {"Regex": ...} in place of {"String": ...}',
         file=file,
         pointer=pointer,
@@ -139,7 +139,7 @@ def _idle(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 "idle-split",
                 "note",
-                f"a Split cuts at {quoted(text)}, of which the normalizer leaves none",
+                f"a Split cuts at {quoted(text)}, which the normalizer always removes",
                 "This step never cuts. Where it is the only one, all text between two added tokens is one piece.",
                 "leave it where a model was trained so",
                 file=subject.file,
@@ -158,7 +158,7 @@ def _deletes(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 "deleting-normalizer",
                 "note",
-                "a normalizer takes text away for good",
+                "a normalizer deletes text",
                 "Decoded text lacks it, and offsets skip it.",
                 "check that this is intended",
                 file=subject.file,

@@ -83,7 +83,7 @@ def _throughput(tokenizer: Tokenizer) -> list[Check]:
 
 
 def _pickled(tokenizer: Tokenizer, expected: str) -> Check:
-    name = "the same ids behind pickle"
+    name = "the same ids after pickling"
     try:
         again = pickle.loads(pickle.dumps(tokenizer))
     except (pickle.PickleError, AttributeError, TypeError) as error:

@@ -23,7 +23,7 @@ _VARIABLE = re.compile(r"\b(bos_token|eos_token|pad_token|unk_token)\b")
 def checks(subject: Subject) -> list[Check]:
     """Whether the template parses, and its control tokens are added tokens."""
     if subject.folder is None:
-        return [Check(_NAME, "not applicable", "a chat template stands beside files")]
+        return [Check(_NAME, "not applicable", "only a folder has a chat template")]
     try:
         template, settings = configs.chat_template(subject.folder), configs.table(subject.folder, configs.CONFIG)
     except (FormatError, ArtifactError) as error:
