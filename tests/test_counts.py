@@ -290,7 +290,7 @@ def test_counts_are_exact_up_to_64_bits() -> None:
     assert (half.filter(2**63) + Counts.of({"low": 2**63 - 1})).top(1)[0].count == MOST
     with pytest.raises(bp.TrainingError, match=r"more than 2\^64 - 1"):
         half.scale(2)
-    with pytest.raises(bp.TrainingError, match=r"no common one below 2\^64"):
+    with pytest.raises(bp.TrainingError, match=r"share no denominator below 2\^64"):
         Counts.of({"a": 1}).scale(Fraction(1, 2**62)).scale(Fraction(1, 2**9)) + Counts.of({"a": 1}).scale("0.2")
     assert len(half.filter(MOST)) == len(half.filter(2**70)) == 0
     tiny = Counts.of({"ab": 4}).scale(Fraction(1, 2**62))

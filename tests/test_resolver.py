@@ -141,7 +141,7 @@ def test_from_pretrained_takes_a_folder(tok: bp.Tokenizer) -> None:
 def test_no_option_is_ignored(tok: bp.Tokenizer) -> None:
     tok.save("here")
     for name, option, what in [
-        (tok, {"split": "gpt2"}, "a tokenizer that is loaded already takes no split"),
+        (tok, {"split": "gpt2"}, "a loaded tokenizer takes no split"),
         (tok, {"partial_alphabet": True}, "takes no partial alphabet"),
         ("gpt-4o", {"special_tokens": {"<a>": 3}}, "the encoding o200k_base takes no special tokens"),
         ("here", {"encodings": "folder"}, "'here', which is not an encoding, takes no encodings"),

@@ -131,7 +131,7 @@ def test_a_manifest_that_says_otherwise(folder: Path) -> None:
         assert bp.verify(folder).passed
         (folder / manifest.NAME).write_bytes(said)
     reseal(folder, fingerprint="0", dropped=["split"])
-    assert bp.verify(folder)["fingerprint"].detail.endswith("; split was dropped and has to be said again")
+    assert bp.verify(folder)["fingerprint"].detail.endswith("; split was dropped and must be passed again")
 
 
 def test_dropped_features_are_said_again(tmp_path: Path, small: bp.Tokenizer) -> None:
@@ -373,14 +373,14 @@ class Forgetful(bp.Tokenizer):
 
 def test_determinism(small: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     failing = {check.name for check in running.checks(Forgetful(small.spec)) if check.status == "fail"}
-    assert failing == {"the same ids twice", "the same ids behind pickle", "the same ids in another process"}
+    assert failing == {"the same ids twice", "the same ids after pickling", "the same ids in another process"}
 
     class Local(bp.Tokenizer):
         def encode_batch(self, texts: Any, **options: Any) -> list[list[int]]:
             return [[options["threads"]], *super().encode_batch(texts, **options)]
 
     failing = {check.name for check in running.checks(Local(small.spec)) if check.status == "fail"}
-    assert failing == {"the same ids on threads", "the same ids behind pickle"}
+    assert failing == {"the same ids on threads", "the same ids after pickling"}
     monkeypatch.setattr(running, "_ELSEWHERE", "raise SystemExit('broken')")
     check = running._elsewhere(small, probes.behaviour(small))
     assert (check.status, check.detail) == ("fail", "it ended with an error: broken")

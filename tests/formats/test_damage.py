@@ -111,7 +111,7 @@ def test_errors_say_where(tmp_path: Path) -> None:
     pieces = models.model(models.pair_pieces())
     cases = {
         "a.model": (pieces[:-3], "longer than the message", "byte"),
-        "vocab.txt": (b"[UNK]\nlow\nlow\n", "stands in line 2", "line"),
+        "vocab.txt": (b"[UNK]\nlow\nlow\n", "is also in line 2", "line"),
         "bpe.codes": (b"#version: 0.2\nl o</w>\nlo\n", "is not a merge", "line"),
         "b.gguf": (models.gguf_pairs()[:-2], "the file ends before", "byte"),
         "tekken.json": (json.dumps({**models.small_tekken(), "vocab": [{}, {}, {}]}).encode(), "of rank 0", "pointer"),

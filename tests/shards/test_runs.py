@@ -289,7 +289,7 @@ def test_a_tokenizer_that_was_just_written_is_not_read_again(
     # Of a run that is gone on with, it is read: what the folder holds must be what was planned with.
     bp.train({"low": 5}, vocab_size=258).save(tmp_path / "out" / "tokenizer", "native")
     (tmp_path / "out/train-00000.bin").unlink()
-    with pytest.raises(bp.IntegrityError, match="not the one that was planned with"):
+    with pytest.raises(bp.IntegrityError, match="not the one of its plan"):
         bp.shard(source, tok, tmp_path / "out", delimiter="\n", resume=True)
 
 

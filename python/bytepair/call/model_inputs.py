@@ -1,7 +1,7 @@
 """``tok(...)``: encode, truncate, post-process, pad, and make columns.
 
 The same rows are made in three ways. Ids alone are assembled as lists, or with numpy for the whole batch at once
-(``columns``). With offsets or overflowing parts, rows are made as `Encoding`, which defines the other two.
+(``columns``). With offsets or overflowing parts, rows are built as `Encoding`, which defines the other two.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def options(
     most = None if max_length is None else _natural("max_length", max_length)
     if most is None and (strategy is not None or padded == "max_length"):
         option = "truncation" if strategy is not None else 'padding="max_length"'
-        raise ValueError(f"{option} needs max_length: a tokenizer does not know the limit of its model")
+        raise ValueError(f"{option} needs max_length: a tokenizer does not store the limit of its model")
     if most is not None and strategy is None and padded != "max_length":
         raise ValueError('max_length has no effect without truncation or padding="max_length"')
     stride = _natural("stride", stride)

@@ -1,10 +1,10 @@
 """The files beside a tokenizer in a folder: ``tokenizer_config.json`` and its like.
 
-Settings that decide ids go into the tokenizer (`apply`): added tokens that its own file lacks, which of them are
-special, a space in front, and a template of bos and eos if the file has none. The rest, which chats and padding need,
+Settings that decide ids go into the tokenizer (`apply`): added tokens that its own file lacks, their `special`
+flags, a space in front, and a template of bos and eos if the file has none. The rest, which chats and padding need,
 is plain data (`read`); the folder of a tokenizer from a hub is ``origin.folder``.
 
-Source: what ``transformers`` writes and reads (``tokenization_utils_base.py``, ``tokenization_utils_fast.py``).
+Source: readers and writers in ``transformers`` (``tokenization_utils_base.py``, ``tokenization_utils_fast.py``).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def read(folder: Path) -> Settings:
     """The settings of a folder.
 
     Raises:
-        FormatError: One of its files is broken, or a value is of another kind; ``pointer`` says which.
+        FormatError: One of its files is broken, or a value has the wrong type; ``pointer`` locates it.
         ArtifactError: One of them cannot be read.
     """
     config = table(folder, SPECIAL) | table(folder, CONFIG)
@@ -150,7 +150,7 @@ def token_content(config: Mapping[str, Any], name: str) -> str | None:
     value = value.get("content") if isinstance(value, dict) else value
     if value is not None and not isinstance(value, str):
         raise _wrong(name, value)
-    # Some files spell none as an empty name.
+    # Some files write an empty name for none.
     return value or None
 
 

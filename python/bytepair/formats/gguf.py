@@ -1,6 +1,6 @@
-"""The tokenizer in a GGUF file of llama.cpp, which is read; nothing is written.
+"""The tokenizer in a GGUF file of llama.cpp; the format is read, not written.
 
-Only what begins with ``tokenizer.ggml.`` is looked at, and no tensor. The kinds are ``gpt2`` (BPE of bytes, with a
+Only keys that begin with ``tokenizer.ggml.`` are used, and no tensors. The kinds are ``gpt2`` (BPE of bytes, with a
 split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``bert`` (WordPiece) and ``t5``
 (Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does
 without.
@@ -101,10 +101,10 @@ class _Reader:
 
 
 def metadata(data: bytes | mmap) -> dict[str, Any]:
-    """What the file says of its tokenizer: names without ``tokenizer.``, and numbers, strings and lists of these.
+    """The metadata of the tokenizer: names without ``tokenizer.``, with numbers, strings and lists of these.
 
     Raises:
-        FormatError: It is of another version, cut short or damaged; ``byte`` says where.
+        FormatError: It is of another version, cut short or damaged; ``byte`` locates the fault.
     """
     reader = _Reader(data)
     reader.at = len(MAGIC)
@@ -122,7 +122,7 @@ def metadata(data: bytes | mmap) -> dict[str, Any]:
         value = reader.value()
         if key.startswith("tokenizer."):
             if key in found:
-                raise damaged(f"{key} stands twice", at)
+                raise damaged(f"{key} occurs twice", at)
             found[key.removeprefix("tokenizer.")] = value
     return found
 
@@ -135,7 +135,7 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
         split: A split pattern or its name, for a file whose ``pre`` is unknown.
 
     Raises:
-        FormatError: The file is damaged, which ``byte`` places, or has something that is not supported.
+        FormatError: The file is damaged (``byte`` locates the fault), or has something that is not supported.
     """
     found = metadata(data)
     table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
@@ -184,7 +184,7 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
             cli_remedy="name its pattern: --split NAME|PATTERN",
         )
     tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
-    # Tokens that are not used fill the vocabulary up to the size of the model's table.
+    # Unused tokens pad the vocabulary to the number of rows in the embedding.
     vocab = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind != UNUSED}
     added = tuple(
         AddedToken(token, id, special=kinds[id] != USER_DEFINED)
@@ -192,7 +192,7 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
         if kinds[id] in (CONTROL, UNKNOWN, USER_DEFINED)
     )
     if len(vocab) < sum(kind != UNUSED for kind in kinds):
-        raise FormatError("a token stands twice", pointer=f"{_PREFIX}tokens")
+        raise FormatError("a token occurs twice", pointer=f"{_PREFIX}tokens")
     # "õ" can be the letter, as an added token, or the byte 0xF5, which only a merge could use.
     used = {part for merge in table.get("merges") or () for part in (*merge.split(" "), merge.replace(" ", ""))}
     apart = {row.content for row in added} - used
@@ -218,7 +218,7 @@ def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
                 f"the token {token!r} has the type {kind} and the score {score}", pointer=f"{_PREFIX}tokens/{id}"
             )
         pieces.append(sentencepiece.Piece(token, score, kind))
-    # llama.cpp looks for symbols of the user in the text itself, before it normalizes anything.
+    # llama.cpp matches user-defined symbols in the text itself, before normalization.
     symbols = [(id, piece.content) for id, piece in enumerate(pieces) if piece.kind == USER_DEFINED]
     pieces = [piece._replace(kind=CONTROL) if piece.kind == USER_DEFINED else piece for piece in pieces]
     charsmap = table.get("precompiled_charsmap") or []
@@ -239,7 +239,7 @@ def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
 
 
 def _read_bert(table: dict[str, Any]) -> TokenizerSpec:
-    # The file spells the beginnings of words with U+2581 and what continues them without; names in brackets stay.
+    # In the file, tokens that begin words start with U+2581, and continuations do not; names in brackets stay.
     tokens = [
         token[1:] if token.startswith(_BLANK) else token if token[:1] == "[" and token[-1:] == "]" else "##" + token
         for token in table["tokens"]
@@ -270,7 +270,7 @@ def _roles(table: dict[str, Any], tokens: list[str]) -> dict[str, str]:
 
 
 def _template(table: dict[str, Any], tokens: list[str]) -> str | None:
-    """The post-processor that adds the tokens which the file wants in front and behind."""
+    """The post-processor that adds bos and eos as the file specifies."""
     chosen: dict[str, str] = {}
     ids = {}
     for side in ("bos", "eos"):

@@ -1,4 +1,4 @@
-"""What a tokenizer must be and the core does not see, be it plain data or as a file held it."""
+"""Validation that the Rust core does not do."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_roles(roles: Sequence[Any]) -> None:
 
 
 def check_post_processor(text: str | None) -> None:
-    """Raises FormatError if it is no JSON, or spelled otherwise than ``json.dumps`` does."""
+    """Raises FormatError if it is not JSON in the spelling of ``json.dumps``."""
     if text is not None and not _is_canonical(text):
         raise FormatError("post_processor is not JSON as json.dumps(..., ensure_ascii=False) writes it")
 
@@ -67,7 +67,7 @@ def check_steps(
     for step in (*normalizers, *pre_tokenizers, *decoders):
         if not step.isalnum() and not _is_spelled(step):
             raise FormatError(
-                f"the step {step[:80]!r} is neither a name nor JSON in the one spelling that a spec has",
+                f"the step {step[:80]!r} is neither a name nor JSON in its canonical spelling",
                 remedy='spell it by bytepair.model.steps.spell_step({"type": ...})',
             )
     if pre_tokenizers and has_split:
@@ -90,7 +90,7 @@ def _is_spelled(step: str) -> bool:
 
 
 def check_alphabet(single_bytes: Iterable[int]) -> None:
-    """Raises FormatError if a byte that text can hold is not among the bytes that are tokens of their own."""
+    """Raises FormatError if a byte that can occur in UTF-8 has no token."""
     missing = sorted(BYTES_IN_TEXT.difference(single_bytes))
     if missing:
         shown = ", ".join(f"0x{byte:02X}" for byte in missing[:8]) + (", ..." if len(missing) > 8 else "")

@@ -123,7 +123,7 @@ class TokenizerSpec:
 
     @property
     def model(self) -> Model:
-        """The model as plain data; of a loaded tokenizer made on first access."""
+        """The model as plain data; for a loaded tokenizer made on first access."""
         if self._model is None:
             from bytepair.model.models import unpack  # noqa: PLC0415
 
@@ -214,7 +214,7 @@ class TokenizerSpec:
         fields: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS[1:]}
         copy = type(self)(**{"model": self._packed or self._model, **fields, **changes})
         if "model" not in changes:
-            # Neither form of the model is made twice.
+            # Forms of the model that exist already are reused.
             copy._set("_model", self._model)
         return copy
 

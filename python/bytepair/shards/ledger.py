@@ -50,7 +50,7 @@ def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
 
 
 def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
-    """The same; None also if the entry is damaged, or of another plan: then it is unknown whether the task is done."""
+    """As `entry`, but None for an entry that is damaged or of another plan: the task may or may not be done."""
     try:
         return entry(run, plan, task)
     except IntegrityError:
@@ -58,7 +58,7 @@ def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
 
 
 def entries(run: Path, plan: Plan) -> Iterator[dict[str, Any]]:
-    """The entries of all tasks that are done, stage after stage, each read when it is its turn. Errors as `entry`."""
+    """The entries of all finished tasks, stage by stage, read lazily. Errors as `entry`."""
     return (found for task in plan.tasks() if (found := entry(run, plan, task)) is not None)
 
 
@@ -85,10 +85,10 @@ def all_done(run: Path, plan: Plan, stage: str) -> Iterator[dict[str, Any]]:
 
 
 def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
-    """The tasks of a stage that wrote documents to each split, by their numbers in order.
+    """The numbers, in order, of the tasks of a stage that wrote documents to each split.
 
-    All entries are read when this is first asked for, and what they say is kept in one file: as many tasks as there are
-    ask for it, and would read as many entries each.
+    The first call reads all entries and caches the result in one file: otherwise every task of the next stage would
+    read every entry.
 
     Raises:
         CorpusError: A task of the stage is not done.
@@ -96,7 +96,7 @@ def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
     """
     place = run / WORK / stage / _INDEX
     if files.exists(place):
-        with suppress(IntegrityError):  # It is made again.
+        with suppress(IntegrityError):  # It is rebuilt.
             kept = sealed.read(place)
             if kept.pop("plan") == plan.digest:
                 return kept
@@ -105,13 +105,13 @@ def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
         for split, amount in each["splits"].items():
             if amount["documents"]:
                 found.setdefault(split, []).append(each["number"])
-    if files.exists(place.parent):  # Where it is not, no task wrote any.
+    if files.exists(place.parent):  # Without the folder no task wrote documents.
         sealed.write(place, {"plan": plan.digest, **found})
     return found
 
 
 def clean(run: Path) -> None:
-    """Remove the files of killed tasks. A worker that is still at a task can no longer commit it."""
+    """Removes the files of killed tasks. A worker still at a task can no longer commit it."""
     with locks.alone(run / WORK):
         shutil.rmtree(run / WORK / TEMPORARY, ignore_errors=True)
         for path in run.rglob(f"{files.TEMPORARY}*"):
@@ -119,12 +119,12 @@ def clean(run: Path) -> None:
 
 
 def is_kept(run: Path, found: dict[str, Any], *, lasting: bool = False) -> bool:
-    """Whether the files of an entry are there, and as long as they were.
+    """Whether the files of an entry exist with their recorded sizes.
 
     Args:
         run: The folder of the run.
         found: The entry.
-        lasting: Whether to ask only for those that stay when the run is complete.
+        lasting: Whether to check only the files that remain when the run is complete.
     """
     rows = [row for row in found["files"] if not (lasting and row["name"].startswith(f"{WORK}/"))]
     with suppress(OSError):
@@ -138,7 +138,7 @@ def is_finished(run: Path, plan: Plan) -> bool:
 
 
 def finish(run: Path, plan: Plan, names: Iterable[str]) -> None:
-    """Record that the run is complete, and the files beside those of its tasks.
+    """Records that the run is complete, and the files not written by its tasks.
 
     Raises:
         OSError: It cannot be written.
@@ -150,7 +150,7 @@ def finish(run: Path, plan: Plan, names: Iterable[str]) -> None:
 
 
 def reopen(run: Path, plan: Plan) -> None:
-    """Takes `finish` back.
+    """Undoes `finish`.
 
     Raises:
         OSError: It cannot be removed.
@@ -187,7 +187,7 @@ def place_of(run: Path, plan: Plan, task: TaskName) -> Path:
 
 
 def none_done(folder: Path) -> str:
-    """The end of a remedy, for a folder in which no task is done: what failed at once should not be in the way."""
+    """The end of a remedy for a folder without finished tasks: it may simply be removed."""
     return "" if any((folder / LEDGER).glob("*.json")) else f"; or remove {folder}: nothing of its run is done"
 
 
