@@ -1,4 +1,4 @@
-"""Charts: what is drawn is where it should be, and whatever the text, it stays text."""
+"""Charts: every part is drawn where it should be, and any text stays text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose requests are answered, and what browsers are told."""
+"""Which requests are answered, and the headers sent to browsers."""
 
 from __future__ import annotations
 
