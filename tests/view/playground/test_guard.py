@@ -1,4 +1,4 @@
-"""Which requests are answered, and the headers sent to browsers."""
+"""Access control of the playground: answered and refused requests, and the headers sent to browsers."""
 
 from __future__ import annotations
 
