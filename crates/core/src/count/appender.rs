@@ -17,12 +17,12 @@ const AT_ONCE: usize = 1 << 16;
 
 /// A text that grows at its end, and how many ids it has so far: those of the text encoded from scratch.
 ///
-/// Appending only stores the text; a count encodes what is new since the last count. Time is linear in the
-/// text, for any parts and any number of counts, also if it is one endless word; a text in many parts that is counted once
-/// takes little more time than encoding it. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added
+/// Appending only stores the text; a count encodes what is new since the last count. Time is linear in the text, for
+/// any parts and any number of counts, also if it is one endless word; a text in many parts that is counted once takes
+/// little more time than encoding it. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added
 /// tokens that depend on their neighbours, or a pattern that another engine than the automaton runs, each count encodes
-/// the whole text; with several patterns in a row, the text since the last cut; and if the vocabulary is not proper, the
-/// piece at the end.
+/// the whole text; with several patterns in a row, the text since the last cut; and if the vocabulary is not proper,
+/// the piece at the end.
 ///
 /// Memory: the text, and eight bytes for each byte in pieces of more than a thousand bytes.
 ///

@@ -46,9 +46,9 @@ impl Tokenizer {
     /// The longest beginning of a text that has at most `limit` ids, cut between characters; on the right side the
     /// longest end. It may be empty.
     ///
-    /// Reads little more than the limit needs; inside one long piece, at most the length of `limit` of the longest tokens.
-    /// Tokenizers whose texts cannot be cut (see [`Appender`]) try each place from the end of the text on: time that grows
-    /// with the square of the text.
+    /// Reads little more than the limit needs; inside one long piece, at most the length of `limit` of the longest
+    /// tokens. Tokenizers whose texts cannot be cut (see [`Appender`]) try each place from the end of the text on: time
+    /// that grows with the square of the text.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], for the text that was read.

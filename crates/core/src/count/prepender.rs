@@ -18,10 +18,10 @@ const KEPT: usize = 1024;
 
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
 ///
-/// Prepending only stores the text; a count encodes what is new since the last count. Time is linear in the
-/// text, for any parts and any number of counts, also if it is one endless word. Three kinds of tokenizers take longer.
-/// With normalizers, `prefix_space`, added tokens that depend on their neighbours, or a pattern that another engine than
-/// the automaton runs, each count encodes the whole text; with several patterns in a row, some hundred bytes; and if the
+/// Prepending only stores the text; a count encodes what is new since the last count. Time is linear in the text, for
+/// any parts and any number of counts, also if it is one endless word. Three kinds of tokenizers take longer. With
+/// normalizers, `prefix_space`, added tokens that depend on their neighbours, or a pattern that another engine than the
+/// automaton runs, each count encodes the whole text; with several patterns in a row, some hundred bytes; and if the
 /// vocabulary is not proper, it merges the piece at the front.
 ///
 /// Memory: the text twice, and forty bytes for each byte since the first cut and in heads of more than a thousand bytes

@@ -412,8 +412,8 @@ impl Tokenizer {
         self.spelled.as_ref().is_none_or(|(_, maker)| maker.is_by_token())
     }
 
-    /// A decoder for about `ids` ids, pushed in any number of parts; only if tokens are decoded one by one. The start of
-    /// the text that decoding strips is still there.
+    /// A decoder for about `ids` ids, pushed in any number of parts; only if tokens are decoded one by one. The start
+    /// of the text that decoding strips is still there.
     #[must_use]
     pub fn decoder(&self, ids: usize, skip_special_tokens: bool) -> Decoder<'_> {
         let table = self.table.get_or_init(|| {

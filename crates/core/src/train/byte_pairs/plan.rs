@@ -20,8 +20,8 @@ const PAIR: u64 = 96;
 /// The number of pairs stored for each merge; three to ten were measured.
 const PAIRS_OF_A_MERGE: usize = 10;
 
-/// The peak memory of [`learn()`](crate::train::learn()), in bytes, without the counts: a caller with a limit can refuse
-/// before it starts.
+/// The peak memory of [`learn()`](crate::train::learn()), in bytes, without the counts: a caller with a limit can
+/// refuse before it starts.
 ///
 /// `pieces` and `symbols` are those of the distinct pieces; `merges` and `threads` as for learning. It is meant to be
 /// somewhat too high: texts of 20 to 100 MB took 0.3 to 0.5 of it, one piece of 100 MB of random letters 0.8. The

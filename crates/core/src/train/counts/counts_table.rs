@@ -147,8 +147,8 @@ impl CountsTable {
         Self::joined(tables, part, parts, expected)
     }
 
-    /// Rows come in about the order of their slots, which is fast, but needs room for all from the start: the first rows
-    /// would crowd the low end of a table that is too small, long before the table is full.
+    /// Rows come in about the order of their slots, which is fast, but needs room for all from the start: the first
+    /// rows would crowd the low end of a table that is too small, long before the table is full.
     fn joined(tables: &[Self], part: usize, parts: usize, expected: usize) -> Result<Self> {
         let secret = tables.first().map_or_else(Secret::new, |table| table.secret);
         let slots = (expected * 3 / 2).next_power_of_two().max(FIRST_SLOTS);
@@ -360,8 +360,8 @@ impl CountsTable {
     pub(super) fn drain_sorted(&mut self, take: impl FnMut(Row) -> Result<()>) -> Result<()> {
         let mut slots = std::mem::replace(&mut self.slots, vec![Slot::default(); FIRST_SLOTS]);
         slots.retain(|slot| slot.count != 0);
-        // Comparing keys of short pieces as numbers compares their bytes: a key is padded with zeros, and the length, its
-        // last byte, breaks ties.
+        // Comparing keys of short pieces as numbers compares their bytes: a key is padded with zeros, and the length,
+        // its last byte, breaks ties.
         slots.sort_unstable_by(|a, b| {
             let order = if a.key[15] == IN_ARENA || b.key[15] == IN_ARENA {
                 self.row(a).piece.cmp(self.row(b).piece)

@@ -72,8 +72,8 @@ const MOST_SEEDS: usize = 1 << 30;
 const SPARE: f64 = 1.1;
 
 /// Learns the tokens, best first, ties in order of the texts; they include all characters that `character_coverage`
-/// requires. Words are the pieces, divided at white space and U+2581. Fewer than `vocab_size` are learned if the text has
-/// no more substrings.
+/// requires. Words are the pieces, divided at white space and U+2581. Fewer than `vocab_size` are learned if the text
+/// has no more substrings.
 ///
 /// Time is n log n in the characters of the distinct words, which are n, and n times `max_piece_length` for each round;
 /// memory is some 16 to 60 bytes for each of them.
