@@ -153,7 +153,7 @@ def test_calls_give_what_tokenizers_gives(plain: bp.Tokenizer, tmp_path: Path, n
         try:
             set_up(peer, options)
         except ValueError:
-            # The peer has no room for what it is told not to add.
+            # The peer reserves no room for tokens that it must not add.
             assert not options["add_special_tokens"]
             continue
         theirs = peer.encode_batch(rows, add_special_tokens=options["add_special_tokens"])

@@ -175,7 +175,7 @@ def test_steps_make_no_more_than_32_times_a_text(tmp_path: Path, name: str) -> N
     for call in (tok.encode, tok.count, tok.offsets):
         with pytest.raises(bp.EncodeError, match="of this text"):
             call(text)
-    # A short text has some room, whatever is made of it.
+    # A short text has some room, for any output.
     assert tok.encode("") == []
 
 

@@ -226,7 +226,7 @@ def peer(part: str, steps: Sequence[str]) -> Any:
         ]
     parts: dict[str, Any] = dict.fromkeys(kinds)
     parts[part] = full[0] if len(full) == 1 else {"type": "Sequence", kinds[part]: full}
-    # One token for whatever a piece is: its offsets are those of the piece.
+    # One token for every piece: its offsets are those of the piece.
     model = {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}
     file: dict[str, Any] = {"version": "1.0", "added_tokens": [], "post_processor": None, "model": model, **parts}
     return tokenizers.Tokenizer.from_str(json.dumps(file))

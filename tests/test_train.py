@@ -133,7 +133,7 @@ def test_weights_and_rare_pieces() -> None:
         assert (merges[0].left, merges[0].count) == (winner, count)
     with pytest.raises(bp.TrainingError, match="no group 'de'"):
         bp.train(counts, 257, weights={"de": 2})
-    # min_frequency and min_count are in occurrences, whatever the denominator is.
+    # min_frequency and min_count are in occurrences, for every denominator.
     for factor in (1, "0.5", "0.25"):
         scaled = counts.scale(factor)
         needed = 4 * float(factor)

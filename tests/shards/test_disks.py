@@ -168,7 +168,7 @@ def _failing(what: str, after: int, output: Path, patch: pytest.MonkeyPatch) -> 
         )
         patch.setattr(Path, "replace", failing)
     elif what == "mkdir":
-        # Others are asked for where they may be there, and what fails then is not looked at.
+        # Other folders may exist already when they are made, and such failures are ignored.
         failing = Failing(os.mkdir, lambda path, *_: inside(path) and Path(path).parent.name == "temporary", after)
         patch.setattr(os, "mkdir", failing)
     else:
