@@ -15,7 +15,7 @@ INEXACT = ["greedy", "minimal"]
 
 
 def improper() -> bp.Tokenizer:
-    """`aab` ranks before its part `aa`, so that ranks are no list of merges."""
+    """`aab` ranks before its part `aa`, so the ranks are not a list of merges."""
     tokens = (*(bytes([byte]) for byte in range(256)), b"aab", b"aa")
     return bp.Tokenizer(bp.TokenizerSpec(bp.BytePair(tokens, tuple(range(258)))))
 

@@ -1,4 +1,4 @@
-"""One way to name a tokenizer: what each name means, in which order, and what every call takes."""
+"""Names of tokenizers: the meaning of each, the order of lookup, and the names that every call takes."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_no_option_is_ignored(tok: bp.Tokenizer) -> None:
 
 @pytest.mark.usefixtures("published")
 def test_every_call_takes_a_name(tok: bp.Tokenizer) -> None:
-    """With a name each call does what it does with the tokenizer."""
+    """Each call has the same result with the name as with the tokenizer."""
     name = "here"
     tok.save(name)
     Path("a.txt").write_text("low lower\nlow\n")

@@ -1,4 +1,4 @@
-"""Each line of the checklist passes where it should, and fails where what it looks at is broken."""
+"""Each check passes where it should, and fails where its subject is broken."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, small: bp.Tokenizer) -> Path:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves out what starts a process, where many reports are made of one tokenizer."""
+    """Skips checks that start a process, for tests that verify one tokenizer many times."""
     monkeypatch.setattr(running, "checks", lambda _: [])
 
 
@@ -270,7 +270,7 @@ def test_chat_templates(tmp_path: Path, small: bp.Tokenizer, settings: dict[str,
 
 
 class Calling(bp.Tokenizer):
-    """Makes batches as plainly as can be."""
+    """A tokenizer whose calls make batches in plain Python."""
 
     mask = 1
 
@@ -362,7 +362,7 @@ def test_checkpoints(tmp_path: Path, small: bp.Tokenizer) -> None:
 
 
 class Forgetful(bp.Tokenizer):
-    """Never gives the same ids again."""
+    """Never returns the same ids again."""
 
     calls = 0
 
@@ -410,7 +410,7 @@ UNSTABLE = {
     # Its decoder spells the ends of words.
     "clip": [f"round trip: {group}" for group in probes.GROUPS],
 }
-"""What does not hold of these tokenizers, with the library that they were made for neither."""
+"""The checks that these tokenizers fail, as they do with the library that they were made for."""
 
 
 @pytest.mark.data

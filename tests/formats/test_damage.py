@@ -1,4 +1,4 @@
-"""A damaged file gives FormatError with a place, or a tokenizer that passes the load checks; never anything else."""
+"""A damaged file raises FormatError with a place, or loads as a tokenizer that passes all checks; nothing else."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_folder_with_a_manifest_finds_each_damage(tmp_path: Path, kind: str, f
 
 
 def rewritten(data: bytes, edit: Callable[[dict[str, Any]], object], columns: Callable[[bytes], bytes]) -> bytes:
-    """A native file that says something else, with the hash of that."""
+    """A native file with other content, and the hash of that content."""
     line, _, rest = data[len(native.MAGIC) + 32 :].partition(b"\n")
     head = json.loads(line)
     edit(head)

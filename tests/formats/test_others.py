@@ -1,4 +1,4 @@
-"""Formats against the programs that they were made for, and what is saved and loaded again."""
+"""Formats against the programs that they were made for, and round trips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every call and command that takes texts takes every kind of source, and makes the same of the same documents.
+"""Every call and command that takes texts takes every kind of source, with equal results for equal documents.
 
 A table of kinds against a table of calls: a kind is a way to name the same documents, a call what it makes of them.
 """
@@ -35,7 +35,7 @@ LINES = "".join(json.dumps({"n": 1, "text": text}) + "\n" for text in TEXTS).enc
 BODIES = LINES.replace(b'"text"', b'"body"')
 
 Named = tuple[Any, dict[str, Any]]
-"""A source, and the options that say where its texts are."""
+"""A source, and the options that locate its texts."""
 
 
 def put(path: Path, data: bytes) -> str:
@@ -72,7 +72,7 @@ def tar(extension: str, contents: list[bytes]) -> bytes:
 
 
 def saved_data_set(folder: Path) -> str:
-    """The folder that save_to_disk of ``datasets`` leaves."""
+    """The folder that save_to_disk of ``datasets`` writes."""
     for part in range(2):
         rows = table().slice(part * 10, 10 if part == 0 else None)
         arrow(folder / f"data-{part:05d}-of-00002.arrow", stream=True, rows=rows)
@@ -83,7 +83,7 @@ def saved_data_set(folder: Path) -> str:
 
 
 class Dataset:
-    """As much of a data set of ``datasets`` as is asked for; the real one is read in tests/cluster."""
+    """The methods of a data set of ``datasets`` that are called; tests/cluster reads a real one."""
 
     def __init__(self, rows: Any) -> None:
         self._rows = rows
@@ -188,7 +188,7 @@ RUNS = {"count_corpus": counted, "shard": sharded}
 
 @cache
 def expected(call: str) -> Any:
-    """What a call makes of the texts themselves."""
+    """The result of a call on the texts themselves."""
     if call == "shard":
         return [id for text in TEXTS for id in [*SMALL.encode(text), SMALL.token_id("<|end|>")]]
     return CALLS["Counts.of" if call == "count_corpus" else call](iter(TEXTS), {}, Path())

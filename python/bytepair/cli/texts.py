@@ -103,7 +103,7 @@ def blamed(batch: Utf8Batch, *, lines: bool = False) -> Iterator[None]:
 
 
 def texts(options: Namespace, *, delimiter: str | None = None) -> list[Texts]:
-    """What the arguments name, file by file. Options are checked against all of it before anything is read.
+    """Return the texts that the arguments name, file by file. Options are checked for all files before any is read.
 
     Args:
         options: The arguments of `add_texts` and ``--field``.

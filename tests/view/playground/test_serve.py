@@ -1,4 +1,4 @@
-"""The server itself: where it listens, what it says, how it ends."""
+"""The server itself: its address, its messages, its end."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_it_answers(url: str, tok: bp.Tokenizer) -> None:
     connection.request("POST", "/api/picture", body, {"Content-Type": "application/json"})
     picture = json.loads(connection.getresponse().read())["picture"]
     assert picture["tokenizers"][0]["ids"] == tok.encode("café")
-    # Who forwards is not believed, and who goes away in the middle harms nobody.
+    # Forwarding headers are not trusted, and a client that disconnects harms no other.
     connection.request("GET", "/", headers={"Host": "evil.example", "X-Forwarded-Host": "localhost"})
     assert connection.getresponse().status == 403
     connection.close()
