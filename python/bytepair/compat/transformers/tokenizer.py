@@ -17,7 +17,7 @@ from bytepair.compat.transformers.added import as_added
 from bytepair.compat.transformers.classes import INPUTS
 from bytepair.compat.transformers.decoding import clean_up, plain_ids
 from bytepair.compat.transformers.names import ROLES
-from bytepair.compat.transformers.padding import pad
+from bytepair.compat.transformers.padding import Padding
 from bytepair.compat.transformers.vocabulary import Vocabulary
 from bytepair.errors import FormatError
 from bytepair.formats.json_files import parse_json
@@ -42,7 +42,7 @@ _NO_EFFECT = {
 _REFUSED = ("proxies", "mirror", "config", "tokenizer_type", "fix_mistral_regex", "use_auth_token", "from_slow")
 
 
-class PreTrainedTokenizerFast(Vocabulary):
+class PreTrainedTokenizerFast(Padding, Vocabulary):
     """The tokenizer class of ``transformers``, without ``transformers``.
 
     As there, text that spells a special token is encoded as that token (unless ``split_special_tokens=True``), so a
@@ -412,43 +412,6 @@ class PreTrainedTokenizerFast(Vocabulary):
         return self._call(
             text, pair, add_special_tokens=add_special_tokens, **{"return_offsets_mapping": True, **options}
         ).tokens()
-
-    def pad(  # noqa: PLR0917 (positions of transformers)
-        self,
-        encoded_inputs: Any,
-        padding: Any = True,
-        max_length: int | None = None,
-        pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
-        return_attention_mask: bool | None = None,
-        return_tensors: Any = None,
-        verbose: bool = True,  # noqa: ARG002 (nothing is logged)
-    ) -> BatchEncoding:
-        """Pad encoded rows: one row, columns of several rows, or a list of rows.
-
-        Args:
-            encoded_inputs: A dict of columns, or a list of dicts that are rows; lists, or arrays of numpy or torch.
-            padding: As for a call.
-            max_length: As for a call.
-            pad_to_multiple_of: As for a call.
-            padding_side: As for a call.
-            return_attention_mask: Adds ``attention_mask`` if there is none; None if ``model_input_names`` has it.
-            return_tensors: As for a call; None for the kind of the input.
-            verbose: Has no effect; nothing is logged.
-
-        Raises:
-            ValueError: There are no ids, or columns do not match; or as for a call.
-        """
-        return pad(
-            self,
-            encoded_inputs,
-            padding=padding,
-            max_length=max_length,
-            pad_to_multiple_of=pad_to_multiple_of,
-            padding_side=padding_side,
-            return_attention_mask=return_attention_mask,
-            return_tensors=getattr(return_tensors, "value", return_tensors),
-        )
 
     # Decoding
 
