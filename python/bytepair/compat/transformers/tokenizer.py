@@ -235,7 +235,7 @@ class PreTrainedTokenizerFast(Padding, Vocabulary):
         return_special_tokens_mask: bool = False,
         return_offsets_mapping: bool = False,
         return_length: bool = False,
-        verbose: bool = True,  # noqa: ARG002 (nothing is logged)
+        verbose: bool = True,
         tokenizer_kwargs: dict[str, Any] | None = None,
         max_target_length: int | None = None,
         split_special_tokens: bool | None = None,
@@ -276,24 +276,8 @@ class PreTrainedTokenizerFast(Padding, Vocabulary):
             TypeError, ValueError: An input is not a text, or an option is unknown or has no effect.
             LimitError, EncodeError: As `Tokenizer.__call__`.
         """
-        options: dict[str, Any] = {
-            "add_special_tokens": add_special_tokens,
-            "padding": padding,
-            "truncation": truncation,
-            "max_length": max_length,
-            "stride": stride,
-            "is_split_into_words": is_split_into_words,
-            "pad_to_multiple_of": pad_to_multiple_of,
-            "padding_side": padding_side,
-            "return_tensors": return_tensors,
-            "return_token_type_ids": return_token_type_ids,
-            "return_attention_mask": return_attention_mask,
-            "return_overflowing_tokens": return_overflowing_tokens,
-            "return_special_tokens_mask": return_special_tokens_mask,
-            "return_offsets_mapping": return_offsets_mapping,
-            "return_length": return_length,
-            "split_special_tokens": split_special_tokens,
-        }
+        known = self._call.__kwdefaults__ or {}
+        options = {name: value for name, value in locals().items() if name in known}
         options |= tokenizer_kwargs or {}
         if text is None and text_target is None:
             raise ValueError("pass text or text_target")
