@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, tokens_of
 from bytepair.compat.tokenizers.spelling import spell
-from bytepair.compat.tokenizers.values import boolean, listed, natural, optional, real, text
-from bytepair.formats.hf_common import shown
+from bytepair.compat.tokenizers.values import boolean, known, listed, natural, optional, real, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,8 +29,7 @@ def _letters(name: str, value: Any) -> list[str]:
 
 
 def _format(name: str, value: Any) -> str:
-    if text(name, value) not in _FORMATS:
-        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_FORMATS)}")
+    known(name, value, _FORMATS)
     return str(value)
 
 
