@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bytepair.compat.transformers import arguments, loading
 from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
 
 if TYPE_CHECKING:
@@ -38,10 +39,5 @@ class AutoTokenizer:
             pretrained_model_name_or_path,
             settings,
             by_class=True,
-            cache_dir=cache_dir,
-            local_files_only=local_files_only,
-            token=token,
-            revision=revision,
-            subfolder=subfolder,
-            gguf_file=gguf_file,
+            **arguments.taken(locals(), loading.place),
         )

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.call import model_inputs
 from bytepair.compat.tokenizers.added_tokens import AddedToken
-from bytepair.compat.transformers import added, arguments, batch, chats, loading, saving, words
+from bytepair.compat.transformers import added, arguments, batch, loading, saving, words
 from bytepair.compat.transformers.added import as_added
+from bytepair.compat.transformers.chats import Chats
 from bytepair.compat.transformers.classes import INPUTS
 from bytepair.compat.transformers.decoding import clean_up, plain_ids
 from bytepair.compat.transformers.names import ROLES
@@ -42,7 +43,7 @@ _NO_EFFECT = {
 _REFUSED = ("proxies", "mirror", "config", "tokenizer_type", "fix_mistral_regex", "use_auth_token", "from_slow")
 
 
-class PreTrainedTokenizerFast(Padding, Vocabulary):
+class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
     """The tokenizer class of ``transformers``, without ``transformers``.
 
     As there, text that spells a special token is encoded as that token (unless ``split_special_tokens=True``), so a
@@ -175,12 +176,7 @@ class PreTrainedTokenizerFast(Padding, Vocabulary):
             pretrained_model_name_or_path,
             settings | {"force_download": force_download},
             by_class=False,
-            cache_dir=cache_dir,
-            local_files_only=local_files_only,
-            token=token,
-            revision=revision,
-            subfolder=subfolder,
-            gguf_file=gguf_file,
+            **arguments.taken(locals(), loading.place),
         )
 
     @classmethod
@@ -276,9 +272,7 @@ class PreTrainedTokenizerFast(Padding, Vocabulary):
             TypeError, ValueError: An input is not a text, or an option is unknown or has no effect.
             LimitError, EncodeError: As `Tokenizer.__call__`.
         """
-        known = self._call.__kwdefaults__ or {}
-        options = {name: value for name, value in locals().items() if name in known}
-        options |= tokenizer_kwargs or {}
+        options = arguments.taken(locals(), self._call) | (tokenizer_kwargs or {})
         if text is None and text_target is None:
             raise ValueError("pass text or text_target")
         if text is not None and text_target is None and (text_pair_target is not None or max_target_length is not None):
@@ -372,15 +366,9 @@ class PreTrainedTokenizerFast(Padding, Vocabulary):
         return self._call(
             text,
             text_pair,
-            add_special_tokens=add_special_tokens,
-            padding=padding,
-            truncation=truncation,
-            max_length=max_length,
-            stride=stride,
-            padding_side=padding_side,
-            return_tensors=return_tensors,
             return_attention_mask=False,
             return_token_type_ids=False,
+            **arguments.taken(locals(), self._call),
             **options,
         )["input_ids"]
 
@@ -430,27 +418,7 @@ class PreTrainedTokenizerFast(Padding, Vocabulary):
         found = self.decode(sequences, skip_special_tokens, clean_up_tokenization_spaces)
         return [found] if isinstance(found, str) else found
 
-    # Chats, files, copies
-
-    def get_chat_template(self, chat_template: str | None = None, tools: list[Any] | None = None) -> str:
-        """Return the template for a chat.
-
-        Args:
-            chat_template: A name, or Jinja source; None for the tokenizer's own.
-            tools: If there are tools and several templates, the template ``tool_use`` is used.
-
-        Raises:
-            ValueError: There is no template, or there are several and none is called ``default``.
-        """
-        return chats.template(self, chat_template, tools)
-
-    def apply_chat_template(self, conversation: Any, tools: Any = None, documents: Any = None, **options: Any) -> Any:
-        """Render a chat as text or ids by its template; see `chats.apply` for the arguments.
-
-        As in ``transformers``, content that spells a special token is encoded as that token. `Tokenizer.encode_chat`
-        refuses such content, and makes labels.
-        """
-        return chats.apply(self, conversation, tools, documents, **options)
+    # Files, copies
 
     def save_pretrained(
         self,
