@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 from bytepair._core import decode_tokens
 from bytepair.compat.tokenizers.components import Component, Inner, Option
 from bytepair.compat.tokenizers.shared import ByteLevelOptions, MetaspaceOptions
-from bytepair.compat.tokenizers.values import (
-    Regex,
-    as_pattern,
-    boolean,
-    character,
-    id_number,
-    listed,
-    natural,
-    text,
-)
+from bytepair.compat.tokenizers.values import Regex, as_pattern, boolean, character, id_number, listed, natural, text
 from bytepair.formats import hf_stages
 
 if TYPE_CHECKING:

@@ -418,14 +418,7 @@ class Tokenizer:
         if max_length is not None:
             warnings.warn("max_length of enable_padding is called length", DeprecationWarning, stacklevel=2)
             length = max_length
-        self._padding = PaddingParams(
-            length,
-            pad_to_multiple_of,
-            pad_id,
-            pad_token,
-            pad_type_id,
-            direction,
-        ).checked()
+        self._padding = PaddingParams(length, pad_to_multiple_of, pad_id, pad_token, pad_type_id, direction).checked()
         self._last = None
 
     def no_padding(self) -> None:
@@ -460,10 +453,7 @@ class Tokenizer:
         return Encoding._later(self._ready().rows([row], add=add)[0])
 
     def encode_batch(
-        self,
-        input: Iterable[Any],
-        is_pretokenized: bool = False,
-        add_special_tokens: bool = True,
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """Encode texts and pairs on several threads; a pair is a tuple or list of two.
 
@@ -477,10 +467,7 @@ class Tokenizer:
         return [Encoding._later(row) for row in self._ready().rows(rows, add=add, threads=_threads())]
 
     def encode_batch_fast(
-        self,
-        input: Iterable[Any],
-        is_pretokenized: bool = False,
-        add_special_tokens: bool = True,
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """As `encode_batch`, which computes offsets only on access."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
@@ -517,19 +504,13 @@ class Tokenizer:
         return await _in_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch(
-        self,
-        input: Iterable[Any],
-        is_pretokenized: bool = False,
-        add_special_tokens: bool = True,
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """As `encode_batch`, in another thread."""
         return await _in_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch_fast(
-        self,
-        input: Iterable[Any],
-        is_pretokenized: bool = False,
-        add_special_tokens: bool = True,
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """As `encode_batch_fast`, in another thread."""
         return await self.async_encode_batch(input, is_pretokenized, add_special_tokens)

@@ -36,8 +36,5 @@ class AutoTokenizer:
         The stages are always those of the files.
         """
         return PreTrainedTokenizerFast._load(
-            pretrained_model_name_or_path,
-            settings,
-            by_class=True,
-            **arguments.taken(locals(), loading.place),
+            pretrained_model_name_or_path, settings, by_class=True, **arguments.taken(locals(), loading.place)
         )
