@@ -239,17 +239,17 @@ def corpora(options: Namespace) -> dict[str, list[str]]:
     return found
 
 
-def add_texts(parser: ArgumentParser, *, replace: bool = True) -> None:
-    """Adds the text files and the options of `text_options`.
-
-    With `replace`, ``--errors`` is one of them; a command that reports places in the text has to refuse bad bytes.
-    """
+def add_texts(parser: ArgumentParser) -> None:
+    """Adds the text files and the options of `text_options`."""
     parser.add_argument("files", metavar="FILE", nargs="*", help="UTF-8 text; - or nothing is stdin")
-    add_text_options(parser, replace=replace)
+    add_text_options(parser, replace=True)
 
 
 def add_text_options(parser: ArgumentParser, *, special: str = "raise", replace: bool = False) -> None:
-    """Adds the options of `text_options`, with this default for special tokens."""
+    """Adds the options of `text_options`, with this default for special tokens.
+
+    With `replace`, ``--errors`` is one of them; a command that reports characters of the text has to refuse bad bytes.
+    """
     group = parser.add_argument_group("text")
     choices = {"raise": "raise an error", "text": "encode them as text", "allow": "allow all"}
     choices[special] += " (default)"
