@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import number
-from bytepair.cli.corpus import (
+from bytepair.cli.counting_arguments import (
     add_corpus,
     add_engine,
     add_stages,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save
-from bytepair.cli.corpus import add_corpus, corpus_options, source
+from bytepair.cli.counting_arguments import add_corpus, corpus_options, source
 from bytepair.cli.interrupts import interruptible
 from bytepair.cli.streams import write
 from bytepair.training.pruning import prune

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair.cli.arguments import add_model, load, number, policy
-from bytepair.cli.corpus import checked
-from bytepair.cli.documents import add_documents, add_shards, named_tasks
+from bytepair.cli.counting_arguments import checked
+from bytepair.cli.shard_arguments import add_documents, add_shards, named_tasks
 from bytepair.drawing.wording import plural
 from bytepair.progress import RunProgress, reporter, short
 from bytepair.shards import histogram, plans

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_save, check_save, number, save
-from bytepair.cli.corpus import (
+from bytepair.cli.counting_arguments import (
     add_corpus,
     add_engine,
     add_merging,

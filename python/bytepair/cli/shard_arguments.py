@@ -7,7 +7,7 @@ from argparse import ArgumentTypeError, BooleanOptionalAction
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_delimiter, add_field
-from bytepair.cli.corpus import checked
+from bytepair.cli.counting_arguments import checked
 from bytepair.shards.draws import threshold
 from bytepair.shards.sinks import FORMATS
 from bytepair.training.memory import parse_bytes
