@@ -10,9 +10,9 @@ from bytepair.cli.arguments import (
     add_models,
     add_text_options,
     corpora,
+    corpora_options,
     load_models,
     number,
-    text_options,
 )
 from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import write, write_line
@@ -48,7 +48,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_models(parser, "A", "B")
     group = parser.add_argument_group("texts")
     add_corpora(group)
-    group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
     add_text_options(parser, special="text", replace=True)
     group = parser.add_argument_group("output")
     group.add_argument("--top", metavar="N", type=number, default=10, help="how many passages to show (default: 10)")
@@ -73,11 +72,8 @@ def run(options: Namespace) -> int:
         b,
         sources or None,
         names=(name_a, name_b),
-        **text_options(options),
-        field=options.field,
-        delimiter=options.delimiter,
+        **corpora_options(options),
         examples=options.top,
-        threads=options.threads,
     )
     if options.html is not None:
         write_page(compared.html(found), options.html)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from bytepair.cli.arguments import (
     add_corpora,
     add_models,
+    add_progress,
     add_text_options,
     corpora,
+    corpora_options,
     load_models,
     number,
-    text_options,
+    progress,
 )
 from bytepair.cli.html_page import check_page, write_page
 from bytepair.cli.streams import write_line
@@ -41,7 +43,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="all corpora are the same content, document by document; plain text without --delimiter: line by line",
     )
-    group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
     add_text_options(parser, special="text", replace=True)
     group = parser.add_argument_group("report")
     group.add_argument(
@@ -57,12 +58,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument(
         "--html", metavar="OUT", help="also write a page with charts, whole in itself, which needs no network"
     )
-    group.add_argument(
-        "--progress",
-        choices=("bar", "json", "off"),
-        default="bar",
-        help="on stderr: a bar if that is a terminal (default), JSON lines, or nothing",
-    )
+    add_progress(group)
 
 
 def run(options: Namespace) -> int:
@@ -77,12 +73,9 @@ def run(options: Namespace) -> int:
         context=options.context,
         rare=options.rare,
         parallel=options.parallel,
-        field=options.field,
-        delimiter=options.delimiter,
-        **text_options(options),
+        **corpora_options(options),
         examples=options.examples,
-        threads=options.threads,
-        progress={"bar": True, "off": False}.get(options.progress, options.progress),
+        progress=progress(options),
     )
     if options.html is not None:
         write_page(found.html(), options.html)
