@@ -6,16 +6,8 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from bytepair.cli.arguments import (
-    add_delimiter,
-    add_errors,
-    add_field,
-    add_progress,
-    add_threads,
-    checked,
-    number,
-    progress,
-)
+from bytepair.cli import arguments
+from bytepair.cli.arguments import checked, number
 from bytepair.cli.streams import stdin_texts
 from bytepair.model.spec import NormalForm
 from bytepair.model.split_patterns import SPLIT_PATTERNS
@@ -23,7 +15,7 @@ from bytepair.shards.engines import ENGINES
 from bytepair.training.counts import Counts
 from bytepair.training.learning import TIES
 from bytepair.training.memory import parse_bytes
-from bytepair.training.weights import parse_weight
+from bytepair.training.weights import parse_group, parse_weight
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ActionsContainer
@@ -49,17 +41,17 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
         default=[],
         help="instead of text, a table of `bytepair counts`; several are added up",
     )
-    add_field(group)
-    add_delimiter(group)
-    add_errors(group, default=None)
+    arguments.add_field(group)
+    arguments.add_delimiter(group)
+    arguments.add_errors(group, default=None)
     group.add_argument(
         "--memory",
         metavar="SIZE",
         type=checked(parse_bytes),
         help="the memory limit of tables, such as 2GB; beyond it counting uses temporary files (default: none)",
     )
-    add_threads(group)
-    add_progress(group)
+    arguments.add_threads(group)
+    arguments.add_progress(group)
 
 
 def add_engine(parser: ArgumentParser) -> None:
@@ -234,7 +226,7 @@ def corpus_options(options: Namespace) -> dict[str, Any]:
         "errors": options.errors or "strict",
         "threads": options.threads,
         "memory": options.memory,
-        "progress": progress(options),
+        "progress": arguments.progress(options),
     }
 
 

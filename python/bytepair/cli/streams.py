@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from bytepair import files
 from bytepair.errors import BytepairError
@@ -70,6 +71,15 @@ def write(chunks: Iterable[bytes], output: str = "-") -> None:
                 stream.writelines(chunks)
             return
         files.write_all(place.parent, {place.name: b"".join(chunks)})
+
+
+def npy(array: Any) -> bytes:
+    """An array as the bytes of a .npy file."""
+    import numpy as np  # noqa: PLC0415 (slow to import)
+
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
 
 
 def write_line(line: str = "") -> None:
