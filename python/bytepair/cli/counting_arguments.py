@@ -179,10 +179,7 @@ def add_merging(parser: _ActionsContainer) -> None:
 def source(options: Namespace, *behind: str, required: bool = True) -> TrainingSource | None:
     """The source that the arguments name; None if there is none and none is `required`.
 
-    Args:
-        options: The arguments.
-        behind: The names of more options that are for text, not for counts tables.
-        required: Whether there has to be one.
+    `behind` names more options that are for text, not for counts tables.
     """
     by_group = groups(options)
     if "-" in options.files and len(options.files) > 1:

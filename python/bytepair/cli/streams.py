@@ -41,19 +41,16 @@ def _binary(stream: TextIO | None) -> BinaryIO:
     return stream.buffer
 
 
-def lines(data: bytes) -> list[bytes]:
-    """The lines without their newlines; the last one may lack its own."""
-    found = data.split(b"\n")
+def separated(data: bytes, delimiter: bytes) -> list[bytes]:
+    """The parts between delimiters, of which a last one need not follow."""
+    found = data.split(delimiter)
     return found if found[-1] else found[:-1]
 
 
 def stdin_texts(delimiter: str | None) -> list[bytes]:
-    """The texts of stdin: one, or those between delimiters, of which a last one need not follow."""
+    """The texts of stdin: one, or those between delimiters."""
     data = read("-")
-    if delimiter is None:
-        return [data]
-    found = data.split(delimiter.encode())
-    return found if found[-1] else found[:-1]
+    return [data] if delimiter is None else separated(data, delimiter.encode())
 
 
 def write(chunks: Iterable[bytes], output: str = "-") -> None:
