@@ -69,7 +69,7 @@ def test_words_where_the_inexact_ones_differ() -> None:
 
 @pytest.mark.parametrize("name", ["table", "backtrack"])
 def test_linear_encoders_refuse_an_improper_vocabulary(name: str) -> None:
-    with pytest.raises(bp.FormatError, match=rf'"{name}" is exact only where .*use "heap"'):
+    with pytest.raises(bp.FormatError, match=rf'"{name}" is exact only if .*use "heap"'):
         improper().encoder(name)
 
 

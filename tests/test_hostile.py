@@ -75,7 +75,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "nested decoders": (nested(b"decoder", b"decoders", 100), "more than 16 deep"),
     "nested post-processors": (nested(b"post_processor", b"processors", 100), "in one another"),
     "many steps": (of("normalizer", *[step("NFC")] * 10_000), "at most 32"),
-    "a key twice": (b'{"version":"1.0","version":"1.0","model":{}}', "stands twice"),
+    "a key twice": (b'{"version":"1.0","version":"1.0","model":{}}', "occurs twice"),
     "an id of 5000 digits": (b'{"model":{"type":"WordLevel","vocab":{"a":' + b"9" * 5000 + b"}}}", "not JSON"),
     "an id of 4000 digits": (b'{"model":{"type":"WordLevel","vocab":{"a":' + b"9" * 4000 + b"}}}", "the id of"),
     "an id that is too large": (model(kinds.word_level(), vocab={"<unk>": 2**32 - 1}), "the id of"),
@@ -120,7 +120,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a score of 400 digits": (scores(b"9" * 400), "the score"),
     "half a character": (model(kinds.word_level()).replace(b'"low"', b'"\xed\xa0\x80"'), "not JSON"),
     "half a character, escaped": (model(kinds.word_level()).replace(b'"low"', b'"\\ud800"'), "lone surrogate"),
-    "UTF-16": (model(kinds.word_level()).decode().encode("utf-16"), "no tokenizer"),
+    "UTF-16": (model(kinds.word_level()).decode().encode("utf-16"), "not a tokenizer"),
     "a pattern of a megabyte": (of("pre_tokenizer", split("a" * MEGABYTE)), "at most 16384"),
     "a pattern of many words": (
         of("normalizer", replace("", Regex="|".join(map(str, range(50_000))))),
@@ -131,7 +131,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a pattern that looks ahead far": (of("normalizer", replace("", Regex="(?=((a{1000}){1000}){1000})a")), "compile"),
     "a template of many ids": (template(100_000, 1), "use at most"),
     "a template of many pieces": (template(1000, 1000), "use at most"),
-    "something else": (b'{"model": [1]}', "no tokenizer"),
+    "something else": (b'{"model": [1]}', "not a tokenizer"),
 }
 
 

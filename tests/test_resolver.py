@@ -142,8 +142,8 @@ def test_no_option_is_ignored(tok: bp.Tokenizer) -> None:
     tok.save("here")
     for name, option, what in [
         (tok, {"split": "gpt2"}, "a tokenizer that is loaded already takes no split"),
-        (tok, {"partial_alphabet": True}, "takes no partial_alphabet"),
-        ("gpt-4o", {"special_tokens": {"<a>": 3}}, "the encoding o200k_base takes no special_tokens"),
+        (tok, {"partial_alphabet": True}, "takes no partial alphabet"),
+        ("gpt-4o", {"special_tokens": {"<a>": 3}}, "the encoding o200k_base takes no special tokens"),
         ("here", {"encodings": "folder"}, "'here', which is not an encoding, takes no encodings"),
         ("here", {"split": "gpt2"}, "holds its own split"),
     ]:

@@ -258,9 +258,9 @@ def test_lines_that_are_not_utf8_are_replaced(tok: bp.Tokenizer, tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"eos": True}, "True is no token"),
-        ({"bos": b"x"}, "b'x' is no token"),
-        ({"eos": 1.5}, "1.5 is no token"),
+        ({"eos": True}, "True is not a token"),
+        ({"bos": b"x"}, "b'x' is not a token"),
+        ({"eos": 1.5}, "1.5 is not a token"),
         ({"delimiter": b"x"}, "delimiter=b'x' is no str"),
         ({"delimiter": "\ud800"}, "holds half a surrogate pair"),
         ({"validation": "nan"}, "is not a share"),

@@ -273,8 +273,8 @@ def test_what_is_wrong_in_a_source_is_named(call: str, tmp_path: Path) -> None:
     run = {**CALLS, **RUNS}[call]
     (tmp_path / "folder").mkdir()
     for source, error, says in (
-        (str(tmp_path / "none*.txt"), bp.SourceError, r"no file matches '.*none\*\.txt'; check the path"),
-        (str(tmp_path / "folder"), bp.SourceError, r"is a folder; name what is in it, such as '.*\*\.txt'"),
+        (str(tmp_path / "none*.txt"), bp.SourceError, r"no file matches '.*'; check the path"),
+        (str(tmp_path / "folder"), bp.SourceError, r"is a folder; name the files in it, such as '.*\*\.txt'"),
         (put(tmp_path / "a.zip", b"x"), bp.SourceError, r"^\.zip files cannot be read \(file .*a\.zip\); decompress"),
         ({"a": {"b": "c"}}, TypeError, "the group 'a' is a mapping"),
         (3.5, TypeError, "a source is float, not paths, URLs, or an iterable of texts"),
@@ -293,7 +293,7 @@ def test_what_is_wrong_in_a_source_is_named(call: str, tmp_path: Path) -> None:
             lambda path: put(path, b'{"text": "low"}\n{"text": 5}\n'),
             (bp.TrainingError, {"line": 2}),
             (bp.FormatError, {"byte": 16}),
-            "integer `5`, expected a text.*; each line has to be one JSON object",
+            "integer `5`, expected a text.*; write one JSON object a line",
             {},
         ),
         (
@@ -309,7 +309,7 @@ def test_what_is_wrong_in_a_source_is_named(call: str, tmp_path: Path) -> None:
             lambda path: put(path, tar("md", [b"low"])),
             (bp.EncodeError, {}),
             (bp.EncodeError, {}),
-            "the sample has no member .txt .*; it is 'deep/0000'; name the extension",
+            "the sample 'deep/0000' has no member .txt .*; pass field=",
             {"row": 0},
         ),
         (

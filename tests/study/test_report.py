@@ -283,7 +283,7 @@ def test_special_tokens_are_text_unless_the_call_says_otherwise(
         ({"x": "no/such/file"}, {}, bp.SourceError, "no file matches"),
         ({"x": b"abc"}, {}, TypeError, r"one bytes object, .* pass a list of texts"),
         ({"x": iter([1])}, {}, TypeError, "text 0 of the source is int"),
-        ({"x": iter(["a"])}, {"field": "body"}, bp.SourceError, "field='body'"),
+        ({"x": iter(["a"])}, {"field": "body"}, bp.SourceError, "the field 'body' has no effect"),
         ({"x": iter(["a"])}, {"context": 0}, ValueError, "context=0"),
         ({"x": iter(["a"])}, {"rare": 0}, ValueError, "rare=0"),
         ({"x": iter(["a"])}, {"threads": 0}, ValueError, "threads=0"),

@@ -15,6 +15,7 @@ from bytepair.call.encoding import BatchEncoding, Encoding
 from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.padding import KNOWN_PAD_TOKENS, Padding
 from bytepair.call.post_processing import post_processor
+from bytepair.call.roles import id_of
 from bytepair.call.spelling import spell_tokens
 from bytepair.call.tensors import converter
 from bytepair.call.truncation import Truncation
@@ -132,6 +133,8 @@ def _padding(
     tok: CompiledTokenizer, length: int | None, multiple: int | None, token: str | int | None, side: str | None
 ) -> Padding:
     multiple = 1 if multiple is None else _natural("pad_to_multiple_of", multiple, least=1)
+    if token is None and (named := id_of(tok, "pad")) is not None:
+        token = named
     if token is None:
         ids = {token.content: token.id for token in tok.spec.added_tokens}
         token = next((name for name in KNOWN_PAD_TOKENS if name in ids), None)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bytepair.call.options import Side
 
 KNOWN_PAD_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
-"""The added tokens that pad rows where a call names none; the first that exists."""
+"""The added tokens that pad rows where neither a call nor the tokenizer's files name one; the first that exists."""
 
 
 class Padding(NamedTuple):

@@ -11,9 +11,10 @@ Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 from __future__ import annotations
 
 import struct
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from bytepair.errors import FormatError
+from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import configs, hf_json, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS
 from bytepair.formats.protobuf import damaged
@@ -31,6 +32,17 @@ _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 _STRING, _ARRAY = 8, 9
 _LISTS = {"tokens": str, "merges": str, "scores": float, "token_type": int}
 _BLANK = "\u2581"
+_ROLES = {
+    "bos": ("bos",),
+    "eos": ("eos",),
+    "unk": ("unknown",),
+    "pad": ("padding",),
+    # The misspelling is that of the format.
+    "sep": ("seperator", "separator"),
+    "cls": ("cls",),
+    "mask": ("mask",),
+}
+"""The names of the roles in keys such as ``bos_token_id``; the first that is there counts."""
 
 
 def looks_like(data: bytes | mmap) -> bool:
@@ -152,7 +164,9 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
             )
         case _:
             raise FormatError(f"not supported: the tokenizer {kind!r}", pointer=f"{_PREFIX}model")
-    return spec if spec.post_processor else spec.replace(post_processor=_template(table, tokens))
+    if spec.post_processor is None:
+        spec = spec.replace(post_processor=_template(table, tokens))
+    return spec if kind == "bert" else spec.replace(roles=tuple(_roles(table, tokens).items()))
 
 
 def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
@@ -233,14 +247,26 @@ def _read_bert(table: dict[str, Any]) -> TokenizerSpec:
     bad = next((token for token in tokens if "\n" in token), None)
     if bad is not None:
         raise FormatError(f"the token {bad!r} has a line end", pointer=f"{_PREFIX}tokens")
-    names = {"unk": "unknown", "pad": "padding", "cls": "cls", "sep": "seperator", "mask": "mask"}
-    config = {}
-    for key, name in names.items():
-        id = _id(table, f"{name}_token_id", tokens)
-        id = _id(table, "separator_token_id", tokens) if id is None and key == "sep" else id
-        if id is not None:
-            config[f"{key}_token"] = tokens[id]
-    return vocab_txt.read("".join(f"{token}\n" for token in tokens).encode(), config)
+    roles = _roles(table, tokens)
+    config = {f"{role}_token": token for role, token in roles.items()}
+    spec = vocab_txt.read("".join(f"{token}\n" for token in tokens).encode(), config)
+    return spec.replace(roles=tuple((dict(spec.roles) | roles).items()))
+
+
+def _roles(table: dict[str, Any], tokens: list[str]) -> dict[str, str]:
+    """The tokens whose ids the file names for a role."""
+    found: dict[str, str] = {}
+    for role, names in _ROLES.items():
+        for name in names:
+            try:
+                id = _id(table, f"{name}_token_id", tokens)
+            except FormatError as error:
+                # llama.cpp does without such a token as well.
+                warnings.warn(f"{_PREFIX}{error}: no token is named", TokenizerWarning, stacklevel=3)
+                continue
+            if id is not None:
+                found.setdefault(role, tokens[id])
+    return found
 
 
 def _template(table: dict[str, Any], tokens: list[str]) -> str | None:

@@ -51,11 +51,13 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
                 f"the file's {key} is not applied: it is an option of each call", TokenizerWarning, stacklevel=4
             )
     added = [_read_added(token, f"/added_tokens/{row}") for row, token in enumerate(list_of(table, "added_tokens", ""))]
-    post_processor = table.get("post_processor")
+    post_processor, padding = table.get("post_processor"), table.get("padding")
+    pad = padding.get("pad_token") if isinstance(padding, dict) else None
     stages: dict[str, Any] = {
         "added_tokens": tuple(sorted(added, key=lambda token: token.id)),
         "normalizers": hf_stages.read_steps("normalizer", table.get("normalizer")),
         "post_processor": None if post_processor is None else json.dumps(post_processor, ensure_ascii=False),
+        "roles": (("pad", pad),) if isinstance(pad, str) and pad else (),
     }
     model = table["model"]
     pieces = _byte_pieces(table)

@@ -17,6 +17,7 @@ from bytepair import files
 from bytepair._core import UNICODE_VERSION, __version__
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
 from bytepair.formats import native
+from bytepair.model.checks import check_roles
 from bytepair.model.split_patterns import split_name
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ _UNSEALED = {
 
 
 class About(NamedTuple):
-    """The contents of a manifest that are not in the spec."""
+    """The contents of a manifest that are not in the spec; `roles` instead of those of the tokenizer, if given."""
 
     tokenizer: CompiledTokenizer
     padding_sides: tuple[Side, Side]
     origin: str | Mapping[str, Any] | None
+    roles: tuple[tuple[str, str], ...] | None = None
 
 
 def build(
@@ -71,6 +73,7 @@ def build(
     from bytepair.formats import probes  # noqa: PLC0415 (as above)
 
     tokenizer = about.tokenizer
+    named = tokenizer.spec.roles if about.roles is None else about.roles
     table = {
         "kind": _KIND,
         "version": 2,
@@ -95,6 +98,7 @@ def build(
         "chat_template": template_hash(folder),
         "origin": about.origin,
         "dropped": list(dropped),
+        **({"roles": dict(named)} if named else {}),
     }
     try:
         text = json.dumps(table, ensure_ascii=False, indent=2, allow_nan=False)
@@ -185,6 +189,22 @@ def _parse(data: bytes, place: Path) -> dict[str, Any] | None:
             remedy=f"save the tokenizer again; if you changed it on purpose, remove {NAME}",
         )
     return table
+
+
+def roles(table: Mapping[str, Any], folder: Path) -> tuple[tuple[str, str], ...]:
+    """The special tokens by role that the manifest of a folder names.
+
+    Raises:
+        FormatError: They are not roles and tokens.
+    """
+    found = table.get("roles", {})
+    pairs = tuple(found.items()) if isinstance(found, dict) else (found,)
+    try:
+        check_roles(pairs)
+    except FormatError as error:
+        error.file = str(folder / NAME)
+        raise
+    return pairs
 
 
 def check_replaceable(folder: Path) -> None:

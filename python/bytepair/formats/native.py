@@ -1,4 +1,4 @@
-"""The native format: everything that a `TokenizerSpec` holds, in one file that loads fast.
+"""The native format: everything of a `TokenizerSpec` that is compared, in one file that loads fast.
 
 Layout, numbers little-endian: "bytepair", the version as a byte (1) and a line feed; the SHA-256 of the rest (32
 bytes), which is the tokenizer's fingerprint; a line of JSON (sorted keys, no spaces) with the stages and the number of
@@ -62,7 +62,7 @@ def fingerprint_of(tokenizer: CompiledTokenizer) -> str:
 
 
 def write(spec: TokenizerSpec) -> bytes:
-    """Writes a tokenizer; nothing is lost.
+    """Writes a tokenizer; only its roles, which are not compared, are left to the manifest.
 
     Example:
         >>> from bytepair.model.models import BytePair

@@ -54,13 +54,20 @@ class Normalizer(NamedTuple):
 
 
 class Trainer(NamedTuple):
-    """What of the trainer's settings decides ids, and the text of an unknown token."""
+    """The settings of the trainer that decide ids, the text of an unknown token, and the pieces with a role."""
 
     model_type: int = _UNIGRAM
     byte_fallback: bool = False
     treat_whitespace_as_suffix: bool = False
     unk_surface: str = " \u2047 "
+    unk_piece: str = "<unk>"
+    bos_piece: str = "<s>"
+    eos_piece: str = "</s>"
+    pad_piece: str = "<pad>"
 
+
+_ROLES = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}
+"""The fields of the trainer's settings that name a piece."""
 
 # A model whose normalizer does nothing but these two steps.
 _PLAIN = Normalizer(remove_extra_whitespaces=False)
@@ -131,6 +138,8 @@ def _read_trainer(messages: list[tuple[bytes, int]]) -> Trainer:
                 found[read[number]] = kind(value, place + at)
             elif number == 44:
                 found["unk_surface"] = protobuf.text(value, place + at)
+            elif number in _ROLES and (piece := protobuf.text(value, place + at)):
+                found[f"{_ROLES[number]}_piece"] = piece
             elif number == 53 and value:
                 raise _unsupported("pretokenization_delimiter", place)
     return Trainer(**found)
@@ -189,7 +198,16 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Toke
             # Where there are bytes nothing is unknown.
             unknown=None if trainer.byte_fallback else (pieces[unk].content, trainer.unk_surface),
         ),
+        roles=_roles(pieces, trainer),
     )
+
+
+def _roles(pieces: list[Piece], trainer: Trainer) -> tuple[tuple[str, str], ...]:
+    """The pieces that `sentencepiece` reports as ``bos_id()`` and its like: found by name, if of the right type."""
+    kinds = {piece.content: piece.kind for piece in pieces}
+    named = {role: getattr(trainer, f"{role}_piece") for role in _ROLES.values()}
+    fits = {role: UNKNOWN if role == "unk" else CONTROL for role in named}
+    return tuple((role, content) for role, content in named.items() if kinds.get(content) == fits[role])
 
 
 def _alphabet(unk: str, byte_fallback: bool) -> Characters:
@@ -283,8 +301,8 @@ def _replace(one: str, other: str) -> str:
 def write(spec: TokenizerSpec) -> bytes:
     """Writes a model that `sentencepiece` loads and that gives the same ids.
 
-    Of a BPE the scores are the order of its merges. Which special tokens begin and end a text is not held: the
-    library takes ``<s>``, ``</s>`` and ``<pad>`` if they are there.
+    Of a BPE the scores are the order of its merges. The roles bos, eos and pad are those of the tokenizer; without
+    them the library takes ``<s>``, ``</s>`` and ``<pad>`` if they are there.
 
     Raises:
         FormatError: The tokenizer has something that a model cannot hold, which is named.
@@ -299,6 +317,8 @@ def write(spec: TokenizerSpec) -> bytes:
     if unk is None:
         raise _cannot("a vocabulary without an unknown token")
     place = {piece.content: id for id, piece in enumerate(pieces) if piece.kind == CONTROL}
+    named = {role: content for role, content in spec.roles if content in place}
+    bos, eos, pad = named.get("bos", "<s>"), named.get("eos", "</s>"), named.get("pad", "<pad>")
     written = [
         protobuf.write((1, protobuf.write((1, piece.content), (2, piece.score), (3, piece.kind)))) for piece in pieces
     ]
@@ -308,11 +328,14 @@ def write(spec: TokenizerSpec) -> bytes:
         (24, suffix),
         (35, byte_fallback),
         (40, unk),
-        (41, place.get("<s>", -1)),
-        (42, place.get("</s>", -1)),
-        (43, place.get("<pad>", -1)),
+        (41, place.get(bos, -1)),
+        (42, place.get(eos, -1)),
+        (43, place.get(pad, -1)),
         (44, _unk_surface(spec)),
         (45, pieces[unk].content),
+        (46, bos if bos != "<s>" else None),
+        (47, eos if eos != "</s>" else None),
+        (48, pad if pad != "<pad>" else None),
     )
     normal = protobuf.write(
         (2, normalizer.precompiled_charsmap),

@@ -25,6 +25,8 @@ _FIRST_SPECIAL = [
     *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
     *("[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
 ]
+# `mistral_common` finds them by these names, whatever their ids.
+_ROLES = {"unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"}
 _UNNAMED_UNTIL = ("v1", "v2", "v3", "v7")
 _WRITTEN_VERSION = "v7"
 # More than anybody has: a number in a file must not cost more memory than the file could hold.
@@ -59,6 +61,7 @@ def read(table: dict[str, Any]) -> TokenizerSpec:
         PackedModel(Columns(tokens, list(range(special, size)), None)),
         split=(pattern,) if pattern else (),
         added_tokens=tuple(AddedToken(name, id) for id, name in enumerate(named)),
+        roles=tuple((role, name) for role, name in _ROLES.items() if name in named),
     )
 
 

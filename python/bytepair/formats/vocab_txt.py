@@ -74,6 +74,7 @@ def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
         pre_tokenizers=_PRE_TOKENIZERS,
         decoders=_DECODERS,
         post_processor=template(names["cls"], names["sep"], ids) if {"cls", "sep"} <= present.keys() else None,
+        roles=tuple((role, names[role]) for role in present),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import AlphabetError, FormatError
 
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 MOST_IDS = 2**32 - 1
 """Ids are below this."""
+
+ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
+"""The uses of special tokens that files name."""
 
 # UTF-8 has no use for the other 13, and some vocabularies (GPT-NeoX) have no token for them.
 BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
@@ -23,6 +26,17 @@ def check_added_ids(ids: Sequence[int]) -> None:
             raise FormatError(f"the id {id} is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}")
     if list(ids) != sorted(ids):
         raise FormatError("the added tokens are not in the order of their ids", remedy="sort them by id")
+
+
+def check_roles(roles: Sequence[Any]) -> None:
+    """Raises FormatError if a role is unknown, has two tokens, or has one that is empty or not text."""
+    try:
+        named: dict[Any, Any] = dict(roles)
+        is_text = all(isinstance(token, str) and token and token.encode() for token in named.values())
+    except (TypeError, ValueError):
+        named, is_text = {}, False
+    if not is_text or len(named) < len(roles) or not named.keys() <= set(ROLES):
+        raise FormatError(f"roles={str(roles)[:80]} are not pairs of a role and its token", remedy=f"use {ROLES}")
 
 
 def check_post_processor(text: str | None) -> None:

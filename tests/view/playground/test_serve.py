@@ -20,13 +20,13 @@ from bytepair.view import playground
 def test_a_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(bp.ArtifactError, match=rf"port {port} of 127\.0\.0\.1 is taken; .*--port 0"):
+        with pytest.raises(bp.ArtifactError, match=rf"port {port} of 127\.0\.0\.1 is taken; .*port 0"):
             playground.serve(port=port)
 
 
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 0), ("127.0.0.1", 99999), ("203.0.113.1", 0)])
 def test_an_address_that_cannot_be_had(host: str, port: int) -> None:
-    with pytest.raises(bp.ArtifactError, match="cannot listen at port"):
+    with pytest.raises(bp.ArtifactError, match="cannot listen at port|is not a port"):
         playground.serve(host=host, port=port)
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from bytepair.check.subject import Subject
 
-_ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 _SHORTEST = 16
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
@@ -64,8 +63,7 @@ def _known(subject: Subject) -> set[str]:
 
 def _unknown_tokens(subject: Subject, settings: configs.Settings, file: str) -> Iterator[Finding]:
     known = _known(subject)
-    named = {f"{role}_token": getattr(settings, f"{role}_token") for role in _ROLES}
-    unknown = [(key, token) for key, token in named.items() if token is not None and token not in known]
+    unknown = [(f"{role}_token", token) for role, token in settings.roles.items() if token not in known]
     unknown += [("additional_special_tokens", t) for t in settings.additional_special_tokens if t and t not in known]
     if unknown:
         yield Finding(

@@ -36,7 +36,7 @@ def check(inputs: Sequence[AnyInput], reading: Reading) -> None:
         >>> check([Input("a.txt", "/a.txt", "text", None, 5, "")], Reading(delimiter="\n"))
         >>> check([Input("a.txt", "/a.txt", "text", None, 5, "")], Reading(field="content"))
         Traceback (most recent call last):
-        bytepair.errors.SourceError: field='content' has no effect on text files (file a.txt); leave it out
+        bytepair.errors.SourceError: the field 'content' has no effect on text files (file a.txt); leave it out
     """
     for option in _OF_OPTIONS:
         value = getattr(reading, option)
